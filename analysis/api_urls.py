@@ -20,22 +20,28 @@ urlpatterns = [
         dashboard.AgreementOfCampaign.as_view(),
         name="api-campaign-agreement",
     ),
-    path("campaigns/<slug:slug>/one-more", api_one_more.OneMore.as_view(), name="api-one-more"),
+    path(
+        "campaigns/<slug:slug>/one-more",
+        api_one_more.AdditionalJudgementsView.as_view(),
+        name="api-one-more",
+    ),
     path(
         "campaigns/<slug:slug>/systems",
-        systems.SystemsOfCampaign.as_view(),
+        systems.CampaignSystems.as_view(),
         name="api-campaign-systems",
     ),
     path("campaigns/<slug:slug>/payment", publishing.PaymentFile.as_view(), name="api-payment"),
-    path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),
+    path("campaigns/<slug:slug>/exports/", publishing.ExportList.as_view(), name="api-exports"),
     path(
         "campaigns/<slug:slug>/exports/<slug:name>",
         publishing.ExportFile.as_view(),
         name="api-export-file",
     ),
-    path("campaigns/<slug:slug>/recipes/", publishing.Recipes.as_view(), name="api-recipes"),
+    path("campaigns/<slug:slug>/recipes/", publishing.RecipeList.as_view(), name="api-recipes"),
     path(
-        "campaigns/<slug:slug>/recipes/<int:pk>/", publishing.OneRecipe.as_view(), name="api-recipe"
+        "campaigns/<slug:slug>/recipes/<int:pk>/",
+        publishing.RecipeDetail.as_view(),
+        name="api-recipe",
     ),
     path(
         "campaigns/<slug:slug>/recipes/<int:pk>/build",
@@ -47,10 +53,10 @@ urlpatterns = [
         publishing.ReleaseFileView.as_view(),
         name="api-release",
     ),
-    path("reports/", systems.Reports.as_view(), name="api-reports"),
-    path("reports/<int:pk>/", systems.OneReport.as_view(), name="api-report"),
+    path("reports/", systems.ReportList.as_view(), name="api-reports"),
+    path("reports/<int:pk>/", systems.ReportDetail.as_view(), name="api-report"),
     path("reports/<int:pk>/top-up", systems.TopUp.as_view(), name="api-report-top-up"),
-    path("studies/", studies.Studies.as_view(), name="api-studies"),
-    path("studies/<int:pk>/", studies.OneStudy.as_view(), name="api-study"),
+    path("studies/", studies.StudyList.as_view(), name="api-studies"),
+    path("studies/<int:pk>/", studies.StudyDetail.as_view(), name="api-study"),
     path("studies/<int:pk>/study.zip", studies.StudyZip.as_view(), name="api-study-zip"),
 ]

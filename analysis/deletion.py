@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.judgements.shared_answer import kept_of
+from analysis.judgements.shared_answer import cached_files
 from analysis.models import Release, Report
 from analysis.systems.reports import delete_files
-from analysis.systems.selectors import files_of_all
+from analysis.systems.selectors import list_report_files
 from annotation.models import Campaign
 
 
-def forget_campaign(campaign: Campaign) -> Callable[[], None]:
+def prepare_file_deletion(campaign: Campaign) -> Callable[[], None]:
     """Looks up the names now, and returns what removes the files."""
-    names = files_of_all(Report.objects.filter(campaign=campaign))
+    names = list_report_files(Report.objects.filter(campaign=campaign))
     names += Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True)
-    kept = kept_of(campaign)
+    kept = cached_files(campaign)
 
     def remove() -> None:
         delete_files(names)

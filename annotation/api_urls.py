@@ -26,10 +26,10 @@ urlpatterns = [
         name="api-judging-revise",
     ),
     path("judging/<slug:slug>/skip", judging.SkipView.as_view(), name="api-judging-skip"),
-    path("judging/<slug:slug>/later", judging.PutAside.as_view(), name="api-judging-later"),
+    path("judging/<slug:slug>/later", judging.SkippedPairList.as_view(), name="api-judging-later"),
     path(
         "judging/<slug:slug>/later/<int:pair_id>/take-up",
-        judging.TakeUp.as_view(),
+        judging.ResumeSkippedPair.as_view(),
         name="api-judging-take-up",
     ),
     path("judging/<slug:slug>/history", judging.HistoryView.as_view(), name="api-judging-history"),
@@ -62,7 +62,7 @@ urlpatterns = [
     ),
     path(
         "judging/<slug:slug>/questions/<int:question_id>/take-back",
-        questions.TakeBackQuestion.as_view(),
+        questions.WithdrawQuestion.as_view(),
         name="api-judging-take-back",
     ),
     path(
@@ -73,18 +73,20 @@ urlpatterns = [
     path(
         "judging/<slug:slug>/feedback", judging.GiveFeedback.as_view(), name="api-judging-feedback"
     ),
-    path("campaigns/", campaigns.Campaigns.as_view(), name="api-campaigns"),
-    path("campaigns/<slug:slug>/", campaigns.OneCampaign.as_view(), name="api-campaign"),
+    path("campaigns/", campaigns.CampaignList.as_view(), name="api-campaigns"),
+    path("campaigns/<slug:slug>/", campaigns.CampaignDetail.as_view(), name="api-campaign"),
     path(
         "campaigns/<slug:slug>/document",
         campaigns.CampaignDocument.as_view(),
         name="api-campaign-document",
     ),
     path("campaigns/<slug:slug>/trial", judging.Trial.as_view(), name="api-campaign-trial"),
-    path("campaigns/<slug:slug>/machines/", machines.MachineJudges.as_view(), name="api-machines"),
+    path(
+        "campaigns/<slug:slug>/machines/", machines.MachineJudgeList.as_view(), name="api-machines"
+    ),
     path(
         "campaigns/<slug:slug>/machines/<int:pk>/",
-        machines.OneMachineJudge.as_view(),
+        machines.MachineJudgeDetail.as_view(),
         name="api-machine",
     ),
     path(

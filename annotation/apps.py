@@ -9,27 +9,30 @@ class AnnotationConfig(AppConfig):
 
         import annotation.kinds  # noqa: F401  registers the app's kinds of jobs
         from annotation.selectors.machine_grades import SOURCE
-        from annotation.services.campaigns.planned_batches import labels_so_far, plan_what_runs_low
+        from annotation.services.campaigns.planned_batches import (
+            get_current_labels,
+            plan_low_batches,
+        )
         from annotation.services.campaigns.pool_changes import (
-            follow_decisions,
-            follow_pool,
-            follow_texts,
-            give_back_pairs,
-            manages_campaign_of,
-            note_name,
+            apply_decisions_to_campaigns,
+            extend_campaigns,
+            log_renaming,
+            manages_job_campaign,
+            release_held_pairs,
+            withdraw_pairs,
         )
         from annotation.services.people import sessions
         from pooling import hooks
 
-        hooks.before_taking_back.append(give_back_pairs)
-        hooks.on_decided.append(follow_decisions)
-        hooks.on_extended.append(follow_pool)
-        hooks.on_renamed.append(note_name)
-        hooks.on_texts.append(follow_texts)
-        hooks.labels_so_far.append(labels_so_far)
-        hooks.upkeep.append(plan_what_runs_low)
+        hooks.before_taking_back.append(withdraw_pairs)
+        hooks.on_decided.append(apply_decisions_to_campaigns)
+        hooks.on_extended.append(extend_campaigns)
+        hooks.on_renamed.append(log_renaming)
+        hooks.on_texts.append(release_held_pairs)
+        hooks.labels_so_far.append(get_current_labels)
+        hooks.upkeep.append(plan_low_batches)
         hooks.machine_sources.append(SOURCE)
-        hooks.job_readers.append(manages_campaign_of)
+        hooks.job_readers.append(manages_job_campaign)
         user_logged_in.connect(
             sessions.note_sign_in, dispatch_uid="annotation.services.people.sessions"
         )

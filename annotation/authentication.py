@@ -25,7 +25,7 @@ class ApiToken(BaseAuthentication):
         parts = get_authorization_header(request).decode("latin-1").split()
         if not parts or parts[0].lower() not in self.keywords:
             return None
-        row = tokens.token_row(parts[1]) if len(parts) == 2 else None
+        row = tokens.get_token(parts[1]) if len(parts) == 2 else None
         if row is None:
             raise AuthenticationFailed(
                 "This token is not valid; make a new one on the account page."
@@ -44,7 +44,7 @@ class OutOfScope(APIException):
     status_code, default_code = 403, "out_of_scope"
 
 
-class WithinScope(BasePermission):
+class HasTokenScope(BasePermission):
     """Of every address of the API: what a token opens is what its owner may do, and of that what
     its scopes say. Sessions have all.
 
@@ -56,7 +56,7 @@ class WithinScope(BasePermission):
         if not isinstance(row, ApiTokenRow):
             return True
         judging, changes = getattr(view, "judging", False), request.method not in SAFE_METHODS
-        if tokens.enough(row.scopes, judging=judging, changes=changes):
+        if tokens.sufficient_scopes(row.scopes, judging=judging, changes=changes):
             return True
         needed = Scope.JUDGE if judging else Scope.MANAGE if changes else Scope.READ
         has = " and ".join(row.scopes.split())

@@ -46,7 +46,7 @@ class MomentField(forms.DateTimeField):
         return moment
 
 
-def still_to_come(moment: datetime | None) -> datetime | None:
+def check_future(moment: datetime | None) -> datetime | None:
     """The moment; ValidationError where it is over."""
     if moment is not None and moment <= timezone.now():
         raise forms.ValidationError(_("This moment is over: choose a later one, or none."))

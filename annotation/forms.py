@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Scope
 from annotation.services.people import attempts
-from annotation.services.people.messages import are_printed
+from annotation.services.people.messages import is_console_backend
 from annotation.services.people.tokens import DAYS, USUAL_DAYS
 
 
@@ -99,7 +99,7 @@ class CodeForm(forms.Form):
     )
 
 
-class Owner:
+class AccountOwner:
     """Who is signed in, asked to show that it is not somebody who found the browser open. came_now:
     the session has begun a moment ago."""
 
@@ -118,7 +118,7 @@ class Owner:
                     )
                 )
             return
-        attempt = attempts.OwnPassword(self.user)
+        attempt = attempts.PasswordAttempt(self.user)
         if attempt.refused():
             raise forms.ValidationError(
                 _("Too many failed attempts. Wait five minutes and try again.")
@@ -154,7 +154,7 @@ class AccountForm(forms.Form):
         help_text=_("At most once a day, and only when something needs you."),
     )
 
-    def __init__(self, *args: Any, owner: Owner | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, owner: AccountOwner | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.owner = owner
         if owner is None or not owner.has_password:
@@ -164,7 +164,7 @@ class AccountForm(forms.Form):
             for name in zoneinfo.available_timezones()
             if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/"))
         )
-        if are_printed():
+        if is_console_backend():
             unsent = (
                 "No mail server is set (ASSAY_EMAIL_HOST): the list is printed on the worker's "
                 "console, and nobody gets it."
@@ -198,7 +198,7 @@ class PasswordForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}),
     )
 
-    def __init__(self, owner: Owner, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, owner: AccountOwner, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.owner = owner
         if not owner.has_password:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core import rules
 from annotation.core.gold_rules import GoldRule
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
-from annotation.fields import MomentField, ProseField, still_to_come
+from annotation.fields import MomentField, ProseField, check_future
 from annotation.forms import DAYS_OFFERED
 from annotation.models import Campaign, Membership
 from annotation.services.people.tokens import USUAL_DAYS
@@ -234,11 +234,11 @@ class RulesForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, least in rules.LEAST.items():
+        for name, least in rules.MIN_VALUES.items():
             number: Any = self.fields[name]  # a field that has a least value
             number.min_value = least
             number.widget.attrs["min"] = least
-        for name, most in rules.MOST.items():
+        for name, most in rules.MAX_VALUES.items():
             self.fields[name].widget.attrs["max"] = most
 
     def clean_deadline(self) -> datetime | None:
@@ -250,11 +250,11 @@ class RulesForm(forms.ModelForm):
             and before is not None
             and deadline == before.replace(second=0, microsecond=0)
         )
-        return before if same else still_to_come(deadline)
+        return before if same else check_future(deadline)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        for name, sentence in rules.problems(data):
+        for name, sentence in rules.find_problems(data):
             self.add_error(name, sentence)
         return data
 
@@ -366,7 +366,7 @@ class InvitationForm(forms.Form):
     )
 
     def clean_expires_at(self) -> datetime | None:
-        return still_to_come(self.cleaned_data["expires_at"])
+        return check_future(self.cleaned_data["expires_at"])
 
 
 class ResultsLinkForm(forms.Form):

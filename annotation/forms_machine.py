@@ -8,20 +8,20 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from annotation.services.llm_judges.judges import Limits, Wanted
+from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
 
-PROMPTS = [
+PROMPT_CHOICES = [
     ("grade", _("Grade alone: short, cheap")),
     ("reasons", _("Reasons first, then the grade: about fifteen times as many tokens received")),
     ("own", _("An own prompt")),
 ]
-RELATED = _(
+RELATED_HELP = _(
     "Tags or groups of runs that were built with this model, with commas between. A machine may "
     "not judge them; reports say so."
 )
 
 
-class FileForm(forms.Form):
+class LabelFileForm(forms.Form):
     name = forms.CharField(
         max_length=100,
         help_text=_("What it is called here and in files, such as GPT-4o, prompt 2."),
@@ -37,7 +37,7 @@ class FileForm(forms.Form):
         )
     )
     related = forms.CharField(
-        label=_("Related systems"), max_length=500, required=False, help_text=RELATED
+        label=_("Related systems"), max_length=500, required=False, help_text=RELATED_HELP
     )
 
 
@@ -48,7 +48,7 @@ class EndpointForm(forms.Form):
     )
     model = forms.CharField(max_length=200, help_text=_("Its name at the endpoint."))
     prompt = forms.ChoiceField(
-        choices=PROMPTS,
+        choices=PROMPT_CHOICES,
         initial="grade",
         help_text=_("Both of ours hold the campaign's scale and guidelines as they are now."),
     )
@@ -82,7 +82,7 @@ class EndpointForm(forms.Form):
         label=_("End before this sum is passed"), min_value=0, max_value=1e9, required=False
     )
     related = forms.CharField(
-        label=_("Related systems"), max_length=500, required=False, help_text=RELATED
+        label=_("Related systems"), max_length=500, required=False, help_text=RELATED_HELP
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -96,9 +96,9 @@ class EndpointForm(forms.Form):
             self.add_error("own_prompt", _("Write the prompt, or choose one of ours."))
         return data
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> JudgeOptions:
         data = self.cleaned_data
-        limits = Limits(
+        limits = CallLimits(
             per_minute=data["per_minute"],
             price_in=data["price_in"] or 0.0,
             price_out=data["price_out"] or 0.0,
@@ -117,4 +117,4 @@ class EndpointForm(forms.Form):
                 "related",
             )
         }
-        return Wanted(prompt=prompt, limits=limits, **same)
+        return JudgeOptions(prompt=prompt, limits=limits, **same)

@@ -13,41 +13,41 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.known_pairs import suggested_grades
+from annotation.core.known_pairs import suggest_grades
 from annotation.core.presets import PRESETS, Preset
-from annotation.core.rules import MOST
-from annotation.fields import MomentField, still_to_come
-from annotation.services.campaigns.campaign_files import as_table, read_gold
-from annotation.services.campaigns.known_pairs import MOST_FROM_A_FILE, GradesInDoubt, rows_of_qrels
+from annotation.core.rules import MAX_VALUES
+from annotation.fields import MomentField, check_future
+from annotation.services.campaigns.campaign_files import format_gold_table, read_gold_file
+from annotation.services.campaigns.known_pairs import MAX_FROM_FILE, GradesInDoubt, qrels_to_rows
 from pooling.models import Collection, Pool, Qrels
-from pooling.platform.requests import row_number
+from pooling.platform.requests import parse_row_id
 
-LARGEST = 8_000_000
+MAX_FILE_BYTES = 8_000_000
 """Bytes of a file of known pairs."""
 
 
-MOST_KEPT = 2_000_000
+MAX_KEPT_CHARACTERS = 2_000_000
 """Bytes of its rows that the page keeps while their grades are asked for."""
 
 
-class PoolChoice(forms.ModelChoiceField):
+class PoolChoiceField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} ({obj.collection.name}{f', {obj.n_pairs:,} pairs' if obj.n_pairs else ', being built'})"
 
 
-class QrelsChoice(forms.ModelChoiceField):
+class QrelsChoiceField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} ({obj.collection.name}, {obj.n_rows:,} pairs)"
 
 
-class KnownPairs(forms.Form):
+class KnownPairsFields(forms.Form):
     """What both forms ask of known pairs. doubt: why the grades of the rows are asked for; empty
     while they are not."""
 
     doubt = ""
     file_needed = False
 
-    qrels = QrelsChoice(
+    qrels = QrelsChoiceField(
         Qrels.objects.none(),
         label=_("Known grades from"),
         required=False,
@@ -67,14 +67,14 @@ class KnownPairs(forms.Form):
     n_gold = forms.IntegerField(
         label=_("Gold pairs"),
         min_value=0,
-        max_value=MOST_FROM_A_FILE,
+        max_value=MAX_FROM_FILE,
         required=False,
         help_text=_("Spread over everybody's sequence, unseen."),
     )
     n_qualification = forms.IntegerField(
         label=_("Qualification pairs"),
         min_value=0,
-        max_value=MOST_FROM_A_FILE,
+        max_value=MAX_FROM_FILE,
         required=False,
         help_text=_(
             "Judged and explained before the first real pair; published with the known grade."
@@ -83,9 +83,10 @@ class KnownPairs(forms.Form):
 
     def clean_known_file(self) -> Any:
         file = self.cleaned_data["known_file"]
-        if file and file.size > LARGEST:
+        if file and file.size > MAX_FILE_BYTES:
             raise forms.ValidationError(
-                _("A file of known pairs has at most %(most)s bytes.") % {"most": f"{LARGEST:,}"}
+                _("A file of known pairs has at most %(most)s bytes.")
+                % {"most": f"{MAX_FILE_BYTES:,}"}
             )
         return file
 
@@ -95,12 +96,12 @@ class KnownPairs(forms.Form):
             self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels")
         )
         if not file and not text:
-            return rows_of_qrels(qrels) if qrels else []
+            return qrels_to_rows(qrels) if qrels else []
         with tempfile.NamedTemporaryFile() as kept:
             for piece in file.chunks() if file else [(text or "").encode()]:
                 kept.write(piece)
             kept.flush()
-            return read_gold(kept.name, file.name if file else "the file")
+            return read_gold_file(kept.name, file.name if file else "the file")
 
     def counts_as(self) -> dict[int, int | None] | None:
         """What the page says each grade of the rows counts as; None where it was not asked."""
@@ -122,19 +123,19 @@ class KnownPairs(forms.Form):
     def ask_for_grades(self, doubt: GradesInDoubt) -> None:
         """Show the form again with a choice for each grade, and with the rows of its file, for
         browsers do not send a file twice."""
-        chosen = suggested_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
+        chosen = suggest_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
         self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
         self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
         self.doubt = str(doubt)
         if self.cleaned_data.get("known_file"):
-            text = as_table(self.rows())
-            self.rows_kept = text if len(text.encode()) <= MOST_KEPT else ""
+            text = format_gold_table(self.rows())
+            self.rows_kept = text if len(text.encode()) <= MAX_KEPT_CHARACTERS else ""
             self.file_needed = not self.rows_kept
         else:
             self.rows_kept = self.cleaned_data.get("known_text") or ""
 
 
-class KnownPairsForm(KnownPairs):
+class KnownPairsForm(KnownPairsFields):
     """On the page of a campaign that is there."""
 
     replace = forms.BooleanField(
@@ -155,7 +156,7 @@ class KnownPairsForm(KnownPairs):
         return data
 
 
-class NewCampaignForm(KnownPairs):
+class NewCampaignForm(KnownPairsFields):
     """The whole of a campaign on one page. Without `way` name and collection are enough: the rest
     is made step by step."""
 
@@ -165,7 +166,7 @@ class NewCampaignForm(KnownPairs):
     collection = forms.ModelChoiceField(
         Collection.objects.none(), help_text=_("The topics, documents and runs to judge.")
     )
-    pool = PoolChoice(
+    pool = PoolChoiceField(
         Pool.objects.none(),
         required=False,
         empty_label=_("the collection's only one"),
@@ -180,14 +181,14 @@ class NewCampaignForm(KnownPairs):
     judgements_per_pair = forms.IntegerField(
         label=_("Judgements per pair"),
         min_value=1,
-        max_value=MOST["judgements_per_pair"],
+        max_value=MAX_VALUES["judgements_per_pair"],
         required=False,
         help_text=_("Empty: as the preset."),
     )
     target_per_annotator = forms.IntegerField(
         label=_("Target per annotator"),
         min_value=0,
-        max_value=MOST["target_per_annotator"],
+        max_value=MAX_VALUES["target_per_annotator"],
         required=False,
         help_text=_("Empty: as the preset. 0: no target."),
     )
@@ -231,12 +232,12 @@ class NewCampaignForm(KnownPairs):
         )
         number = asked.get("pool", "")
         pool = (
-            Pool.objects.filter(collection__in=mine, pk=row_number(number))
+            Pool.objects.filter(collection__in=mine, pk=parse_row_id(number))
             .select_related("collection")
             .first()
         )
         number = asked.get("collection", "")
-        collection = pool.collection if pool else mine.filter(pk=row_number(number)).first()
+        collection = pool.collection if pool else mine.filter(pk=parse_row_id(number)).first()
         name = collection.name if collection else ""
         return {
             "pool": pool,
@@ -257,7 +258,7 @@ class NewCampaignForm(KnownPairs):
         return bool(self.data.get("way"))
 
     def clean_deadline(self) -> datetime | None:
-        return still_to_come(self.cleaned_data["deadline"])
+        return check_future(self.cleaned_data["deadline"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -11,35 +11,43 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import translation
 
-SESSION = "language"
-WAY = ("/sign-in", "/sign-out", "/join", "/account", "/language", "/judge/", "/api/v1/judging/")
+SESSION_KEY = "language"
+ANNOTATOR_PATHS = (
+    "/sign-in",
+    "/sign-out",
+    "/join",
+    "/account",
+    "/language",
+    "/judge/",
+    "/api/v1/judging/",
+)
 """Paths of the annotator's way begin so; the home page is on it, too."""
-BESIDE = "/accounts"
+EXCLUDED_PATH = "/accounts"
 """Begins as one of them, and is the administrators'."""
 
 
-def known(code: str | None) -> str:
+def known_language(code: str | None) -> str:
     """The code where it is one of the languages of these pages; else empty."""
     return code if code in dict(settings.LANGUAGES) else ""
 
 
-def is_on_way(path: str) -> bool:
-    return path == "/" or (path.startswith(WAY) and not path.startswith(BESIDE))
+def is_annotator_path(path: str) -> bool:
+    return path == "/" or (path.startswith(ANNOTATOR_PATHS) and not path.startswith(EXCLUDED_PATH))
 
 
-def of_request(request: HttpRequest) -> str:
+def request_language(request: HttpRequest) -> str:
     """That of the signed-in person; else the one chosen in this browser, or which the browser asks
     for; English where none is known."""
     session = getattr(request, "session", None)
-    own = known(session.get(SESSION)) if session is not None else ""
+    own = known_language(session.get(SESSION_KEY)) if session is not None else ""
     return own or translation.get_language_from_request(request)
 
 
-def of_person(user: User) -> str:
+def user_language(user: User) -> str:
     """For mails: the one chosen on the account, else that of whoever asks for the mail."""
     profile = getattr(user, "profile", None)
     return (
-        known(profile.language if profile is not None else "")
+        known_language(profile.language if profile is not None else "")
         or translation.get_language()
         or settings.LANGUAGE_CODE
     )

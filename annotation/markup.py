@@ -8,7 +8,7 @@ from functools import lru_cache
 import nh3
 from markdown_it import MarkdownIt
 
-TAGS = {
+ALLOWED_TAGS = {
     "a",
     "abbr",
     "b",
@@ -55,7 +55,7 @@ def markdown(text: str) -> str:
     html = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).render(text)
     return nh3.clean(
         html,
-        tags=TAGS,
+        tags=ALLOWED_TAGS,
         attributes={"a": {"href", "title"}, "th": {"align"}, "td": {"align"}},
         url_schemes={"http", "https", "mailto"},
     )

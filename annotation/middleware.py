@@ -15,16 +15,16 @@ from django.utils.cache import patch_vary_headers
 
 from annotation import languages, who_judges
 
-JUDGING = ("/api/v1/judging/", "/judge/")
+JUDGING_PREFIXES = ("/api/v1/judging/", "/judge/")
 
 
 @functools.cache
-def known_zones() -> frozenset[str]:
+def available_zones() -> frozenset[str]:
     """Reads the system's folders of time zones, so not with every request."""
     return frozenset(zoneinfo.available_timezones())
 
 
-class OwnTimeZone:
+class TimeZoneMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
@@ -35,11 +35,11 @@ class OwnTimeZone:
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         """Where the session is looked at first, so after `WhoJudges` has loaded it."""
         name = request.session.get("time_zone") if hasattr(request, "session") else None
-        if name in known_zones():
+        if name in available_zones():
             timezone.activate(zoneinfo.ZoneInfo(name))
 
 
-class OwnLanguage:
+class LanguageMiddleware:
     """The annotator's way in the person's language, all else in English (annotation.languages)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -54,11 +54,13 @@ class OwnLanguage:
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         """Where the session is looked at first, so after `WhoJudges` has loaded it."""
-        on_way = languages.is_on_way(request.path)
-        translation.activate(languages.of_request(request) if on_way else settings.LANGUAGE_CODE)
+        on_way = languages.is_annotator_path(request.path)
+        translation.activate(
+            languages.request_language(request) if on_way else settings.LANGUAGE_CODE
+        )
 
 
-class WhoJudges:
+class JudgingUserMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
@@ -70,7 +72,7 @@ class WhoJudges:
     ) -> None:
         if (
             "slug" in named
-            and request.path.startswith(JUDGING)
+            and request.path.startswith(JUDGING_PREFIXES)
             and "Authorization" not in request.headers
         ):
-            who_judges.load(request, named["slug"])
+            who_judges.load_membership(request, named["slug"])

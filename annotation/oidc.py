@@ -15,9 +15,9 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
-from annotation.services.people.institution import Identity
+from annotation.services.people.institution import InstitutionIdentity
 
-WRONG = (
+PROVIDER_ERRORS = (
     SuspiciousOperation,
     jwt.PyJWTError,
     requests.RequestException,
@@ -29,12 +29,14 @@ WRONG = (
 """What a provider that is away, or says what it should not, ends in."""
 
 
-class Provider(OIDCAuthenticationBackend):
+class OidcProvider(OIDCAuthenticationBackend):
     """Asked directly by the view, and no backend of Django's: passwords do not come past it."""
 
-    identity: Identity | None = None
+    identity: InstitutionIdentity | None = None
 
-    def identify(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> Identity:
+    def identify(
+        self, request: HttpRequest, *, nonce: str, code_verifier: str
+    ) -> InstitutionIdentity:
         """Who has come back with the code of this request. Raises one of WRONG."""
         self.authenticate(request, nonce=nonce, code_verifier=code_verifier)
         if self.identity is None:
@@ -57,7 +59,7 @@ class Provider(OIDCAuthenticationBackend):
         if said["sub"] != payload["sub"]:
             raise SuspiciousOperation("the token and the answer are of two people")
         groups = said.get(settings.OIDC_GROUPS_CLAIM, payload.get(settings.OIDC_GROUPS_CLAIM)) or []
-        self.identity = Identity(
+        self.identity = InstitutionIdentity(
             subject=f"oidc {payload['iss']} {payload['sub']}",
             name=str(
                 said.get(settings.OIDC_NAME_CLAIM) or payload.get(settings.OIDC_NAME_CLAIM) or ""

@@ -16,33 +16,33 @@ from django.utils.translation import gettext as _
 from annotation import who_judges
 from annotation.models import Campaign, Membership, Profile
 from pooling.models import Collection
-from pooling.permissions import may_create
+from pooling.permissions import can_create
 
 __all__ = [
-    "annotating",
-    "managed_campaign",
-    "manages_something",
-    "may_create",
-    "membership",
-    "person",
-    "results_campaign",
+    "can_create",
+    "get_annotator",
+    "get_managed_campaign",
+    "get_membership",
+    "get_person",
+    "get_results_campaign",
+    "is_manager",
 ]
 
 Person = AbstractBaseUser | AnonymousUser
 
 
-def person(request_or_user: Any) -> Any:
+def get_person(request_or_user: Any) -> Any:
     """The user behind a request, or the user itself."""
     return getattr(request_or_user, "user", request_or_user)
 
 
-def membership(request_or_user: Any, slug: str) -> Membership:
+def get_membership(request_or_user: Any, slug: str) -> Membership:
     """The person's membership in the campaign, with `campaign`, `user` and the user's profile
     loaded, in one statement. 404 for everybody who is not a member."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_authenticated:
         raise Http404(_("No such campaign."))
-    known = who_judges.loaded(request_or_user, slug)
+    known = who_judges.get_loaded_membership(request_or_user, slug)
     if known is not None and known.user_id == user.pk:
         return known
     membership_row = (
@@ -55,10 +55,10 @@ def membership(request_or_user: Any, slug: str) -> Membership:
     return membership_row
 
 
-def annotating(request_or_user: Any, slug: str) -> Membership:
+def get_annotator(request_or_user: Any, slug: str) -> Membership:
     """The person's membership as an annotator. 404 for strangers, 403 for a manager or viewer, who
     do not annotate."""
-    annotator = membership(request_or_user, slug)
+    annotator = get_membership(request_or_user, slug)
     if annotator.role == Membership.Role.VIEWER:
         raise PermissionDenied(_("Viewers do not judge: they see the results of the campaign."))
     if annotator.role != Membership.Role.ANNOTATOR:
@@ -70,10 +70,10 @@ def annotating(request_or_user: Any, slug: str) -> Membership:
     return annotator
 
 
-def managed_campaign(request_or_user: Any, slug: str) -> Campaign:
+def get_managed_campaign(request_or_user: Any, slug: str) -> Campaign:
     """The campaign, for its managers and superusers. 404 for strangers, 403 for its annotators and
     viewers."""
-    return _campaign_of(
+    return _get_campaign(
         request_or_user,
         slug,
         {Membership.Role.MANAGER},
@@ -81,11 +81,11 @@ def managed_campaign(request_or_user: Any, slug: str) -> Campaign:
     )
 
 
-def results_campaign(request_or_user: Any, slug: str) -> Campaign:
+def get_results_campaign(request_or_user: Any, slug: str) -> Campaign:
     """The campaign, for who may read its results: viewers, managers and superusers. 404 for
     strangers, 403 for its annotators."""
     readers = {Membership.Role.MANAGER, Membership.Role.VIEWER}
-    return _campaign_of(
+    return _get_campaign(
         request_or_user,
         slug,
         readers,
@@ -93,10 +93,10 @@ def results_campaign(request_or_user: Any, slug: str) -> Campaign:
     )
 
 
-def _campaign_of(
+def _get_campaign(
     request_or_user: Any, slug: str, roles: set[Membership.Role], refusal: str
 ) -> Campaign:
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_authenticated:
         raise Http404(_("No such campaign."))
     campaign = Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
@@ -116,9 +116,9 @@ def _campaign_of(
     return campaign
 
 
-def manages_something(request_or_user: Any) -> bool:
+def is_manager(request_or_user: Any) -> bool:
     """Whether the person may make, or manages, any campaign or collection: in one query."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_authenticated:
         return False
     makes = Profile.objects.filter(user=user, may_create=True).values("pk").order_by()

@@ -21,39 +21,43 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from annotation.models import Campaign, Membership, Profile
-from annotation.services.judging.statements import Reader, rows_of, stored_time
+from annotation.services.judging.statements import ModelReader, fetch_rows, to_database_time
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
-MOST_KNOWN = 20_000
-SESSION, USER, MEMBER = Reader(Session, "s"), Reader(User, "u"), Reader(Membership, "m")
-CAMPAIGN, PROFILE = Reader(Campaign, "c"), Reader(Profile, "f")
-WHO = f"""SELECT {SESSION.columns}, {USER.columns}, {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
+MAX_KNOWN = 20_000
+SESSION, USER, MEMBER = (
+    ModelReader(Session, "s"),
+    ModelReader(User, "u"),
+    ModelReader(Membership, "m"),
+)
+CAMPAIGN, PROFILE = ModelReader(Campaign, "c"), ModelReader(Profile, "f")
+WHO_SQL = f"""SELECT {SESSION.columns}, {USER.columns}, {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
   FROM django_session s JOIN auth_user u ON u.id = %(user)s LEFT JOIN annotation_campaign c ON c.slug = %(slug)s
     LEFT JOIN annotation_membership m ON m.campaign_id = c.id AND m.user_id = u.id LEFT JOIN annotation_profile f ON f.user_id = u.id
   WHERE s.session_key = %(session)s AND s.expire_date > %(now)s"""
-SIGNED = "SELECT s.session_data FROM django_session s WHERE s.session_key = %(session)s AND s.expire_date > %(now)s"
+SESSION_DATA_SQL = "SELECT s.session_data FROM django_session s WHERE s.session_key = %(session)s AND s.expire_date > %(now)s"
 user_of_session: dict[str, int] = {}
 """Guesses of this process, by the sessions' keys."""
 
 
-def load(request: HttpRequest, slug: str) -> None:
+def load_membership(request: HttpRequest, slug: str) -> None:
     """Put what one statement finds where Django and `permissions.membership` look first."""
     key = request.session.session_key
     if key is None:
         return
-    asked = {"session": key, "now": stored_time(timezone.now())}
-    guess = user_of_session.pop(key, None) or _user_inside(request, asked)
-    rows = rows_of(WHO, {**asked, "user": guess, "slug": slug}) if guess is not None else []
+    asked = {"session": key, "now": to_database_time(timezone.now())}
+    guess = user_of_session.pop(key, None) or _session_user_id(request, asked)
+    rows = fetch_rows(WHO_SQL, {**asked, "user": guess, "slug": slug}) if guess is not None else []
     if not rows:
         return
-    session, own, member, campaign, profile = _cut(rows[0])
+    session, own, member, campaign, profile = _split_row(rows[0])
     content, user = (
         request.session.decode(SESSION.instance(session).session_data),
         USER.instance(own),
     )
-    if not _is_of(content, user):
+    if not _is_session_of(content, user):
         return
-    if len(user_of_session) >= MOST_KNOWN:
+    if len(user_of_session) >= MAX_KNOWN:
         user_of_session.clear()
     user_of_session[key] = user.pk
     # Where SessionBase and AuthenticationMiddleware keep what they have loaded.
@@ -66,20 +70,20 @@ def load(request: HttpRequest, slug: str) -> None:
         request.judging = membership  # type: ignore[attr-defined]
 
 
-def loaded(request: Any, slug: str) -> Membership | None:
+def get_loaded_membership(request: Any, slug: str) -> Membership | None:
     """The membership that `load` has found for this request."""
     membership: Membership | None = getattr(request, "judging", None)
     return membership if membership is not None and membership.campaign.slug == slug else None
 
 
-def _user_inside(request: HttpRequest, asked: dict[str, Any]) -> int | None:
+def _session_user_id(request: HttpRequest, asked: dict[str, Any]) -> int | None:
     """Whose session it is by what stands signed in it; None where there is none, or nobody's."""
-    rows = rows_of(SIGNED, asked)
+    rows = fetch_rows(SESSION_DATA_SQL, asked)
     inside = str(request.session.decode(rows[0][0]).get(SESSION_KEY, "")) if rows else ""
     return int(inside) if inside.isdecimal() else None
 
 
-def _cut(row: Any) -> list[Any]:
+def _split_row(row: Any) -> list[Any]:
     parts, start = [], 0
     for reader in (SESSION, USER, MEMBER, CAMPAIGN, PROFILE):
         parts.append(row[start : start + len(reader)])
@@ -87,7 +91,7 @@ def _cut(row: Any) -> list[Any]:
     return parts
 
 
-def _is_of(content: dict[str, Any], user: User) -> bool:
+def _is_session_of(content: dict[str, Any], user: User) -> bool:
     """Whether the session's content is this user's, signed in by a password or a link, and nothing
     has ended it since."""
     return (

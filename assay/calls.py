@@ -57,7 +57,7 @@ def _read_one(action: Action, value: Any) -> Any:
     read = action.type
     if callable(read) and isinstance(value, (str, int, float)):
         try:
-            value = read(value if isinstance(value, str) else _as_text(value))
+            value = read(value if isinstance(value, str) else _to_text(value))
         except (ArgumentTypeError, ValueError) as error:
             raise ValueError(f"{action.dest}: {error}") from None
     if action.choices is not None and value not in action.choices:
@@ -73,7 +73,7 @@ def command_words(command: FileCommand, given: Mapping[str, Any]) -> list[str]:
     declared = declared_arguments(command)
     for name, action in declared.items():
         if not action.option_strings and name in given:
-            words += _as_words(given[name])
+            words += _to_words(given[name])
     for name, value in given.items():
         action = declared[name]
         if not action.option_strings or value is None or value is False:
@@ -82,11 +82,11 @@ def command_words(command: FileCommand, given: Mapping[str, Any]) -> list[str]:
         if action.nargs == 0:
             options.append(flag)
         elif _is_repeated(action):
-            options += [f"{flag}={_as_text(one)}" for one in value]
+            options += [f"{flag}={_to_text(one)}" for one in value]
         elif action.nargs is None:
-            options.append(f"{flag}={_as_text(value)}")
+            options.append(f"{flag}={_to_text(value)}")
         else:
-            options += [flag, *_as_words(value)]
+            options += [flag, *_to_words(value)]
     return words + options
 
 
@@ -94,11 +94,11 @@ def _is_repeated(action: Action) -> bool:
     return type(action).__name__ == "_AppendAction"
 
 
-def _as_words(value: Any) -> list[str]:
-    return [_as_text(one) for one in (value if isinstance(value, (list, tuple)) else [value])]
+def _to_words(value: Any) -> list[str]:
+    return [_to_text(one) for one in (value if isinstance(value, (list, tuple)) else [value])]
 
 
-def _as_text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if isinstance(value, float):
         short = f"{value:g}"
         return short if float(short) == value else repr(value)

@@ -14,7 +14,7 @@ _context: tuple[Callable[[Any, Any], Any], Any] | None = None
 """In a worker: the function and what all pieces share."""
 
 
-def in_processes(
+def map_in_processes(
     function: Callable[[Any, Piece], Result],
     pieces: Iterable[Piece],
     *,
@@ -33,17 +33,19 @@ def in_processes(
         return
     import multiprocessing  # one process, the usual case, does without
 
-    with multiprocessing.Pool(min(processes, len(pieces)), _begin, (function, shared)) as pool:
-        yield from pool.imap(_work, pieces)
+    with multiprocessing.Pool(
+        min(processes, len(pieces)), _start_worker, (function, shared)
+    ) as pool:
+        yield from pool.imap(_run_piece, pieces)
 
 
-def _begin(function: Callable[[Any, Any], Any], shared: Any) -> None:
+def _start_worker(function: Callable[[Any, Any], Any], shared: Any) -> None:
     global _context
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupted parent ends its workers
     _context = (function, shared)
 
 
-def _work(piece: Any) -> Any:
+def _run_piece(piece: Any) -> Any:
     assert _context is not None
     function, shared = _context
     return function(shared, piece)

@@ -7,43 +7,43 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-MOST = 4
+MAX_DECIMALS = 4
 """Decimals of a number that is known exactly, as everywhere in tables."""
 
 
-def error_of_mean(samples: NDArray[np.float64]) -> float:
+def mean_standard_error(samples: NDArray[np.float64]) -> float:
     """Standard error of the mean of the defined samples; NaN with fewer than two."""
     defined = samples[~np.isnan(samples)]
     return float(defined.std(ddof=1) / math.sqrt(len(defined))) if len(defined) > 1 else math.nan
 
 
-def error_of_share(share: float, n: int) -> float:
+def share_standard_error(share: float, n: int) -> float:
     """Standard error of a share of n draws; where none or all were, that of one draw more on the
     other side (Agresti and Coull 1998, roughly)."""
     kept = min(max(share, 1 / (n + 2)), 1 - 1 / (n + 2))
     return math.sqrt(kept * (1 - kept) / n)
 
 
-def decimals_for(error: float) -> int:
+def count_decimals(error: float) -> int:
     """Decimals of which the last is about as large as the error: 0.07 -> 2, 0.003 -> 3; none known
     or 0 -> MOST."""
     if math.isnan(error) or error <= 0:
-        return MOST
-    return min(MOST, max(0, math.ceil(-math.log10(error))))
+        return MAX_DECIMALS
+    return min(MAX_DECIMALS, max(0, math.ceil(-math.log10(error))))
 
 
-def text_of(value: float | None, error: float | None) -> str:
+def format_with_error(value: float | None, error: float | None) -> str:
     """The value with the digits that its error leaves; a dash where undefined."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.{decimals_for(math.nan if error is None else error)}f}"
+    return f"{value:.{count_decimals(math.nan if error is None else error)}f}"
 
 
 class PValue(float):
     """A float that a person reads as a p-value."""
 
 
-def p_text(p: float) -> str:
+def format_p(p: float) -> str:
     """A p-value for people: two significant digits, "< 0.001", a dash where undefined."""
     if p != p:
         return "-"
@@ -52,6 +52,6 @@ def p_text(p: float) -> str:
     return "1" if p == 1 else f"{p:#.2g}"
 
 
-def p_equals(p: float) -> str:
+def format_p_equals(p: float) -> str:
     """As in a sentence: "p = 0.031", "p < 0.001"."""
-    return f"p {p_text(p)}" if p < 0.001 else f"p = {p_text(p)}"
+    return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"

@@ -15,28 +15,28 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from assay.analyses.shared.measures import Stored, refuse_sample
+from assay.analyses.shared.measures import InMemoryInputs, refuse_sampled_qrels
 from assay.calls import complete_options, declared_arguments
 from assay.cli.base import (
     FileCommand,
-    distinct_tags,
-    fraction,
-    jsonable,
-    positive,
-    seed_number,
+    make_tags_distinct,
+    parse_fraction,
+    parse_positive,
+    parse_seed,
+    to_json_types,
 )
-from assay.cli.command_list import loaded
+from assay.cli.command_list import load_command
 from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.prel import Prel
-from assay.given import is_path, judgements_given, qrels_given, runs_given
-from assay.measures.measures import measure_names
-from assay.options import Declared
+from assay.formats.prel import SampledQrels
+from assay.given import is_path, read_judgements_input, read_qrels_input, read_runs_input
+from assay.measures.measures import format_measure_names
+from assay.options import DeclaredOption
 from assay.results import Result
 
 PACKAGE = os.path.dirname(__file__) + os.sep
 
 
-def warn(message: str) -> None:
+def warn_caller(message: str) -> None:
     """A warning of Python, told at the line of the notebook that called."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
@@ -44,23 +44,25 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def judged_given(qrels: Any, name: str = "", *, command: FileCommand | None = None) -> QrelsColumns:
+def read_judged_qrels(
+    qrels: Any, name: str = "", *, command: FileCommand | None = None
+) -> QrelsColumns:
     """Qrels in memory. Raises BadInput for those of a sampled pool, by this name or their own,
     unless the command counts labels only."""
-    judged = qrels_given(qrels)
-    refuse_sample(command or FileCommand(), name or judged.name, judged)
+    judged = read_qrels_input(qrels)
+    refuse_sampled_qrels(command or FileCommand(), name or judged.name, judged)
     return judged
 
 
-def named_apart(runs: Sequence[RunColumns]) -> list[RunColumns]:
+def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
     """The runs; a second one of a tag is called tag#2, with a warning."""
-    tags, renamed = distinct_tags(run.tag for run in runs)
+    tags, renamed = make_tags_distinct(run.tag for run in runs)
     for message in renamed:
-        warn(message)
+        warn_caller(message)
     return [replace(run, tag=tag) for run, tag in zip(runs, tags, strict=True)]
 
 
-class Function(NamedTuple):
+class FunctionSpec(NamedTuple):
     """command: its name on the command line. takes: its data, in the order of the arguments.
     defaults: of options where a notebook wants others."""
 
@@ -70,58 +72,58 @@ class Function(NamedTuple):
 
 
 QRELS_AND_RUNS = ("qrels", "runs")
-ONE_RUN = ("run", "run_a", "run_b")
+SINGLE_RUN_INPUTS = ("run", "run_a", "run_b")
 NAMED_QRELS = {("compare_rankings", "qrels"), ("label_overlap", "clicks")}
 NAMED_QRELS |= {("rank_machines", "machine"), ("machine_judges", "machine")}
 """(command, argument) of qrels by name: {name: qrels}."""
 FUNCTIONS = {
-    "aggregate": Function("aggregate", ("judgements",)),
-    "agreement": Function("agreement", ("judgements",)),
-    "bootstrap": Function("bootstrap", QRELS_AND_RUNS),
-    "campaign_stats": Function("campaign_stats", ("judgements",)),
-    "check_topics": Function("check_topics", ("topics",)),
-    "click_qrels": Function("click_qrels", ("clicks",)),
-    "compare": Function("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
-    "compare_rankings": Function("compare_rankings", ("qrels", "runs")),
-    "compare_runs": Function("compare_runs", ("qrels", "run_a", "run_b")),
-    "holes": Function("holes", ("qrels", "run")),
-    "label_overlap": Function("label_overlap", ("judged", "clicks")),
-    "leaderboard": Function("leaderboard", QRELS_AND_RUNS),
-    "machine_judges": Function("machine_judges", ("prel", "runs", "machine")),
-    "plan_study": Function("plan_study", QRELS_AND_RUNS),
-    "rank_machines": Function("rank_machines", ("qrels", "machine")),
-    "reusability": Function("reusability", QRELS_AND_RUNS),
-    "simulate_campaign": Function("simulate_campaign", QRELS_AND_RUNS),
-    "split_half": Function("split_half", QRELS_AND_RUNS),
-    "stability": Function("stability", QRELS_AND_RUNS),
-    "stopping_advice": Function("stopping_advice", QRELS_AND_RUNS),
-    "submissions": Function("submissions", ("file",)),
+    "aggregate": FunctionSpec("aggregate", ("judgements",)),
+    "agreement": FunctionSpec("agreement", ("judgements",)),
+    "bootstrap": FunctionSpec("bootstrap", QRELS_AND_RUNS),
+    "campaign_stats": FunctionSpec("campaign_stats", ("judgements",)),
+    "check_topics": FunctionSpec("check_topics", ("topics",)),
+    "click_qrels": FunctionSpec("click_qrels", ("clicks",)),
+    "compare": FunctionSpec("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
+    "compare_rankings": FunctionSpec("compare_rankings", ("qrels", "runs")),
+    "compare_runs": FunctionSpec("compare_runs", ("qrels", "run_a", "run_b")),
+    "holes": FunctionSpec("holes", ("qrels", "run")),
+    "label_overlap": FunctionSpec("label_overlap", ("judged", "clicks")),
+    "leaderboard": FunctionSpec("leaderboard", QRELS_AND_RUNS),
+    "machine_judges": FunctionSpec("machine_judges", ("prel", "runs", "machine")),
+    "plan_study": FunctionSpec("plan_study", QRELS_AND_RUNS),
+    "rank_machines": FunctionSpec("rank_machines", ("qrels", "machine")),
+    "reusability": FunctionSpec("reusability", QRELS_AND_RUNS),
+    "simulate_campaign": FunctionSpec("simulate_campaign", QRELS_AND_RUNS),
+    "split_half": FunctionSpec("split_half", QRELS_AND_RUNS),
+    "stability": FunctionSpec("stability", QRELS_AND_RUNS),
+    "stopping_advice": FunctionSpec("stopping_advice", QRELS_AND_RUNS),
+    "submissions": FunctionSpec("submissions", ("file",)),
 }
 """name in the library -> what is called. `evaluate`, `aggregate` and `pool` have results
 of their own, in assay.library."""
-NOT_IN_A_NOTEBOOK = {
+COMMAND_LINE_ONLY = {
     *("help", "json", "output", "campaign", "method", "judges", "scores", "lenient"),
     *("sampled", "rank_model", "table", "machines"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
 """Options of the terminal, of an installation's database, of how files are read, of sampled pools,
 which are no qrels, and of labels in files of several LLM judges."""
-OF_CAMPAIGNS = "with --campaign: "
-TYPES = {positive: int, fraction: float, seed_number: int, int: int, float: float}
+CAMPAIGN_HELP_PREFIX = "with --campaign: "
+TYPES = {parse_positive: int, parse_fraction: float, parse_seed: int, int: int, float: float}
 
 
-def function(name: str) -> Callable[..., Result]:
+def make_function(name: str) -> Callable[..., Result]:
     """The analysis of this name, with the signature and the help that its command declares."""
     about = FUNCTIONS[name]
-    command = loaded(about.command)
+    command = load_command(about.command)
     parser = command.create_parser("assay", about.command)
-    hidden = {*NOT_IN_A_NOTEBOOK, *about.takes} - ({"output"} if command.makes_data_file else set())
+    hidden = {*COMMAND_LINE_ONLY, *about.takes} - ({"output"} if command.makes_data_file else set())
     options = {
         action.dest: action
         for action in parser.declared
         if action.option_strings
         and action.dest not in hidden
-        and not (action.help or "").startswith(OF_CAMPAIGNS)
+        and not (action.help or "").startswith(CAMPAIGN_HELP_PREFIX)
     }
     defaults = {dest: about.defaults.get(dest, action.default) for dest, action in options.items()}
     parameters = [
@@ -136,7 +138,7 @@ def function(name: str) -> Callable[..., Result]:
                 dest,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD if dest in first else kind,
                 default=inspect.Parameter.empty if action.required else defaults[dest],
-                annotation=_annotation(action),
+                annotation=_make_annotation(action),
             )
         )
     signature = inspect.Signature(parameters, return_annotation=Result)
@@ -148,19 +150,19 @@ def function(name: str) -> Callable[..., Result]:
             known = ", ".join(signature.parameters)
             there_are = "" if set(named) <= set(signature.parameters) else f"; there are {known}"
             raise TypeError(f"{name}() {error}{there_are}") from None
-        asking, asked = asked_of(name, {**about.defaults, **given})
-        values = jsonable(asking.answered(asked))
+        asking, asked = prepare_call(name, {**about.defaults, **given})
+        values = to_json_types(asking.answered(asked))
         if asking.takes_seed:
             values["seed"] = asked["seed"]
         return Result(values, getattr(asking, "tables", None))
 
     analysis.__name__ = analysis.__qualname__ = name
-    analysis.__doc__ = _help(command, about, options)
+    analysis.__doc__ = _make_help(command, about, options)
     analysis.__signature__ = signature  # type: ignore[attr-defined]
     return analysis
 
 
-def _annotation(action: Action) -> Any:
+def _make_annotation(action: Action) -> Any:
     if action.nargs == 0:
         return bool
     if action.nargs not in (None, "?") or isinstance(action.default, (list, tuple)):
@@ -168,7 +170,7 @@ def _annotation(action: Action) -> Any:
     one = getattr(action.type, "__self__", None)
     of = (
         one.type
-        if isinstance(one, Declared) and one.type in (int, float)
+        if isinstance(one, DeclaredOption) and one.type in (int, float)
         else type(action.default)
         if isinstance(action.default, (int, float))
         else TYPES.get(action.type, str)  # type: ignore[arg-type]
@@ -176,7 +178,7 @@ def _annotation(action: Action) -> Any:
     return of if action.default is not None or action.required else of | None
 
 
-def _help(command: FileCommand, about: Function, options: Mapping[str, Action]) -> str:
+def _make_help(command: FileCommand, about: FunctionSpec, options: Mapping[str, Action]) -> str:
     lines = [command.help, "", f"The result is the JSON object of the command `{about.command}`."]
     lines += ["", "Options:"]
     lines += [
@@ -185,30 +187,30 @@ def _help(command: FileCommand, about: Function, options: Mapping[str, Action]) 
     return "\n".join(lines)
 
 
-def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def prepare_call(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The command behind a function, and its options as its parser would give them. TypeError for
     an option that it does not have, ValueError for a value that it refuses."""
     about = FUNCTIONS[name]
-    command = loaded(about.command)
-    command.warn = warn
+    command = load_command(about.command)
+    command.warn = warn_caller
     command.note = lambda message: None
     declared = declared_arguments(command)
     for option in given:
         if option not in declared:
-            known = ", ".join(one for one in declared if one not in NOT_IN_A_NOTEBOOK)
+            known = ", ".join(one for one in declared if one not in COMMAND_LINE_ONLY)
             raise TypeError(
                 f"{name}() got an unexpected keyword argument {option!r}; there are {known}"
             )
     if given.get("measures") is not None:
-        given = {**given, "measures": measure_names(given["measures"])}
-    places, command.stored = _handed_over(about, given, command)
+        given = {**given, "measures": format_measure_names(given["measures"])}
+    places, command.stored = _store_inputs(about, given, command)
     options = {key: value for key, value in given.items() if key not in about.takes}
     return command, complete_options(command, {**options, **places})
 
 
-def _handed_over(
-    about: Function, given: Mapping[str, Any], command: FileCommand
-) -> tuple[dict[str, Any], Stored]:
+def _store_inputs(
+    about: FunctionSpec, given: Mapping[str, Any], command: FileCommand
+) -> tuple[dict[str, Any], InMemoryInputs]:
     """The data of a call in the places where the command looks for paths, and what stands there."""
     places: dict[str, Any] = {}
     runs: list[RunColumns] = []
@@ -217,10 +219,10 @@ def _handed_over(
     prels: dict[str, Any] = {}
     for name in about.takes:
         value = given[name]
-        if name == "runs" or name in ONE_RUN:
-            runs += runs_given(value)
+        if name == "runs" or name in SINGLE_RUN_INPUTS:
+            runs += read_runs_input(value)
         elif name == "judgements":
-            judgements[name] = judgements_given(value, given.get("scale") or 4)
+            judgements[name] = read_judgements_input(value, given.get("scale") or 4)
             places[name] = name
         elif (about.command, name) in NAMED_QRELS:
             places[name] = []
@@ -229,30 +231,32 @@ def _handed_over(
                 if name == "machine" and is_path(one):  # read with confidences of labels
                     path = str(one)
                 else:
-                    qrels[path] = judged_given(one, str(key), command=command)
+                    qrels[path] = read_judged_qrels(one, str(key), command=command)
                 places[name].append(f"{key}={path}")
         elif name in ("qrels", "judged"):
-            judged = judged_given(value, command=command)
+            judged = read_judged_qrels(value, command=command)
             qrels[judged.name] = judged
             places[name] = judged.name
-        elif isinstance(value, Prel):
-            prels[name], places[name] = partial(_same, value), name
+        elif isinstance(value, SampledQrels):
+            prels[name], places[name] = partial(_identity, value), name
         else:
             places[name] = str(value)
-    runs = named_apart(runs)
+    runs = make_run_tags_distinct(runs)
     tags = [run.tag for run in runs]
     if "runs" in about.takes:
         places["runs"] = tags
     else:
-        places |= zip([name for name in about.takes if name in ONE_RUN], tags, strict=True)
-    stored = Stored(
-        runs={run.tag: partial(_same, run) for run in runs},
-        qrels={name: partial(_same, judged) for name, judged in qrels.items()},
-        judgements={name: partial(_same, one) for name, one in judgements.items()},
+        places |= zip(
+            [name for name in about.takes if name in SINGLE_RUN_INPUTS], tags, strict=True
+        )
+    stored = InMemoryInputs(
+        runs={run.tag: partial(_identity, run) for run in runs},
+        qrels={name: partial(_identity, judged) for name, judged in qrels.items()},
+        judgements={name: partial(_identity, one) for name, one in judgements.items()},
         prels=prels,
     )
     return places, stored
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value

@@ -20,21 +20,21 @@ from typing import Any
 from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import packaged
-from assay.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names, find_column
+from assay.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, find_column, normalise_names
 from assay.formats.documents import DocumentRecord, read_documents
 from assay.formats.judgement_cells import GRADE_NAMES
 from assay.formats.judgements import read_judgements
-from assay.formats.markup import one_line
-from assay.formats.qrels import qrels_of_rows, read_qrels
-from assay.formats.runs import read_run, run_of_rows
+from assay.formats.markup import collapse_spaces
+from assay.formats.qrels import make_qrels, read_qrels
+from assay.formats.runs import make_run, read_run
 from assay.formats.topics import TopicRecord, read_topics
 
-GRADES = tuple(dict.fromkeys(("grade", "relevance", "rel", "label", "score", *GRADE_NAMES)))
-SCORES = ("score", "sim")
-TAGS = ("run", "tag", "system", "run_id")
+GRADE_COLUMNS = tuple(dict.fromkeys(("grade", "relevance", "rel", "label", "score", *GRADE_NAMES)))
+SCORE_COLUMNS = ("score", "sim")
+TAG_COLUMNS = ("run", "tag", "system", "run_id")
 
 
-DATA_SET = "irds:"
+DATASET_PREFIX = "irds:"
 """Before the id of a data set that the package ir_datasets knows."""
 
 
@@ -42,36 +42,40 @@ def is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def is_frame(value: object) -> bool:
+def is_data_frame(value: object) -> bool:
     return hasattr(value, "__getitem__") and (
         hasattr(value, "columns") or hasattr(value, "column_names")
     )
 
 
-def is_tuples(value: object) -> bool:
+def is_named_tuples(value: object) -> bool:
     """Whether these are rows as named tuples."""
     return isinstance(value, Sequence) and len(value) > 0 and hasattr(value[0], "_fields")
 
 
-def is_data_set(value: object) -> bool:
+def is_dataset(value: object) -> bool:
     """Whether this is a data set of ir_datasets, or `irds:` and its id."""
-    return hasattr(value, "has_qrels") or (isinstance(value, str) and value.startswith(DATA_SET))
+    return hasattr(value, "has_qrels") or (
+        isinstance(value, str) and value.startswith(DATASET_PREFIX)
+    )
 
 
-def is_of_ranx(value: object) -> bool:
+def is_ranx_object(value: object) -> bool:
     """Whether this is a Run or Qrels of ranx: a mapping under this name, and `to_dict()`."""
     return hasattr(value, "to_dict") and any(
         hasattr(value, name) and not callable(getattr(value, name)) for name in ("run", "qrels")
     )
 
 
-def part_of_data_set(value: Any, part: str) -> tuple[str, Iterator[Any]]:
+def load_dataset_part(value: Any, part: str) -> tuple[str, Iterator[Any]]:
     """part: docs, queries, qrels or scoreddocs. -> (id or "", named tuples)"""
-    name = value.removeprefix(DATA_SET) if isinstance(value, str) else ""
-    return name, packaged.entries(packaged.load(name) if name else value, part, name)
+    name = value.removeprefix(DATASET_PREFIX) if isinstance(value, str) else ""
+    return name, packaged.iterate_entries(
+        packaged.load_dataset(name) if name else value, part, name
+    )
 
 
-def column_names_of(frame: Any) -> list[str]:
+def list_column_names(frame: Any) -> list[str]:
     names = frame
     if hasattr(frame, "columns"):
         names = frame.columns
@@ -82,10 +86,10 @@ def column_names_of(frame: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def column(frame: Any, names: Sequence[str], what: str) -> list[Any]:
+def get_column(frame: Any, names: Sequence[str], what: str) -> list[Any]:
     """Raises BadInput where there is none of these names."""
-    present = column_names_of(frame)
-    place = find_column(column_names(present), tuple(names))
+    present = list_column_names(frame)
+    place = find_column(normalise_names(present), tuple(names))
     if place is None:
         raise BadInput(
             f"{what}: no column {names[0]} (or {', '.join(names[1:4])}) among {', '.join(present)}"
@@ -93,7 +97,7 @@ def column(frame: Any, names: Sequence[str], what: str) -> list[Any]:
     return list(frame[present[place]])
 
 
-def numbers(values: Iterable[Any], what: str) -> list[float]:
+def to_numbers(values: Iterable[Any], what: str) -> list[float]:
     as_floats = []
     for row, value in enumerate(values):
         try:
@@ -105,17 +109,17 @@ def numbers(values: Iterable[Any], what: str) -> list[float]:
     return as_floats
 
 
-def whole_numbers(values: Iterable[Any], what: str) -> list[int]:
-    as_floats = numbers(values, what)
+def to_whole_numbers(values: Iterable[Any], what: str) -> list[int]:
+    as_floats = to_numbers(values, what)
     for row, value in enumerate(as_floats):
         if value != int(value):
             raise BadInput(f"{what}: {value:g} in row {row} is no grade, expected a whole number")
     return [int(value) for value in as_floats]
 
 
-def table_of(value: Any, what: str, expected: str) -> Any:
+def to_table(value: Any, what: str, expected: str) -> Any:
     """A data frame, or a mapping of columns made of named tuples. Raises BadInput."""
-    if is_frame(value) or isinstance(value, Mapping):
+    if is_data_frame(value) or isinstance(value, Mapping):
         return value
     rows = list(value) if isinstance(value, Iterable) and not is_path(value) else [value]
     fields = getattr(rows[0], "_fields", None) if rows else ()
@@ -127,7 +131,7 @@ def table_of(value: Any, what: str, expected: str) -> Any:
     return {name: [row[i] for row in rows] for i, name in enumerate(fields or ())}
 
 
-def rows_of(value: Any, names: Sequence[str], what: str) -> tuple[list[str], list[str], list[Any]]:
+def to_rows(value: Any, names: Sequence[str], what: str) -> tuple[list[str], list[str], list[Any]]:
     """topics, documents and values of a table or of {topic: {document: value}}."""
     if isinstance(value, Mapping) and all(isinstance(inner, Mapping) for inner in value.values()):
         rows = [
@@ -136,68 +140,71 @@ def rows_of(value: Any, names: Sequence[str], what: str) -> tuple[list[str], lis
             for document, number in inner.items()
         ]
         return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-    table = table_of(
+    table = to_table(
         value,
         what,
         "a file's path, {topic: {document: number}}, a data frame or named tuples",
     )
-    if not column_names_of(table):
+    if not list_column_names(table):
         return [], [], []
-    topics, documents = column(table, TOPIC_NAMES, what), column(table, DOCUMENT_NAMES, what)
+    topics, documents = (
+        get_column(table, TOPIC_NAMES, what),
+        get_column(table, DOCUMENT_NAMES, what),
+    )
     return (
         [str(topic) for topic in topics],
         [str(document) for document in documents],
-        column(table, names, what),
+        get_column(table, names, what),
     )
 
 
-def qrels_given(value: Any, name: str = "qrels") -> QrelsColumns:
+def read_qrels_input(value: Any, name: str = "qrels") -> QrelsColumns:
     """Raises BadInput or FormatError."""
     if isinstance(value, QrelsColumns):
         return value
-    if is_data_set(value):
-        identifier, value = part_of_data_set(value, "qrels")
+    if is_dataset(value):
+        identifier, value = load_dataset_part(value, "qrels")
         name = identifier or name
     elif is_path(value):
         return read_qrels(value)
-    elif is_frame(value):
+    elif is_data_frame(value):
         pass
-    elif is_of_ranx(value):
+    elif is_ranx_object(value):
         name, value = value.name or name, value.to_dict()
     elif hasattr(value, "qrels"):  # labels that `aggregate` has made
         made: QrelsColumns = value.qrels(name)
         return made
-    topics, documents, grades = rows_of(value, GRADES, name)
-    return qrels_of_rows(name, zip(topics, documents, whole_numbers(grades, name), strict=True))
+    topics, documents, grades = to_rows(value, GRADE_COLUMNS, name)
+    return make_qrels(name, zip(topics, documents, to_whole_numbers(grades, name), strict=True))
 
 
-def run_given(value: Any, tag: str | None = None, *, lenient: bool = False) -> RunColumns:
+def read_run_input(value: Any, tag: str | None = None, *, lenient: bool = False) -> RunColumns:
     """tag: in place of the file's own. Raises BadInput or FormatError."""
     from dataclasses import replace
 
     if isinstance(value, RunColumns):
         run = value
-    elif is_path(value) and not is_data_set(value):
+    elif is_path(value) and not is_dataset(value):
         run = read_run(value, lenient=lenient)
     else:
         own = ""
-        if is_data_set(value):
-            own, value = part_of_data_set(value, "scoreddocs")
-        elif is_frame(value) or (isinstance(value, Mapping) and not is_nested(value)):
-            own = tag_of(value)
-        elif is_of_ranx(value):
+        if is_dataset(value):
+            own, value = load_dataset_part(value, "scoreddocs")
+        elif is_data_frame(value) or (isinstance(value, Mapping) and not is_nested_run(value)):
+            own = get_run_tag(value)
+        elif is_ranx_object(value):
             own, value = value.name or "", value.to_dict()
         name = tag or own or "run"
-        topics, documents, scores = rows_of(value, SCORES, name)
-        run = run_of_rows(name, zip(topics, documents, numbers(scores, name), strict=True))
+        topics, documents, scores = to_rows(value, SCORE_COLUMNS, name)
+        run = make_run(name, zip(topics, documents, to_numbers(scores, name), strict=True))
     return run if tag is None or tag == run.tag else replace(run, tag=tag)
 
 
-def tag_of(value: Any) -> str:
+def get_run_tag(value: Any) -> str:
     """The one value of a data frame's column `run`, or `run`."""
-    place = find_column([name.lower() for name in column_names_of(value)], TAGS)
+    place = find_column([name.lower() for name in list_column_names(value)], TAG_COLUMNS)
     tags = (
-        list(dict.fromkeys(str(tag) for tag in value[column_names_of(value)[place]]))
+        list(dict.fromkeys(str(tag) for tag in value[list_column_names(value)[place]]))
         if place is not None
         else []
     )
@@ -209,33 +216,39 @@ def tag_of(value: Any) -> str:
     return tags[0] if tags else "run"
 
 
-def runs_given(value: Any) -> list[RunColumns]:
+def read_runs_input(value: Any) -> list[RunColumns]:
     """One run, several in an iterable, {tag: run}, or the files that a pattern such as `runs/*.run`
     names."""
-    if isinstance(value, RunColumns) or is_data_set(value) or is_frame(value) or is_of_ranx(value):
-        return [run_given(value)]
+    if (
+        isinstance(value, RunColumns)
+        or is_dataset(value)
+        or is_data_frame(value)
+        or is_ranx_object(value)
+    ):
+        return [read_run_input(value)]
     if is_path(value):
-        return [run_given(path) for path in paths_of(value)]
+        return [read_run_input(path) for path in expand_paths(value)]
     if isinstance(value, Mapping):
         is_columns = all(
-            isinstance(inner, (list, tuple)) and not is_tuples(inner) for inner in value.values()
+            isinstance(inner, (list, tuple)) and not is_named_tuples(inner)
+            for inner in value.values()
         )
-        if is_columns or is_nested(value):
-            return [run_given(value)]
-        return [run_given(one, str(tag)) for tag, one in value.items()]
+        if is_columns or is_nested_run(value):
+            return [read_run_input(value)]
+        return [read_run_input(one, str(tag)) for tag, one in value.items()]
     if not isinstance(value, Iterable):
-        return [run_given(value)]
+        return [read_run_input(value)]
     rows_or_runs = list(value)
-    if is_tuples(rows_or_runs):
-        return [run_given(rows_or_runs)]
+    if is_named_tuples(rows_or_runs):
+        return [read_run_input(rows_or_runs)]
     return [
-        run_given(run)
+        read_run_input(run)
         for one in rows_or_runs
-        for run in (paths_of(one) if is_path(one) and not is_data_set(one) else [one])
+        for run in (expand_paths(one) if is_path(one) and not is_dataset(one) else [one])
     ]
 
 
-def paths_of(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
+def expand_paths(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
     """The path itself, or in order those that it names as a pattern (`*`, `?`, `[...]`, `**`).
     Raises BadInput where there is none."""
     pattern = os.fspath(path)
@@ -247,7 +260,7 @@ def paths_of(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
     return list(files)
 
 
-def is_nested(value: Mapping[Any, Any]) -> bool:
+def is_nested_run(value: Mapping[Any, Any]) -> bool:
     """Whether this is one run as {topic: {document: score}}, not {tag: run}."""
     return all(
         isinstance(inner, Mapping)
@@ -256,20 +269,20 @@ def is_nested(value: Mapping[Any, Any]) -> bool:
     )
 
 
-def judgements_given(value: Any, scale: int) -> JudgementColumns:
+def read_judgements_input(value: Any, scale: int) -> JudgementColumns:
     """A file's path, what read_judgements returned, or a data frame with the columns of such a
     file."""
     if isinstance(value, JudgementColumns):
         return value
     if is_path(value):
         return read_judgements(value, scale=scale)
-    value = table_of(value, "judgements", "a file's path, a data frame or named tuples")
-    names = column_names_of(value)
+    value = to_table(value, "judgements", "a file's path, a data frame or named tuples")
+    names = list_column_names(value)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(
-        [cell(one) for one in row]
+        [format_cell(one) for one in row]
         for row in zip(*(list(value[name]) for name in names), strict=True)
     )
     return read_judgements(
@@ -277,39 +290,39 @@ def judgements_given(value: Any, scale: int) -> JudgementColumns:
     )
 
 
-def topics_given(value: Any) -> list[TopicRecord]:
+def read_topics_input(value: Any) -> list[TopicRecord]:
     """A file's path, an id or a data set of ir_datasets, {topic: text}, or a table with the names
     that files of topics use. Raises BadInput or FormatError."""
-    if is_data_set(value):
-        value = part_of_data_set(value, "queries")[1]
+    if is_dataset(value):
+        value = load_dataset_part(value, "queries")[1]
     elif is_path(value) or hasattr(value, "read"):
         return read_topics(value)
-    return read_topics(json_lines(value, "topics"), name="topics")
+    return read_topics(to_json_lines(value, "topics"), name="topics")
 
 
-def documents_given(value: Any) -> Iterator[DocumentRecord]:
+def read_documents_input(value: Any) -> Iterator[DocumentRecord]:
     """As topics_given, one by one."""
-    if is_data_set(value):
-        for line, document in enumerate(part_of_data_set(value, "docs")[1], 1):
-            row = packaged.row_of(document)
-            title = one_line(row.pop("title", ""))
+    if is_dataset(value):
+        for line, document in enumerate(load_dataset_part(value, "docs")[1], 1):
+            row = packaged.document_to_row(document)
+            title = collapse_spaces(row.pop("title", ""))
             yield DocumentRecord(row.pop("id"), title, row.pop("text"), row, line)
     elif is_path(value) or hasattr(value, "read"):
         yield from read_documents(value)
     else:
-        yield from read_documents(json_lines(value, "documents"), name="documents")
+        yield from read_documents(to_json_lines(value, "documents"), name="documents")
 
 
-def json_lines(value: Any, what: str) -> io.BytesIO:
+def to_json_lines(value: Any, what: str) -> io.BytesIO:
     """Topics or documents as a file of JSON objects, for their reader."""
     if isinstance(value, Mapping) and all(isinstance(text, str) for text in value.values()):
         value = {"id": list(value), "text": list(value.values())}
-    table = table_of(value, what, "a file's path, {id: text}, a data frame or named tuples")
-    names = column_names_of(table)
+    table = to_table(value, what, "a file's path, {id: text}, a data frame or named tuples")
+    names = list_column_names(table)
     rows = (
         {
             key: one
-            for key, one in zip(column_names(names), map(cell, row), strict=True)
+            for key, one in zip(normalise_names(names), map(format_cell, row), strict=True)
             if one is not None and one != ""
         }
         for row in zip(*(list(table[name]) for name in names), strict=True)
@@ -318,7 +331,7 @@ def json_lines(value: Any, what: str) -> io.BytesIO:
     return io.BytesIO(text.encode("utf-8"))
 
 
-def cell(value: Any) -> Any:
+def format_cell(value: Any) -> Any:
     """As it stands in a file: nothing for what is unknown, 0 and 1 for truth."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.measures import DEFAULT_MEASURES, evaluate_runs
-from assay.analyses.shared.reading import Reading
+from assay.analyses.shared.reading import EvaluationOptions
 from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
@@ -29,13 +29,20 @@ from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import TopicRecord
-from assay.functions import FUNCTIONS, asked_of, function, judged_given, named_apart, warn
-from assay.given import documents_given, qrels_given, runs_given, topics_given
+from assay.functions import (
+    FUNCTIONS,
+    make_function,
+    make_run_tags_distinct,
+    prepare_call,
+    read_judged_qrels,
+    warn_caller,
+)
+from assay.given import read_documents_input, read_qrels_input, read_runs_input, read_topics_input
 from assay.labels.aggregation.labelling import Aggregation
-from assay.measures.measures import measure_names, parse_measures, refuse_estimates
-from assay.pools.depth import PooledPairs, depth_pool, top_of_run
+from assay.measures.measures import format_measure_names, parse_measures, refuse_estimates
+from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
 from assay.tables import Scores, columns, frame
-from assay.whole_files import whole_file
+from assay.whole_files import write_text_atomically
 
 __all__ = [
     "Aggregation",
@@ -79,12 +86,16 @@ def evaluate(
     relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none)
     or `intersection` (those that the run has too). ValueError for what cannot be computed,
     FormatError for a file that cannot be read."""
-    reading = Reading(level=level, topics=topics, only_with_relevant=only_with_relevant)
-    parsed = parse_measures(measure_names(measures))
+    reading = EvaluationOptions(level=level, topics=topics, only_with_relevant=only_with_relevant)
+    parsed = parse_measures(format_measure_names(measures))
     refuse_estimates(parsed)
-    judged = judged_given(qrels)
+    judged = read_judged_qrels(qrels)
     evaluations = evaluate_runs(
-        named_apart(runs_given(runs)), {judged.name: judged}, parsed, reading, warn=warn
+        make_run_tags_distinct(read_runs_input(runs)),
+        {judged.name: judged},
+        parsed,
+        reading,
+        warn=warn_caller,
     )[judged.name]
     return Scores(
         [one.tag for one in evaluations],
@@ -107,14 +118,14 @@ def aggregate(
 
     method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold
     on. options: threshold, min_judgements, min_seconds, no_gold, rule."""
-    from assay.analyses.aggregate import Options, labels_by_scale
+    from assay.analyses.aggregate import Options, aggregate_by_scale
     from assay.analyses.shared.judged_files import read_judged
 
-    command, asked = asked_of(
+    command, asked = prepare_call(
         "aggregate",
         {"judgements": judgements, "scale": scale, "method": method, "grades": grades, **options},
     )
-    return labels_by_scale(read_judged(command, asked), Options.of(asked))[asked["grades"]]
+    return aggregate_by_scale(read_judged(command, asked), Options.of(asked))[asked["grades"]]
 
 
 def pool(
@@ -122,34 +133,36 @@ def pool(
 ) -> PooledPairs:
     """Every document among the first `depth` of a run, best first, as the command `pool build`.
     topics: only these."""
-    tops = [top_of_run(run, depth, topics=topics) for run in named_apart(runs_given(runs))]
-    return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
+    tops = [
+        cut_run(run, depth, topics=topics) for run in make_run_tags_distinct(read_runs_input(runs))
+    ]
+    return make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
 
 
 def read_topics(topics: Any) -> list[TopicRecord]:
     """Topics of a file, of a data set of ir_datasets (`irds:ID`), {topic: text}, or a data frame."""
-    return topics_given(topics)
+    return read_topics_input(topics)
 
 
 def read_documents(documents: Any) -> Iterator[DocumentRecord]:
     """Documents one by one, of what `read_topics` takes."""
-    return documents_given(documents)
+    return read_documents_input(documents)
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
     """TREC qrels, whole or not at all."""
-    with whole_file(path) as out:
-        qrels_format.write_qrels(qrels_given(qrels), out)
+    with write_text_atomically(path) as out:
+        qrels_format.write_qrels(read_qrels_input(qrels), out)
 
 
 def write_run(run: Any, path: str | os.PathLike[str]) -> None:
-    (one,) = runs_given(run)
-    with whole_file(path) as out:
+    (one,) = read_runs_input(run)
+    with write_text_atomically(path) as out:
         run_format.write_run(one, out)
 
 
 def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
-    with whole_file(path) as out:
+    with write_text_atomically(path) as out:
         pool_format.write_pool(pool, out)
 
 
@@ -157,5 +170,5 @@ def __getattr__(name: str) -> Any:
     """The analyses of assay.functions, made when they are asked for."""
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'assay.library' has no attribute {name!r}")
-    globals()[name] = function(name)
+    globals()[name] = make_function(name)
     return globals()[name]

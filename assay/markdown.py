@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import re
 
-SPECIAL = re.compile(r"([\\|*_`\[\]<>&~#$])")
+SPECIAL_PATTERN = re.compile(r"([\\|*_`\[\]<>&~#$])")
 """Characters with a meaning anywhere in a line (CommonMark 0.31, 2.4: each may stand behind a
 backslash)."""
-BEGINNING = re.compile(r"^([-+=]|\d+(?=[.)]))")
+BLOCK_START_PATTERN = re.compile(r"^([-+=]|\d+(?=[.)]))")
 """With a meaning at the beginning of a line only: lists, underlines of headings."""
 
 
-def escaped(text: str) -> str:
+def escape_line(text: str) -> str:
     """One line, for a heading, a cell of a table or within a sentence; a line break is a blank."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return SPECIAL_PATTERN.sub(r"\\\1", " ".join(text.split()))
 
 
-def paragraphs(text: str) -> str:
+def escape_paragraphs(text: str) -> str:
     """Text of several lines: paragraphs stay apart, and nothing begins a list, a heading or a block
     of code."""
     return "\n\n".join(
-        _paragraph(part)
+        _escape_paragraph(part)
         for part in re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip())
         if part.strip()
     )
 
 
-def _paragraph(text: str) -> str:
-    words = escaped(text)
-    begins = BEGINNING.match(words)
+def _escape_paragraph(text: str) -> str:
+    words = escape_line(text)
+    begins = BLOCK_START_PATTERN.match(words)
     if begins is None:
         return words
     number = begins[0].isdigit()

@@ -43,7 +43,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredOption:
     """An option with its name, type and default. A type `X | None` is given as X: None says that the
     option was not given."""
 
@@ -99,28 +99,30 @@ def option(default: Any, label: str, **about: Any) -> Any:
     return field(default=default, metadata={"option": Option(label, **about)})
 
 
-def _type(annotation: Any) -> Any:
+def _unwrap_optional(annotation: Any) -> Any:
     """X of `X | None`."""
     given = [one for one in get_args(annotation) if one is not type(None)]
     return given[0] if isinstance(annotation, UnionType) else annotation
 
 
-def declared(options: type) -> list[Declared]:
+def list_options(options: type) -> list[DeclaredOption]:
     """Those of a class of options, in their order."""
     types = get_type_hints(options)
     return [
-        Declared(one.name, _type(types[one.name]), one.default, one.metadata["option"])
+        DeclaredOption(
+            one.name, _unwrap_optional(types[one.name]), one.default, one.metadata["option"]
+        )
         for one in fields(options)
     ]
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedOptions:
     """Base of options. Texts are read where an option says how; values outside their choices and
     bounds raise ValueError."""
 
     def __post_init__(self) -> None:
-        for one in declared(type(self)):
+        for one in list_options(type(self)):
             value = getattr(self, one.name)
             if one.about.read is not None and isinstance(value, str):
                 try:
@@ -138,7 +140,7 @@ class Checked:
 
 def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
     """Every option of the class, or those of these names, to the command line."""
-    for one in declared(options):
+    for one in list_options(options):
         if names and one.name not in names:
             continue
         about = one.about

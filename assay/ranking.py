@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 
-BATCH = 1 << 15
+BATCH_ROWS = 1 << 15
 """Rows whose hashes are sorted at a time: they stay in the processor's cache."""
 
 
@@ -34,17 +34,17 @@ def group_rows(
     return offsets, np.argsort(np.repeat(segment_topics, segment_rows), kind="stable")
 
 
-def topic_of_rows(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def expand_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The topic's index of each row. -> int64 (n_rows)"""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def big_endian(words: Words) -> Words:
+def to_big_endian(words: Words) -> Words:
     """Words that compare as the ids' bytes do."""
     return words.byteswap()
 
 
-def words_of(ids: NDArray[np.bytes_], width: int = 0) -> Words:
+def ids_to_words(ids: NDArray[np.bytes_], width: int = 0) -> Words:
     """An S array as words, widened to a multiple of eight bytes and to `width`. -> uint64 (n, width
     / 8)"""
     width = -(-max(ids.dtype.itemsize, width, 1) // 8) * 8
@@ -53,7 +53,7 @@ def words_of(ids: NDArray[np.bytes_], width: int = 0) -> Words:
     return np.ascontiguousarray(ids).view("<u8").reshape(len(ids), width // 8)
 
 
-def _hashes(words: Words) -> NDArray[np.uint64]:
+def _hash_words(words: Words) -> NDArray[np.uint64]:
     if words.shape[1] == 1:
         return words[:, 0].copy()
     mixed = words[:, 0] * np.uint64(0x9E3779B97F4A7C15)
@@ -64,14 +64,14 @@ def _hashes(words: Words) -> NDArray[np.uint64]:
     return mixed
 
 
-def duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
+def find_duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Rows that repeat an id within their topic. -> [(row, the first row with that id)] in row
     order; [] in the usual case."""
     row_pairs: list[tuple[int, int]] = []
-    for topic, last in topic_batches(offsets, BATCH):
+    for topic, last in iterate_topic_batches(offsets, BATCH_ROWS):
         begin, end = int(offsets[topic]), int(offsets[last])
         part = words[begin:end]
-        hashes = _hashes(part)
+        hashes = _hash_words(part)
         if last - topic > 1:
             number = np.arange(1, last - topic + 1, dtype=np.uint64) * np.uint64(0xD6E8FEB86659FD93)
             hashes += np.repeat(
@@ -103,7 +103,7 @@ def trec_order(
     rising = (scores[1:] > scores[:-1]) & inside
     order = None
     if rising.any():
-        topics = topic_of_rows(offsets)
+        topics = expand_offsets(offsets)
         touched = np.zeros(len(offsets) - 1, bool)
         touched[topics[1:][rising]] = True
         order = np.arange(n)
@@ -117,7 +117,7 @@ def trec_order(
     if not tied.any():
         return order
     pairs = np.flatnonzero(tied)
-    if not _ascending(words[pairs], words[pairs + 1]).any():
+    if not _is_ascending(words[pairs], words[pairs + 1]).any():
         return order
     starts = np.concatenate(([True], ~tied))
     member = np.zeros(n, bool)
@@ -125,7 +125,7 @@ def trec_order(
     member[pairs + 1] = True
     rows = np.flatnonzero(member)
     groups = np.cumsum(starts[rows])
-    keys = ~big_endian(words[rows])
+    keys = ~to_big_endian(words[rows])
     by_id = np.lexsort((*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), groups))
     if order is None:
         order = np.arange(n)
@@ -133,16 +133,16 @@ def trec_order(
     return order
 
 
-def _ascending(above: Words, below: Words) -> NDArray[np.bool_]:
+def _is_ascending(above: Words, below: Words) -> NDArray[np.bool_]:
     """Whether the id above is smaller than the id below it, as bytes."""
-    above, below = big_endian(above), big_endian(below)
+    above, below = to_big_endian(above), to_big_endian(below)
     smaller = above[:, -1] < below[:, -1]
     for k in range(above.shape[1] - 2, -1, -1):
         smaller = (above[:, k] < below[:, k]) | ((above[:, k] == below[:, k]) & smaller)
     return smaller
 
 
-def topic_batches(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
+def iterate_topic_batches(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
     """(first topic, one beyond the last) of neighbouring topics with about `size` rows together."""
     topic, n_topics = 0, len(offsets) - 1
     while topic < n_topics:
@@ -162,7 +162,7 @@ def rank_order(ranks: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[
     falling = (ranks[1:] < ranks[:-1]) & inside
     if not falling.any():
         return None
-    topics = topic_of_rows(offsets)
+    topics = expand_offsets(offsets)
     touched = np.zeros(len(offsets) - 1, bool)
     touched[topics[1:][falling]] = True
     rows = np.flatnonzero(touched[topics])

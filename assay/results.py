@@ -65,12 +65,12 @@ class Result(Values):
 
     def _repr_html_(self) -> str:
         """The tables, and the reasons for undefined values, as a notebook shows them."""
-        tables = "".join(_as_html(table) for table in self.tables())
+        tables = "".join(_table_to_html(table) for table in self.tables())
         reasons = "".join(f"<p>{escape(reason)}</p>" for reason in undefined_reasons(self))
         return tables + reasons if tables else f"<pre>{escape(repr(self))}</pre>"
 
 
-def _as_html(table: Table) -> str:
+def _table_to_html(table: Table) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     rows = "".join(
         "<tr>"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.labels.aggregation.labelling import DECISIONS, Aggregation
-from assay.measures.evaluation import means_over_topics
+from assay.measures.evaluation import compute_topic_means
 from assay.measures.measures import parse_measure
 from assay.pools.depth import PooledPairs
 
@@ -34,7 +34,7 @@ class Scores:
     @property
     def means(self) -> NDArray[np.float64]:
         """float64 (n_runs, n_measures), over the topics that count; NaN where there is none."""
-        return np.array([means_over_topics(of_run) for of_run in self.values]).reshape(
+        return np.array([compute_topic_means(of_run) for of_run in self.values]).reshape(
             len(self.tags), len(self.measures)
         )
 
@@ -52,7 +52,7 @@ class Scores:
         run, measure = run_and_measure
         if run not in self.tags:
             raise KeyError(f"no run {run!r}; there are {', '.join(self.tags)}")
-        return float(means_over_topics(self.of(measure).T)[self.tags.index(run)])
+        return float(compute_topic_means(self.of(measure).T)[self.tags.index(run)])
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """{run: {measure: mean}}, NaN where no topic counts."""
@@ -83,7 +83,7 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
     """
     if isinstance(value, Scores):
         return (
-            _of_topics(value)
+            _topic_columns(value)
             if per_topic
             else {
                 "run": value.tags,
@@ -91,11 +91,11 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
             }
         )
     readers: dict[type, Callable[[Any], Columns]] = {
-        RunColumns: _of_run,
-        QrelsColumns: _of_qrels,
-        JudgementColumns: _of_judgements,
-        Aggregation: _of_labels,
-        PooledPairs: _of_pool,
+        RunColumns: _run_columns,
+        QrelsColumns: _qrels_columns,
+        JudgementColumns: _judgement_columns,
+        Aggregation: _label_columns,
+        PooledPairs: _pool_columns,
     }
     for kind, function in readers.items():
         if isinstance(value, kind):
@@ -124,23 +124,23 @@ def columns_as_frame(columns: Columns | list[Any]) -> Any:
     return pandas.DataFrame(columns)
 
 
-def _of_run(run: RunColumns) -> Columns:
+def _run_columns(run: RunColumns) -> Columns:
     lengths = np.diff(run.offsets)
     return {
         "run": [run.tag] * len(run),
         "topic": np.repeat(np.array(run.topics, dtype=object), lengths),
-        "document": _texts(run.documents),
+        "document": _decode_ids(run.documents),
         "score": run.scores,
         "rank": np.arange(len(run)) - np.repeat(run.offsets[:-1], lengths) + 1,
     }
 
 
-def _of_qrels(qrels: QrelsColumns) -> Columns:
+def _qrels_columns(qrels: QrelsColumns) -> Columns:
     topics = np.repeat(np.array(qrels.topics, dtype=object), np.diff(qrels.offsets))
-    return {"topic": topics, "document": _texts(qrels.documents), "grade": qrels.grades}
+    return {"topic": topics, "document": _decode_ids(qrels.documents), "grade": qrels.grades}
 
 
-def _of_judgements(judgements: JudgementColumns) -> Columns:
+def _judgement_columns(judgements: JudgementColumns) -> Columns:
     return {
         "topic": [judgements.topics[i] for i in judgements.topic],
         "document": [judgements.documents[i] for i in judgements.document],
@@ -152,7 +152,7 @@ def _of_judgements(judgements: JudgementColumns) -> Columns:
     }
 
 
-def _of_labels(labels: Aggregation) -> Columns:
+def _label_columns(labels: Aggregation) -> Columns:
     rows, table = np.flatnonzero(labels.labelled), labels.table
     columns: Columns = {
         "topic": [table.topics[i] for i in table.pair_topic[rows]],
@@ -165,17 +165,17 @@ def _of_labels(labels: Aggregation) -> Columns:
     return columns
 
 
-def _of_pool(pool: PooledPairs) -> Columns:
+def _pool_columns(pool: PooledPairs) -> Columns:
     return {
         "topic": [pool.topics[i] for i in pool.topic],
-        "document": _texts(pool.documents),
+        "document": _decode_ids(pool.documents),
         "best_rank": pool.best_rank,
         "priority": pool.priority,
         **{f"rank in {tag}": pool.ranks[:, k] for k, tag in enumerate(pool.tags)},
     }
 
 
-def _of_topics(scores: Scores) -> Columns:
+def _topic_columns(scores: Scores) -> Columns:
     n_runs, n_topics, n_measures = scores.values.shape
     flat = scores.values.reshape(n_runs * n_topics, n_measures)
     tags = np.repeat(np.array(scores.tags, dtype=object), n_topics)
@@ -186,5 +186,5 @@ def _of_topics(scores: Scores) -> Columns:
     }
 
 
-def _texts(ids: Any) -> list[str]:
+def _decode_ids(ids: Any) -> list[str]:
     return [value.decode("utf-8") for value in ids.tolist()]

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.digits import PValue, p_text
-from assay.formats.delimited import harmless
+from assay.digits import PValue, format_p
+from assay.formats.delimited import escape_formula
 
 Cell = str | int | float | None
 
@@ -76,7 +76,7 @@ class Table:
         if isinstance(value, float):
             digits = self.digits[column] if column < len(self.digits) else None
             return (
-                short(value)
+                format_short(value)
                 if digits is None or isinstance(value, PValue)
                 else f"{value:.{digits}f}"
             )
@@ -113,11 +113,15 @@ def to_csv(table: Table) -> str:
     harmless."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([harmless(name) for name in table.columns])
+    writer.writerow([escape_formula(name) for name in table.columns])
     for row in table.rows:
         writer.writerow(
             [
-                "" if cell is None else harmless(cell) if isinstance(cell, str) else repr(cell)
+                ""
+                if cell is None
+                else escape_formula(cell)
+                if isinstance(cell, str)
+                else repr(cell)
                 for cell in row
             ]
         )
@@ -152,7 +156,7 @@ FORMULAS = {
 }
 """Signs of mathematics that pdflatex does not take as they are; other letters are its packages'
 affair."""
-NO_LETTERS = (
+INVISIBLE_CHARACTERS = (
     *range(32),
     *range(0x7F, 0xA0),
     0x200E,
@@ -164,7 +168,7 @@ NO_LETTERS = (
 """Control characters and those that turn the direction of writing: pdflatex ends at them."""
 ESCAPES = str.maketrans(
     {
-        **{chr(code): "" for code in NO_LETTERS},
+        **{chr(code): "" for code in INVISIBLE_CHARACTERS},
         "\\": r"\textbackslash{}",
         "&": r"\&",
         "%": r"\%",
@@ -190,11 +194,11 @@ LIGATURES = re.compile(r"-(?=-)|`(?=`)|'(?=')|[?!](?=`)")
 """Signs that TeX draws as one with the next: two hyphens as a dash, which is another name."""
 
 
-def latex_text(text: str) -> str:
+def escape_latex(text: str) -> str:
     return LIGATURES.sub(r"\g<0>{}", text.translate(ESCAPES))
 
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Rows that a page of LaTeX's article holds; a longer table goes on over pages."""
 
 
@@ -202,28 +206,28 @@ def to_latex(table: Table) -> str:
     """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One
     that a column of text of ordinary size cannot hold is shrunk to it; one longer than a page, or
     with a column of sentences, is a longtable, with its head on every page."""
-    long = _has_sentences(table) or (len(table.rows) > MOST_ROWS and not _fits_shrunk(table))
-    first, rest = (_long(table) if long else _short(table)).split("\n", 1)
-    return "\n".join([first, *_needed_for_letters(rest), rest])
+    long = _has_sentences(table) or (len(table.rows) > MAX_ROWS and not _can_shrink(table))
+    first, rest = (_long_table(table) if long else _short_table(table)).split("\n", 1)
+    return "\n".join([first, *_letter_requirements(rest), rest])
 
 
-USUAL = (
+COMMON_CHARACTERS = (
     frozenset(map(chr, range(0x7F)))
     | frozenset(map(chr, range(0xA0, 0x17F)))
     | frozenset("–—‘’“”†‡•…‰€™")
 )
-T1 = frozenset("«»ÐÞðþĄąĐđĘęĮįŊŋŲų‚„‹›")
-NOT_LATIN = frozenset("ĦħĸĿŀŉŦŧ")
+T1_CHARACTERS = frozenset("«»ÐÞðþĄąĐđĘęĮįŊŋŲų‚„‹›")
+OTHER_ENCODING_CHARACTERS = frozenset("ĦħĸĿŀŉŦŧ")
 """Letters that pdflatex has as it begins, those that it has in fonts of the encoding T1, and those
 within the range of the first that it lacks."""
 
 
-def _needed_for_letters(latex: str) -> list[str]:
+def _letter_requirements(latex: str) -> list[str]:
     """Comments on the letters that pdflatex ends at as it begins."""
-    beyond = sorted(set(latex) - (USUAL - NOT_LATIN - T1))
+    beyond = sorted(set(latex) - (COMMON_CHARACTERS - OTHER_ENCODING_CHARACTERS - T1_CHARACTERS))
     by_encoding, by_font = (
-        [letter for letter in beyond if letter in T1],
-        [letter for letter in beyond if letter not in T1],
+        [letter for letter in beyond if letter in T1_CHARACTERS],
+        [letter for letter in beyond if letter not in T1_CHARACTERS],
     )
     return [
         *(
@@ -239,9 +243,9 @@ def _needed_for_letters(latex: str) -> list[str]:
     ]
 
 
-def _short(table: Table) -> str:
+def _short_table(table: Table) -> str:
     columns = "".join("r" if numeric else "l" for numeric in table.numeric)
-    wide = _characters(table) > PAGE
+    wide = _table_width(table) > PAGE_CHARACTERS
     lines = [
         r"% needs \usepackage{booktabs,graphicx}" if wide else r"% needs \usepackage{booktabs}",
         r"\begin{table}",
@@ -259,39 +263,45 @@ def _short(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-SIZES = ((72, ""), (90, r"\footnotesize"), (104, r"\scriptsize"), (144, r"\tiny"))
+TYPE_SIZES = ((72, ""), (90, r"\footnotesize"), (104, r"\scriptsize"), (144, r"\tiny"))
 """Characters beside each other that a page holds in each size of type: a table over pages cannot be
 shrunk as a whole."""
-TEXT = 28
+TEXT_COLUMN_WIDTH = 28
 """Characters of the widest cell from which a column of words is set in lines."""
 
 
-SENTENCE = 80
+SENTENCE_LENGTH = 80
 """Characters of the widest cell from which a column of words cannot be shrunk and still be read."""
 
 
 def _has_sentences(table: Table) -> bool:
     return any(
-        not numeric and width > SENTENCE
-        for numeric, width in zip(table.numeric, _widths(table), strict=True)
+        not numeric and width > SENTENCE_LENGTH
+        for numeric, width in zip(table.numeric, _column_widths(table), strict=True)
     )
 
 
-def _long(table: Table) -> str:
+def _long_table(table: Table) -> str:
     """Over as many pages as it takes. Columns of long words break into lines; what is too wide all
     the same lies on its side."""
-    widths = _widths(table)
+    widths = _column_widths(table)
     in_lines = [
-        not numeric and width > TEXT for numeric, width in zip(table.numeric, widths, strict=True)
+        not numeric and width > TEXT_COLUMN_WIDTH
+        for numeric, width in zip(table.numeric, widths, strict=True)
     ]
     held = [
-        min(width, TEXT) if broken else width
+        min(width, TEXT_COLUMN_WIDTH) if broken else width
         for width, broken in zip(widths, in_lines, strict=True)
     ]
     across = sum(held) + 2 * len(held)
-    turned = across > SIZES[-1][0]
+    turned = across > TYPE_SIZES[-1][0]
     size = next(
-        (words for most, words in SIZES if across <= most * (SIDE if turned else 1)), SIZES[-1][1]
+        (
+            words
+            for most, words in TYPE_SIZES
+            if across <= most * (MAX_ASPECT_RATIO if turned else 1)
+        ),
+        TYPE_SIZES[-1][1],
     )
     columns = "".join(
         (
@@ -327,24 +337,24 @@ def _long(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-SIDE = 1.55
+MAX_ASPECT_RATIO = 1.55
 """How much more a page holds that lies on its side."""
 
 
-def _fits_shrunk(table: Table) -> bool:
+def _can_shrink(table: Table) -> bool:
     """A great matrix: too wide for any size of type, and shrunk as a whole no higher than a
     page."""
     return (
-        _characters(table) > SIDE * SIZES[-1][0]
-        and len(table.rows) * PAGE / _characters(table) <= MOST_ROWS
+        _table_width(table) > MAX_ASPECT_RATIO * TYPE_SIZES[-1][0]
+        and len(table.rows) * PAGE_CHARACTERS / _table_width(table) <= MAX_ROWS
     )
 
 
 def _latex_caption(table: Table) -> str:
     return (
-        latex_text(table.title)
+        escape_latex(table.title)
         if not table.note
-        else f"{latex_text(table.title)}. {latex_text(table.note)}"
+        else f"{escape_latex(table.title)}. {escape_latex(table.note)}"
     )
 
 
@@ -352,7 +362,7 @@ def _latex_head(table: Table) -> list[str]:
     return [
         r"\toprule",
         *_latex_heads(table),
-        _latex_line(latex_text(name) for name in table.header),
+        _latex_line(escape_latex(name) for name in table.header),
         r"\midrule",
     ]
 
@@ -374,17 +384,17 @@ def _latex_rows(table: Table) -> list[str]:
     return lines
 
 
-PAGE = 72
+PAGE_CHARACTERS = 72
 """Characters of a table, with two between columns, that a page of LaTeX's article holds beside each
 other."""
 
 
-def _characters(table: Table) -> int:
+def _table_width(table: Table) -> int:
     """Of the widest cell of each column, with two between columns."""
-    return sum(_widths(table)) + 2 * len(table.header)
+    return sum(_column_widths(table)) + 2 * len(table.header)
 
 
-def _widths(table: Table) -> list[int]:
+def _column_widths(table: Table) -> list[int]:
     return [
         max(len(name), *(len(table.shown(row, column)) for row in range(len(table.rows))), 1)
         for column, name in enumerate(table.header)
@@ -396,7 +406,7 @@ def _latex_heads(table: Table) -> list[str]:
         return []
     cells, rules, first = [], [], 1
     for words, n in table.heads:
-        cells.append(rf"\multicolumn{{{n}}}{{c}}{{{latex_text(words)}}}")
+        cells.append(rf"\multicolumn{{{n}}}{{c}}{{{escape_latex(words)}}}")
         if words:
             rules.append(rf"\cmidrule(lr){{{first}-{first + n - 1}}}")
         first += n
@@ -404,26 +414,26 @@ def _latex_heads(table: Table) -> list[str]:
 
 
 def _latex_cell(table: Table, row: int, column: int) -> str:
-    text = "--" if table.rows[row][column] is None else latex_text(table.shown(row, column))
+    text = "--" if table.rows[row][column] is None else escape_latex(table.shown(row, column))
     if (row, column) in table.bold:
         text = rf"\textbf{{{text}}}"
     sign = table.marks.get((row, column), "")
-    return text + (f"$^{{{SIGNS.get(sign, latex_text(sign))}}}$" if sign else "")
+    return text + (f"$^{{{SIGNS.get(sign, escape_latex(sign))}}}$" if sign else "")
 
 
 SIGNS = {"†": r"\dagger", "‡": r"\ddagger", "*": r"\ast"}
 """Signs behind cells, as formulas."""
 
 
-def place(rank: float | None) -> int | float | None:
+def format_rank(rank: float | None) -> int | float | None:
     """A rank, or a difference of ranks, for a cell: without decimals unless ties give it some."""
     return int(rank) if rank is not None and float(rank).is_integer() else rank
 
 
-def short(value: float) -> str:
+def format_short(value: float) -> str:
     """Four decimals, small numbers by their power of ten; of a p-value two digits."""
     if isinstance(value, PValue):
-        return p_text(value)
+        return format_p(value)
     if value != 0 and abs(value) < 0.0001:
         return f"{value:.2e}"
     return f"{value:.4f}" if value != int(value) or abs(value) < 1e6 else f"{value:.0f}"

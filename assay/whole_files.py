@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """Symbolic links in a row that Linux follows."""
 
 
-def open_descriptor(path: str | os.PathLike[str]) -> int | None:
+def find_descriptor(path: str | os.PathLike[str]) -> int | None:
     """The open file of this process that the path names (`/dev/stdout`, `/dev/fd/3`, a link to
     one), or None."""
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         folder, name = os.path.split(os.path.abspath(path))
         folder = os.path.realpath(folder)
         if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and name.isdecimal():
@@ -35,16 +35,18 @@ def open_descriptor(path: str | os.PathLike[str]) -> int | None:
     return None
 
 
-def is_written_through(path: str | os.PathLike[str]) -> bool:
+def has_to_be_overwritten(path: str | os.PathLike[str]) -> bool:
     """Whether the bytes go into what is there: a device, a pipe, an open descriptor, or a file that
     a new one could not replace with the same owner."""
-    if open_descriptor(path) is not None:
+    if find_descriptor(path) is not None:
         return True
     try:
         old = os.stat(path)
     except FileNotFoundError:
         return False
-    if not stat.S_ISREG(old.st_mode) or not _may_write_into(Path(os.path.realpath(path)).parent):
+    if not stat.S_ISREG(old.st_mode) or not _is_writable_folder(
+        Path(os.path.realpath(path)).parent
+    ):
         return True
     user = os.geteuid()
     return user not in (0, old.st_uid) or (
@@ -52,7 +54,7 @@ def is_written_through(path: str | os.PathLike[str]) -> bool:
     )
 
 
-def refuse_unwritable(path: str | os.PathLike[str]) -> None:
+def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise OSError, in words for a person, if this file cannot be written: before hours of
     computing as well as after them."""
     if os.fspath(path) == "-":
@@ -65,7 +67,7 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(
             errno.EISDIR, "a folder, expected the name of a file in it", str(path)
         )
-    descriptor = open_descriptor(path)
+    descriptor = find_descriptor(path)
     if descriptor is not None:
         try:
             os.fstat(descriptor)
@@ -82,7 +84,7 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
             raise FileNotFoundError(
                 errno.ENOENT, f"there is no folder {folder}, make it first", str(path)
             )
-        if not _may_write_into(folder):
+        if not _is_writable_folder(folder):
             raise PermissionError(
                 errno.EACCES,
                 f"no right to write into the folder {folder}, name another one",
@@ -90,12 +92,14 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
             )
 
 
-def _may_write_into(folder: Path) -> bool:
+def _is_writable_folder(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
 @contextmanager
-def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
+def write_bytes_atomically(
+    path: str | os.PathLike[str], *, private: bool = False
+) -> Iterator[BinaryIO]:
     """Open a file for writing that can also be read back, and that takes its place when the block
     ends without an error.
 
@@ -103,9 +107,9 @@ def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Itera
     private: a file of the program's own, which only its owner may read. It replaces whatever is
     there."""
     if not private:
-        refuse_unwritable(path)
-        if is_written_through(path):
-            with _written_through(path) as out:
+        check_writable(path)
+        if has_to_be_overwritten(path):
+            with _write_through(path) as out:
                 yield out
             return
     target = Path(path if private else os.path.realpath(path))
@@ -116,7 +120,7 @@ def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Itera
         with os.fdopen(handle, "w+b") as out:
             yield cast(BinaryIO, out)
         if not private:
-            _take_over_rights(temporary, target)
+            _copy_permissions(temporary, target)
         os.replace(temporary, target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
@@ -129,13 +133,13 @@ def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Itera
 
 
 @contextmanager
-def _written_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def _write_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file that is copied into what is there when the block ends without an
     error."""
     with tempfile.TemporaryFile() as whole:
         yield cast(BinaryIO, whole)
         whole.seek(0)
-        descriptor = open_descriptor(path)
+        descriptor = find_descriptor(path)
         try:
             with (
                 open(path, "wb")
@@ -147,7 +151,7 @@ def _written_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def _take_over_rights(temporary: str, target: Path) -> None:
+def _copy_permissions(temporary: str, target: Path) -> None:
     """Give a file the permissions and owner of the one that it will replace; those of any new file
     if there is none."""
     try:
@@ -164,9 +168,9 @@ def _take_over_rights(temporary: str, target: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a file as `whole_bytes`, for UTF-8 text with \\n."""
-    with whole_bytes(path) as out:
+def write_text_atomically(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a file as `write_bytes_atomically`, for UTF-8 text with \\n."""
+    with write_bytes_atomically(path) as out:
         text = io.TextIOWrapper(out, encoding="utf-8", newline="\n")
         try:
             yield text

@@ -23,11 +23,11 @@ from pathlib import Path
 import benchmarks
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "docs" / "evidence" / "benchmarks.md"
-KEPT = ROOT / "docs" / "evidence" / "benchmarks"
+TABLE_PATH = ROOT / "docs" / "evidence" / "benchmarks.md"
+RESULTS_DIR = ROOT / "docs" / "evidence" / "benchmarks"
 
 
-def modules() -> list[str]:
+def list_modules() -> list[str]:
     return sorted(
         name
         for _, name, _ in pkgutil.iter_modules(benchmarks.__path__)
@@ -35,7 +35,7 @@ def modules() -> list[str]:
     )
 
 
-def number(value: object, digits: int = 1) -> str:
+def format_number(value: object, digits: int = 1) -> str:
     return (
         f"{value:.{digits}f}"
         if isinstance(value, (int, float))
@@ -45,7 +45,7 @@ def number(value: object, digits: int = 1) -> str:
     )
 
 
-def line(row: dict[str, object]) -> str:
+def format_row(row: dict[str, object]) -> str:
     ratio, least = row.get("ratio"), row.get("at_least")
     reached = (
         ""
@@ -57,11 +57,11 @@ def line(row: dict[str, object]) -> str:
     cells = [
         row["work"],
         row["peer"],
-        number(ratio),
-        number(least),
+        format_number(ratio),
+        format_number(least),
         reached,
-        number(row.get("aim")),
-        number(row.get("memory_ratio"), 2),
+        format_number(row.get("aim")),
+        format_number(row.get("memory_ratio"), 2),
         row.get("note", ""),
     ]
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
@@ -69,7 +69,7 @@ def line(row: dict[str, object]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"which: {', '.join(modules())}")
+    parser.add_argument("names", nargs="*", help=f"which: {', '.join(list_modules())}")
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -78,7 +78,7 @@ def main() -> int:
     arguments = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     failed = []
-    for name in arguments.names or modules():
+    for name in arguments.names or list_modules():
         print(f"== {name}", flush=True)
         try:
             rows = importlib.import_module(f"benchmarks.{name}").main(quick=arguments.quick)
@@ -86,11 +86,11 @@ def main() -> int:
             failed.append(name)
             print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
             continue
-        print("\n".join([*HEADER, *(line(row) for row in rows)]), flush=True)
+        print("\n".join([*HEADER, *(format_row(row) for row in rows)]), flush=True)
         if not arguments.quick:
-            keep(name, rows)
+            save_rows(name, rows)
     if not arguments.quick:
-        write()
+        write_table()
     return 1 if failed else 0
 
 
@@ -103,20 +103,20 @@ HEADER = [
 COLUMNS = ("work", "peer", "ratio", "at_least", "aim", "memory_ratio", "note")
 
 
-def keep(name: str, rows: list[dict[str, object]]) -> None:
-    KEPT.mkdir(parents=True, exist_ok=True)
+def save_rows(name: str, rows: list[dict[str, object]]) -> None:
+    RESULTS_DIR.mkdir(parents=True, exist_ok=True)
     shown = [{column: row[column] for column in COLUMNS if column in row} for row in rows]
     stand = {
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
         "load": round(os.getloadavg()[1], 1),
         "rows": shown,
     }
-    (KEPT / f"{name}.json").write_text(
+    (RESULTS_DIR / f"{name}.json").write_text(
         json.dumps(stand, indent=1, default=float) + "\n", encoding="utf-8"
     )
 
 
-def write() -> None:
+def write_table() -> None:
     """The table of all kept rows."""
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     text = [
@@ -134,7 +134,7 @@ def write() -> None:
         "number of cores, other work slowed the measurement.",
         "",
     ]
-    for path in sorted(KEPT.glob("bench_*.json")):
+    for path in sorted(RESULTS_DIR.glob("bench_*.json")):
         stand = json.loads(path.read_text(encoding="utf-8"))
         text += [
             f"## {path.stem.removeprefix('bench_').replace('_', ' ').capitalize()}",
@@ -142,8 +142,8 @@ def write() -> None:
             f"{stand['day']}, load {stand['load']}.",
             "",
         ]
-        text += [*HEADER, *(line(row) for row in stand["rows"]), ""]
-    TABLE.write_text("\n".join(text), encoding="utf-8")
+        text += [*HEADER, *(format_row(row) for row in stand["rows"]), ""]
+    TABLE_PATH.write_text("\n".join(text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from assay.labels.aggregation.dawid_skene import DawidSkeneEstimate, Rule, estimate_errors
+from assay.labels.aggregation.dawid_skene import DawidSkeneEstimate, StoppingRule, estimate_errors
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.raters import pairs_of_annotators
-from assay.labels.labels import MISSING, LabelTable, label_table
+from assay.labels.agreement.raters import find_annotator_pairs
+from assay.labels.labels import MISSING, LabelTable, make_label_table
 
-CROWDKIT = """
+CROWDKIT_SCRIPT = """
 import sys, json, time, warnings
 warnings.filterwarnings("ignore")
 import numpy as np, pandas as pd
@@ -54,7 +54,7 @@ for _ in sys.stdin:
 """
 
 
-def generated(
+def generate_table(
     rng: np.random.Generator, *, n_pairs: int, n_judgements: int, n_annotators: int = 135
 ) -> LabelTable:
     """Annotators of reliability 0.3 to 0.9 who else answer from TripJudge's shares of grades."""
@@ -65,7 +65,7 @@ def generated(
     annotator = np.concatenate([rng.choice(n_annotators, n, replace=False) for n in per_pair])
     truth = rng.choice(4, size=n_pairs, p=shares)
     reliable = rng.random(n_judgements) < rng.uniform(0.3, 0.9, n_annotators)[annotator]
-    return label_table(
+    return make_label_table(
         topics=["t"],
         documents=[f"d{i:05}" for i in range(n_pairs)],
         annotators=[f"a{i:03}" for i in range(n_annotators)],
@@ -77,14 +77,14 @@ def generated(
     )
 
 
-def timed(work: Callable[[], object]) -> float:
+def time_call(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
-def all_pairs(table: LabelTable) -> NDArray[np.float64]:
-    return cohen_kappa(pairs_of_annotators(table, min_common=1).joint, weighted=True)
+def kappas_of_all_pairs(table: LabelTable) -> NDArray[np.float64]:
+    return cohen_kappa(find_annotator_pairs(table, min_common=1).joint, weighted=True)
 
 
 def scikit_learn_loop(grades: NDArray[np.integer]) -> list[float]:
@@ -107,9 +107,12 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn divides by nothing where kappa is undefined
         expected = scikit_learn_loop(grades)
-        np.testing.assert_allclose(all_pairs(table), expected, atol=1e-10)
+        np.testing.assert_allclose(kappas_of_all_pairs(table), expected, atol=1e-10)
         times = [
-            (timed(lambda: all_pairs(table)), timed(lambda: scikit_learn_loop(grades)))
+            (
+                time_call(lambda: kappas_of_all_pairs(table)),
+                time_call(lambda: scikit_learn_loop(grades)),
+            )
             for _ in range(repetitions)
         ]
     ours, peer = (statistics.median(column) for column in zip(*times, strict=True))
@@ -123,14 +126,14 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
     }
 
 
-def dawid_skene(table: LabelTable) -> DawidSkeneEstimate:
+def run_dawid_skene(table: LabelTable) -> DawidSkeneEstimate:
     shape = (table.n_pairs, table.n_annotators, table.n_grades)
     return estimate_errors(
-        table.pair, table.annotator, table.grade, shape=shape, rule=Rule.CROWD_KIT
+        table.pair, table.annotator, table.grade, shape=shape, rule=StoppingRule.CROWD_KIT
     )
 
 
-def crowdkit_python() -> str | None:
+def find_crowdkit_python() -> str | None:
     configured = os.environ.get("ASSAY_BENCH_CROWDKIT_PYTHON", "")
     return configured or (sys.executable if importlib.util.find_spec("crowdkit") else None)
 
@@ -143,7 +146,7 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
         "at_least": 6,
         "aim": 12,
     }
-    python = crowdkit_python()
+    python = find_crowdkit_python()
     if python is None:
         return row | {
             "note": "peer missing: set ASSAY_BENCH_CROWDKIT_PYTHON to an interpreter that has crowd-kit"
@@ -153,7 +156,7 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
         np.savez(data, pair=table.pair, annotator=table.annotator, grade=table.grade)
         times = []
         with subprocess.Popen(
-            [python, "-c", CROWDKIT, str(data), str(answer)],
+            [python, "-c", CROWDKIT_SCRIPT, str(data), str(answer)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -165,10 +168,10 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
             for _ in range(repetitions + 1):
                 print("go", file=peer.stdin, flush=True)
                 peer_answer = json.loads(peer.stdout.readline())
-                ours = timed(lambda: dawid_skene(table))
+                ours = time_call(lambda: run_dawid_skene(table))
                 times.append((ours, peer_answer["seconds"]))
             peer.stdin.close()
-        estimate = dawid_skene(table)
+        estimate = run_dawid_skene(table)
         assert len(estimate.objective) == peer_answer["iterations"], (
             len(estimate.objective),
             peer_answer,
@@ -189,7 +192,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
         if quick
         else {"n_pairs": 12_590, "n_judgements": 38_810}
     )
-    table = generated(np.random.default_rng(0), **size)
+    table = generate_table(np.random.default_rng(0), **size)
     return [kappa_row(table, 1 if quick else 3), dawid_skene_row(table, 1 if quick else 7)]
 
 

@@ -19,18 +19,18 @@ import subprocess
 import sys
 import time
 
-from annotation.core.bands import judge_at_random
-from benchmarks.bench_claims import ROOT, Database, give_back, setup
+from annotation.core.bands import simulate_judging
+from benchmarks.bench_claims import ROOT, BenchmarkDatabase, release_round, set_up_django
 from tests.annotation.core.test_bands import pool_of_runs
 
-STAY = 8  # documents of one topic in a row, with a block of 10
+BLOCK_LENGTH = 8  # documents of one topic in a row, with a block of 10
 WIDTHS = (1, 3, 10)
 
 
-def stays() -> dict[str, object]:
+def measure_stays() -> dict[str, object]:
     pool = pool_of_runs(50, 10, depth=10, spread=25, seed=1)
     found = {
-        width: judge_at_random(pool, width=width, annotators=12, needed=3, block_length=10)
+        width: simulate_judging(pool, width=width, annotators=12, needed=3, block_length=10)
         for width in (1, 3, 5, 10)
     }
     told = ", ".join(
@@ -39,17 +39,17 @@ def stays() -> dict[str, object]:
     )
     return {
         "work": "documents of one topic in a row, 50 topics, depth 10, 12 annotators, blocks of 10, bands of 10",
-        "peer": f"{STAY} documents",
-        "ratio": found[10].mean_run / STAY,
+        "peer": f"{BLOCK_LENGTH} documents",
+        "ratio": found[10].mean_run / BLOCK_LENGTH,
         "at_least": 1.0,
         "note": f"{told}; at most {max(row.most_per_pair for row in found.values())} judgements per pair of 3",
         "figures": {},
     }
 
 
-def work(turns: int, n: int) -> None:
+def run_claims(turns: int, n: int) -> None:
     """In a process of its own: milliseconds of n claims in each turn and width, as JSON."""
-    setup()
+    set_up_django()
     from annotation.models import Campaign, Membership
     from annotation.services.judging import scheduling
 
@@ -57,20 +57,20 @@ def work(turns: int, n: int) -> None:
     for turn in range(turns + 1):
         for width in WIDTHS[:: -1 if turn % 2 else 1]:
             Campaign.objects.update(band=width)
-            give_back()
+            release_round()
             members = itertools.cycle(Membership.objects.select_related("campaign").order_by("pk"))
             took = []
             for member in itertools.islice(members, n):
                 began = time.perf_counter()
-                scheduling.claim(member)
+                scheduling.claim_pair(member)
                 took.append(1000 * (time.perf_counter() - began))
             if turn:  # the first is for what is slow once
                 found[width].append(took)
     print(json.dumps(found))
 
 
-def claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
-    with Database(vendor, 30_000) as database:
+def measure_claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
+    with BenchmarkDatabase(vendor, 30_000) as database:
         env = {**os.environ, "ASSAY_DATABASE_URL": database.url, "ASSAY_SECRET_KEY": "benchmark"}
         command = [sys.executable, "-m", "benchmarks.bench_bands", "--work", str(turns), str(n)]
         found = json.loads(
@@ -101,11 +101,11 @@ def main(
     quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")
 ) -> list[dict[str, object]]:
     return [
-        stays(),
+        measure_stays(),
         *(
             row
             for vendor in vendors
-            for row in claims(vendor, turns=2 if quick else 7, n=135 if quick else 270)
+            for row in measure_claims(vendor, turns=2 if quick else 7, n=135 if quick else 270)
         ),
     ]
 
@@ -118,7 +118,7 @@ if __name__ == "__main__":
     parser.add_argument("--work", nargs=2, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(*options.work)
+        run_claims(*options.work)
     else:
         for row in main(options.quick):
             print(row)

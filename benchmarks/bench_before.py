@@ -20,8 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.bench_dashboards import N_JUDGEMENTS, Database
-from benchmarks.bench_requests import BEFORE, ROOT, checked_out
+from benchmarks.bench_dashboards import N_JUDGEMENTS, BenchmarkDatabase
+from benchmarks.bench_requests import EARLIER_COMMIT, ROOT, checkout
 
 MODULES = (
     "bench_agreement",
@@ -31,20 +31,20 @@ MODULES = (
     "bench_reading",
     "bench_split_half",
 )
-SMALL = (
+SMALL_SCRIPT = (
     "import time; time.perf_counter = time.process_time\n"
     "import importlib, json, sys; print(json.dumps(importlib.import_module('benchmarks.' + "
     "sys.argv[1]).main(quick=True), default=float))"
 )
 """Processor time in the place of the clock, for both: other work of the machine counts less."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-LEAST = 0.8
+MIN_RATIO = 0.8
 """Below it a row says that something is slower: turns of one version differ by as much on a busy
 machine."""
 Turns = dict[tuple[str, str], list[float]]
 
 
-def one_turn(code: Path, module: str) -> dict[tuple[str, str], float]:
+def run_once(code: Path, module: str) -> dict[tuple[str, str], float]:
     """(work, peer) -> how many times as fast as the peer, of the rows that have a peer."""
     env = {
         **os.environ,
@@ -54,7 +54,7 @@ def one_turn(code: Path, module: str) -> dict[tuple[str, str], float]:
         **dict.fromkeys(THREADS, "1"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", SMALL, module],
+        [sys.executable, "-c", SMALL_SCRIPT, module],
         cwd=code,
         env=env,
         capture_output=True,
@@ -71,7 +71,7 @@ def one_turn(code: Path, module: str) -> dict[tuple[str, str], float]:
     }
 
 
-def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]:
+def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]:
     """One row for each work that both versions measure by the same words."""
     rows: list[dict[str, object]] = []
     for work, peer in ours:
@@ -84,9 +84,9 @@ def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]
             rows.append(
                 {
                     "work": f"{work}, compared with {peer}",
-                    "peer": f"the same at {BEFORE}",
+                    "peer": f"the same at {EARLIER_COMMIT}",
                     "ratio": statistics.median(now) / statistics.median(then),
-                    "at_least": LEAST,
+                    "at_least": MIN_RATIO,
                     "note": (
                         f"{module.removeprefix('bench_')}, small; times as fast as the peer in "
                         f"{len(now)} turns: {spread}"
@@ -96,11 +96,14 @@ def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]
     return rows
 
 
-def managers_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
+def compare_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
     """One row for each page that both versions have."""
     times = 1 if quick else 3
     kept: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
-    with Database("sqlite", times, ROOT) as here, Database("sqlite", times, before) as there:
+    with (
+        BenchmarkDatabase("sqlite", times, ROOT) as here,
+        BenchmarkDatabase("sqlite", times, before) as there,
+    ):
         for _ in range(2 if quick else 3):
             for database, took in zip((here, there), kept, strict=True):
                 for page, ms in database.ask("--pages", "5" if quick else "9")["processor"].items():
@@ -109,9 +112,9 @@ def managers_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
     return [
         {
             "work": f"page {page}, {times * N_JUDGEMENTS:,} judgements, sqlite",
-            "peer": f"the same at {BEFORE}",
+            "peer": f"the same at {EARLIER_COMMIT}",
             "ratio": statistics.median(then[page]) / statistics.median(now[page]),
-            "at_least": LEAST,
+            "at_least": MIN_RATIO,
             "note": (
                 f"{statistics.median(now[page]):.0f} ms compared with "
                 f"{statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} turns"
@@ -124,12 +127,12 @@ def managers_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
 
 def main(quick: bool = False) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    with checked_out(BEFORE) as before:
+    with checkout(EARLIER_COMMIT) as before:
         if before is None:
             return [
                 {
                     "work": "beside the version before",
-                    "peer": BEFORE,
+                    "peer": EARLIER_COMMIT,
                     "ratio": None,
                     "at_least": None,
                     "note": "no history here",
@@ -139,8 +142,8 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             turns: tuple[Turns, Turns] = ({}, {})
             for _ in range(2 if quick else 5):
                 for code, kept in zip((ROOT, before), turns, strict=True):
-                    for key, ratio in one_turn(code, module).items():
+                    for key, ratio in run_once(code, module).items():
                         kept.setdefault(key, []).append(ratio)
-            rows += compared(module, *turns)
-        rows += managers_pages(before, quick=quick)
+            rows += compare_module(module, *turns)
+        rows += compare_pages(before, quick=quick)
     return rows

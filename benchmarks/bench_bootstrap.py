@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from assay.comparison.bootstrap import bootstrap
+from assay.comparison.bootstrap import run_bootstrap
 from assay.comparison.significance import Floats
 
 RUNS, TOPICS, TRIALS = 40, 5793, 1000
 
 
-def generated(runs: int, topics: int, rng: np.random.Generator) -> Floats:
+def generate_scores(runs: int, topics: int, rng: np.random.Generator) -> Floats:
     """Reciprocal ranks (runs, topics): most topics answered near the top, one in ten not at all,
     better runs a little higher."""
     ease = rng.random(topics)
@@ -36,7 +36,7 @@ def generated(runs: int, topics: int, rng: np.random.Generator) -> Floats:
     return np.where((rng.random((runs, topics)) < 0.1) | (ranks > 100), 0.0, 1 / ranks)
 
 
-def numpy_loop(by_topic: Floats, trials: int) -> Floats:
+def run_numpy_loop(by_topic: Floats, trials: int) -> Floats:
     rng = np.random.default_rng(0)
     ranks = np.empty((trials, by_topic.shape[1]))
     for trial in range(trials):
@@ -45,7 +45,7 @@ def numpy_loop(by_topic: Floats, trials: int) -> Floats:
     return ranks.mean(axis=0)
 
 
-def scipy_bootstrap(scores: Floats, trials: int) -> Floats:
+def run_scipy_bootstrap(scores: Floats, trials: int) -> Floats:
     samples = scipy.stats.bootstrap(
         (scores,),
         np.mean,
@@ -59,7 +59,7 @@ def scipy_bootstrap(scores: Floats, trials: int) -> Floats:
     return samples.bootstrap_distribution
 
 
-def medians(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+def median_seconds(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
     """Median seconds of each, alternating, after one call each that does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for repeat in range(repeats + 1):
@@ -73,20 +73,20 @@ def medians(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, 
 
 def main(quick: bool = False) -> list[dict[str, Any]]:
     runs, topics, trials, repeats = (10, 500, 250, 2) if quick else (RUNS, TOPICS, TRIALS, 5)
-    scores = generated(runs, topics, np.random.default_rng(1))
+    scores = generate_scores(runs, topics, np.random.default_rng(1))
     by_topic = np.ascontiguousarray(scores.T)
     ours, loop = (
-        bootstrap(scores, trials=trials, seed=0).expected_rank,
-        numpy_loop(by_topic, trials),
+        run_bootstrap(scores, trials=trials, seed=0).expected_rank,
+        run_numpy_loop(by_topic, trials),
     )
     assert np.abs(ours - loop).max() < 0.5, (
         "expected ranks of two samplings should be near each other"
     )
-    seconds = medians(
+    seconds = median_seconds(
         {
-            "ours": lambda: bootstrap(scores, trials=trials, seed=0),
-            "loop": lambda: numpy_loop(by_topic, trials),
-            "scipy": lambda: scipy_bootstrap(scores, trials),
+            "ours": lambda: run_bootstrap(scores, trials=trials, seed=0),
+            "loop": lambda: run_numpy_loop(by_topic, trials),
+            "scipy": lambda: run_scipy_bootstrap(scores, trials),
         },
         repeats,
     )

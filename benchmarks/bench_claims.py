@@ -32,13 +32,13 @@ SERVER = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.
 PROCESSES, THREADS = 2, 8  # as the web server of `assay up` has them
 ANNOTATORS = 135
 P95_LIMIT_MS = 20
-NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) "
-LEAST_JUDGED = """SELECT p.id FROM annotation_pair p LEFT JOIN annotation_judgement j ON j.pair_id = p.id AND j.current
+NUMBERS_SQL = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) "
+LEAST_JUDGED_SQL = """SELECT p.id FROM annotation_pair p LEFT JOIN annotation_judgement j ON j.pair_id = p.id AND j.current
   WHERE p.campaign_id = %(campaign)s GROUP BY p.id, p.priority, p.position
   HAVING COUNT(j.id) < 3 AND COUNT(CASE WHEN j.membership_id = %(me)s THEN 1 END) = 0 """
 RULES = {
-    "fira": LEAST_JUDGED + "ORDER BY p.priority DESC, COUNT(j.id) DESC, p.position LIMIT 1",
-    "quepid": LEAST_JUDGED + "ORDER BY COUNT(j.id), p.position LIMIT 1",
+    "fira": LEAST_JUDGED_SQL + "ORDER BY p.priority DESC, COUNT(j.id) DESC, p.position LIMIT 1",
+    "quepid": LEAST_JUDGED_SQL + "ORDER BY COUNT(j.id), p.position LIMIT 1",
 }
 
 
@@ -46,7 +46,7 @@ RULES = {
 # -------------------------------------------------------------------------------------------------------
 
 
-def setup() -> None:
+def set_up_django() -> None:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -54,7 +54,7 @@ def setup() -> None:
     django.setup()
 
 
-def fill(n_pairs: int, *, judged: bool = True) -> None:
+def fill_database(n_pairs: int, *, judged: bool = True) -> None:
     """The campaign, in a fresh database, by INSERT ... SELECT; half judged, or not at all."""
     from django.contrib.auth.models import User
     from django.db import connection, transaction
@@ -86,7 +86,7 @@ def fill(n_pairs: int, *, judged: bool = True) -> None:
             "INSERT INTO pooling_topic (id, collection_id, topic_id, text, description, "
             "narrative, fields, position, proposal, same_as,"
             " removed_reason) "
-            + NUMBERS.format(last=topics - 1)
+            + NUMBERS_SQL.format(last=topics - 1)
             + "SELECT i + 1, %s, 't' || i, 'query', '', '', '{}', i, '', '', '' FROM n",
             [collection.pk],
         )
@@ -95,7 +95,7 @@ def fill(n_pairs: int, *, judged: bool = True) -> None:
                 "INSERT INTO pooling_poolentry (id, pool_id, topic_id, docno, best_rank, priority, "
                 "position, contributions) "
             )
-            + NUMBERS.format(last=n_pairs - 1)
+            + NUMBERS_SQL.format(last=n_pairs - 1)
             + (
                 f"SELECT i + 1, %s, 1 + (i / 5) %% {topics}, 'd' || i, 1 + i / {block}, 9 - i / "
                 f"{block}, i, '{{}}' FROM n"
@@ -161,7 +161,9 @@ def fill(n_pairs: int, *, judged: bool = True) -> None:
         cursor.execute("ANALYZE" if connection.vendor == "sqlite" else "VACUUM ANALYZE")
 
 
-def client(rule: str, number: int, seconds: float, go: threading.Barrier, out: list[float]) -> None:
+def run_client(
+    rule: str, number: int, seconds: float, go: threading.Barrier, out: list[float]
+) -> None:
     """Annotators in turn claiming until the time is over; latencies in milliseconds go to `out`."""
     from django.db import connection, transaction
 
@@ -175,7 +177,7 @@ def client(rule: str, number: int, seconds: float, go: threading.Barrier, out: l
     values = {"campaign": member.campaign_id, "me": member.pk}
 
     def ours() -> None:
-        if scheduling.claim(next(members)) is None:
+        if scheduling.claim_pair(next(members)) is None:
             raise SystemExit("no pair left: the pool is too small for this machine")
 
     def ordered_under_lock() -> None:
@@ -206,13 +208,13 @@ def client(rule: str, number: int, seconds: float, go: threading.Barrier, out: l
     connection.close()
 
 
-def work(rule: str, process: int, seconds: float) -> None:
-    setup()
+def run_clients(rule: str, process: int, seconds: float) -> None:
+    set_up_django()
     go = threading.Barrier(THREADS + 1)
     outs: list[list[float]] = [[] for _ in range(THREADS)]
     threads = [
         threading.Thread(
-            target=client, args=(rule, process * THREADS + i, seconds, go, out), daemon=True
+            target=run_client, args=(rule, process * THREADS + i, seconds, go, out), daemon=True
         )
         for i, out in enumerate(outs)
     ]
@@ -231,7 +233,7 @@ def work(rule: str, process: int, seconds: float) -> None:
 # -------------------------------------------------------------------------------------------------------------
 
 
-def run(url: str, *arguments: str) -> subprocess.Popen[str]:
+def start_server(url: str, *arguments: str) -> subprocess.Popen[str]:
     env = {**os.environ, "ASSAY_DATABASE_URL": url, "ASSAY_SECRET_KEY": "benchmark"}
     return subprocess.Popen(
         [sys.executable, "-m", "benchmarks.bench_claims", *arguments],
@@ -243,7 +245,7 @@ def run(url: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def give_back() -> None:
+def release_round() -> None:
     """Release the leases that a round of claims has left, other than the three that everybody held
     before."""
     from django.db import connection
@@ -260,10 +262,10 @@ def give_back() -> None:
         )
 
 
-def measure(url: str, rule: str, seconds: float) -> list[float]:
-    if run(url, "--give-back").wait():
+def measure_rule(url: str, rule: str, seconds: float) -> list[float]:
+    if start_server(url, "--give-back").wait():
         raise SystemExit("the leases of the last round could not be given back")
-    workers = [run(url, "--work", rule, str(i), str(seconds)) for i in range(PROCESSES)]
+    workers = [start_server(url, "--work", rule, str(i), str(seconds)) for i in range(PROCESSES)]
     for worker in workers:
         if worker.stdout is None or worker.stdout.readline() != "ready\n":
             raise SystemExit(f"a client of rule {rule} did not start")
@@ -280,7 +282,7 @@ def measure(url: str, rule: str, seconds: float) -> list[float]:
     return latencies
 
 
-class Database:
+class BenchmarkDatabase:
     """A fresh, migrated and filled database, dropped at the end."""
 
     def __init__(self, vendor: str, n_pairs: int) -> None:
@@ -291,7 +293,7 @@ class Database:
             self._server(f"CREATE DATABASE {self.name}")
             self.url = SERVER.rpartition("/")[0] + "/" + self.name
         for arguments in (["--migrate"], ["--fill", str(n_pairs)]):
-            if run(self.url, *arguments).wait():
+            if start_server(self.url, *arguments).wait():
                 raise SystemExit("the database could not be made")
 
     def _server(self, sql: str) -> None:
@@ -300,7 +302,7 @@ class Database:
         with psycopg.connect(SERVER, autocommit=True) as connection:
             connection.execute(sql)
 
-    def __enter__(self) -> Database:
+    def __enter__(self) -> BenchmarkDatabase:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -309,7 +311,7 @@ class Database:
         self.folder.cleanup()
 
 
-def summary(latencies: list[float], seconds: float) -> dict[str, float]:
+def summarise_latencies(latencies: list[float], seconds: float) -> dict[str, float]:
     cuts = statistics.quantiles(latencies, n=100) if len(latencies) > 1 else [latencies[0]] * 99
     return {
         "per_second": len(latencies) / seconds,
@@ -320,7 +322,7 @@ def summary(latencies: list[float], seconds: float) -> dict[str, float]:
     }
 
 
-def compare(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
+def compare_rules(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
     """Our claim and the two others on 30,000 pairs, and ours on 300,000, alternating. The median
     round of each."""
     rounds_of: dict[str, list[dict[str, float]]] = {
@@ -329,18 +331,23 @@ def compare(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, flo
         "quepid": [],
         "ours at 300,000": [],
     }
-    with Database(vendor, 30_000) as database, Database(vendor, 300_000) as larger:
+    with (
+        BenchmarkDatabase(vendor, 30_000) as database,
+        BenchmarkDatabase(vendor, 300_000) as larger,
+    ):
         for _ in range(rounds):
             for name, rows in rounds_of.items():
                 url = larger.url if name.endswith("300,000") else database.url
-                rows.append(summary(measure(url, name.split()[0], seconds), seconds))
+                rows.append(
+                    summarise_latencies(measure_rule(url, name.split()[0], seconds), seconds)
+                )
     return {
         name: sorted(rows, key=lambda row: row["per_second"])[len(rows) // 2]
         for name, rows in rounds_of.items()
     }
 
 
-def over_judged_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
+def simulate_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
     """Judgements beyond n, as a share of those needed, when each judge takes a random pair that has
     fewer than n and holds nothing.
 
@@ -368,7 +375,7 @@ def over_judged_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> floa
     return sum(max(0, count - n) for count in counts) / (n * n_pairs)
 
 
-def over_judged(judges: int, n_pairs: int) -> None:
+def simulate_reserved(judges: int, n_pairs: int) -> None:
     """The same with our scheduler and simulated annotators; prints the share."""
     from datetime import timedelta
 
@@ -377,17 +384,17 @@ def over_judged(judges: int, n_pairs: int) -> None:
     from django.utils import timezone
 
     call_command("migrate", verbosity=0)
-    fill(n_pairs, judged=False)
+    fill_database(n_pairs, judged=False)
     from annotation.models import Campaign, Judgement
     from annotation.services.simulation import annotators as simulation
     from annotation.services.simulation import simulated_time
 
     campaign = Campaign.objects.get()
-    annotators = simulation.recruit(campaign, judges, weights={"reliable": 1.0}, seed=1)
+    annotators = simulation.recruit_annotators(campaign, judges, weights={"reliable": 1.0}, seed=1)
     simulated_time.run_directly(
         campaign,
         annotators,
-        simulation.Truth(None, campaign),
+        simulation.KnownGrades(None, campaign),
         reliability=0.8,
         seconds=48,
         start=timezone.now() - timedelta(days=30),
@@ -401,7 +408,7 @@ def main(
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
-        figures = compare(vendor, seconds, rounds=1 if quick else 3)
+        figures = compare_rules(vendor, seconds, rounds=1 if quick else 3)
         ours = figures["ours"]
         for peer, name in (
             ("fira", "the whole table ordered under a table lock"),
@@ -445,11 +452,11 @@ def main(
     n_pairs = 500 if quick else 1000
     for judges in (10, 50, 135):
         with tempfile.TemporaryDirectory() as folder:
-            out, _ = run(
+            out, _ = start_server(
                 f"sqlite:///{folder}/bench.sqlite3", "--over-judged", str(judges), str(n_pairs)
             ).communicate()
         theirs = statistics.median(
-            over_judged_unreserved(judges, n_pairs, 3, seed) for seed in range(1 if quick else 3)
+            simulate_unreserved(judges, n_pairs, 3, seed) for seed in range(1 if quick else 3)
         )
         note = f"{100 * json.loads(out):.1f}% over-judged compared with {100 * theirs:.1f}%"
         rows.append(
@@ -477,21 +484,21 @@ if __name__ == "__main__":
     parser.add_argument("--fill", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(options.work[0], int(options.work[1]), float(options.work[2]))
+        run_clients(options.work[0], int(options.work[1]), float(options.work[2]))
     elif options.migrate:
-        setup()
+        set_up_django()
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
     elif options.over_judged:
-        setup()
-        over_judged(*options.over_judged)
+        set_up_django()
+        simulate_reserved(*options.over_judged)
     elif options.give_back:
-        setup()
-        give_back()
+        set_up_django()
+        release_round()
     elif options.fill:
-        setup()
-        fill(options.fill)
+        set_up_django()
+        fill_database(options.fill)
     else:
         for row in main(options.quick, tuple(options.databases), options.seconds):
             print({key: value for key, value in row.items() if key != "figures"})

@@ -20,15 +20,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.bench_evaluate import make_files
+from benchmarks.bench_evaluate import write_files
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
-PEER = str(Path(PYTHON).parent / "ir_measures")
+PEER_COMMAND = str(Path(PYTHON).parent / "ir_measures")
 MEASURES = ("AP", "nDCG@10")
 TIMES_NUMPY = 3
 TIMES_NUMPY_COMPUTING = 4
-SMALL = {
+SMALL_COMMANDS = {
     "evaluate": ["qrels", "a", "b"],
     "compare_systems": ["qrels", "a", "b"],
     "bootstrap": ["qrels", "a", "b"],
@@ -41,21 +41,21 @@ OUR_NAMES = {"assay": ["-m", "assay"], "manage.py": ["manage.py"]}
 def main(quick: bool) -> list[dict[str, object]]:
     rounds = 3 if quick else 15
     with tempfile.TemporaryDirectory() as folder:
-        qrels, (run,) = make_files(Path(folder), n_runs=1, n_topics=66, n_documents=1000)
+        qrels, (run,) = write_files(Path(folder), n_runs=1, n_topics=66, n_documents=1000)
         files = [str(qrels), str(run)]
         ours = {
             name: [PYTHON, *words, "evaluate", *files, "--measures", " ".join(MEASURES)]
             for name, words in OUR_NAMES.items()
         }
-        theirs = [PEER, *files, *MEASURES]
-        same_means(ours["assay"], theirs)
-        paths = small_files(Path(folder))
+        theirs = [PEER_COMMAND, *files, *MEASURES]
+        check_same_means(ours["assay"], theirs)
+        paths = write_small_files(Path(folder))
         small = {
             name: [PYTHON, "-m", "assay", name, *(str(paths[word]) for word in words)]
-            for name, words in SMALL.items()
+            for name, words in SMALL_COMMANDS.items()
         }
-        started = seconds_of({"numpy": [PYTHON, "-c", "import numpy"], **small}, rounds)
-        helped = seconds_of(
+        started = measure_seconds({"numpy": [PYTHON, "-c", "import numpy"], **small}, rounds)
+        helped = measure_seconds(
             {
                 "numpy": [PYTHON, "-c", "import numpy"],
                 **{
@@ -65,7 +65,7 @@ def main(quick: bool) -> list[dict[str, object]]:
             },
             rounds,
         )
-        evaluated = seconds_of({"ir_measures": theirs, **ours}, rounds)
+        evaluated = measure_seconds({"ir_measures": theirs, **ours}, rounds)
     rows = []
     for name in OUR_NAMES:
         note = f"{1000 * helped[name]:.0f} ms compared with {1000 * helped['numpy']:.0f} ms"
@@ -79,7 +79,7 @@ def main(quick: bool) -> list[dict[str, object]]:
                 "note": note,
             }
         )
-    for name in SMALL:
+    for name in SMALL_COMMANDS:
         note = f"{1000 * started[name]:.0f} ms compared with {1000 * started['numpy']:.0f} ms"
         limit = TIMES_NUMPY_COMPUTING * started["numpy"] / started[name]
         work = f"`{name}` on two topics"
@@ -108,7 +108,7 @@ def main(quick: bool) -> list[dict[str, object]]:
     return rows
 
 
-def small_files(folder: Path) -> dict[str, Path]:
+def write_small_files(folder: Path) -> dict[str, Path]:
     """Qrels, two runs and the judgements of two annotators, of two topics."""
     pairs = [(topic, document) for topic in (1, 2) for document in (1, 2, 3)]
     texts = {
@@ -128,10 +128,10 @@ def small_files(folder: Path) -> dict[str, Path]:
     return paths
 
 
-def same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
+def check_same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
     """Raises AssertionError where the commands tell different means."""
-    told = dict(line.split() for line in printed(theirs).splitlines())
-    table = [line.split() for line in printed(ours).splitlines()]
+    told = dict(line.split() for line in run_and_read(theirs).splitlines())
+    table = [line.split() for line in run_and_read(ours).splitlines()]
     header = next(row for row in table if row[:1] == ["run"])
     values = dict(zip(header[1:], table[table.index(header) + 1][1:], strict=True))
     assert {name: values[name] for name in MEASURES} == {name: told[name] for name in MEASURES}, (
@@ -140,11 +140,11 @@ def same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
     )
 
 
-def printed(command: Sequence[str]) -> str:
+def run_and_read(command: Sequence[str]) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-def seconds_of(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
+def measure_seconds(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
     """name -> median seconds of processor time of a process; the first round only warms up."""
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds + 1):

@@ -22,9 +22,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.bench_claims import ROOT
-from benchmarks.bench_overload import NORMAL_MS, Server, p99, processor_seconds, rates
-from benchmarks.bench_requests import Installation
-from benchmarks.judging_clients import Client, Diary, all_judge, look_for
+from benchmarks.bench_overload import (
+    NORMAL_MS,
+    LoadedServer,
+    percentile_99,
+    processor_seconds,
+    request_rates,
+)
+from benchmarks.bench_requests import FilledInstallation
+from benchmarks.judging_clients import AnnotatorClient, RequestDiary, open_pages, run_judging
 from benchmarks.request_load import SLUG
 from config.management.commands.up import worker_command
 
@@ -35,7 +41,7 @@ MANAGERS_PAGES = ["", "people/", "agreement/", "time/", "labels/"]
 
 
 @contextmanager
-def working(installation: Installation) -> Iterator[None]:
+def running_worker(installation: FilledInstallation) -> Iterator[None]:
     process = subprocess.Popen(
         worker_command(),
         cwd=installation.code,
@@ -52,7 +58,7 @@ def working(installation: Installation) -> Iterator[None]:
         process.wait(timeout=60)
 
 
-async def measured(
+async def measure_crowd(
     port: int,
     sessions: list[dict[str, str]],
     bosses: list[dict[str, str]],
@@ -61,10 +67,10 @@ async def measured(
     seconds: float,
     database: str,
 ) -> dict[str, object]:
-    diary, looked = Diary(), Diary()
-    clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
-    managers = [Client(port, SLUG, one["cookies"], one["csrf"], looked) for one in bosses]
-    await all_judge(clients, every, every=every)  # all have their first pairs
+    diary, looked = RequestDiary(), RequestDiary()
+    clients = [AnnotatorClient(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
+    managers = [AnnotatorClient(port, SLUG, one["cookies"], one["csrf"], looked) for one in bosses]
+    await run_judging(clients, every, every=every)  # all have their first pairs
     os.sync()  # what filled the database is not written beside what is measured
 
     def spent_so_far() -> dict[str, float]:
@@ -75,9 +81,9 @@ async def measured(
 
     before = spent_so_far()
     (began, ended), _ = await asyncio.gather(
-        all_judge(clients, seconds, every=every),
+        run_judging(clients, seconds, every=every),
         asyncio.gather(
-            *(look_for(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)
+            *(open_pages(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)
         ),
     )
     spent = {name: seconds_then - before[name] for name, seconds_then in spent_so_far().items()}
@@ -85,9 +91,9 @@ async def measured(
         client.close()
     pages = looked.between(began, ended + 1)
     return {
-        **rates(diary, began, ended),
+        **request_rates(diary, began, ended),
         "pages": len(pages),
-        "pages_p99_ms": p99([took for took, status in pages if status == 200]),
+        "pages_p99_ms": percentile_99([took for took, status in pages if status == 200]),
         **{
             f"{name}_ms_each": 1000 * of / max(1, len(diary.between(began, ended)))
             for name, of in spent.items()
@@ -97,18 +103,18 @@ async def measured(
     }
 
 
-def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) -> dict[str, object]:
-    installation = Installation(ROOT, vendor, folder)
+def run_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) -> dict[str, object]:
+    installation = FilledInstallation(ROOT, vendor, folder)
     try:
         sessions, bosses = (
             json.loads(installation.run("--sessions", str(n))),
             json.loads(installation.run("--managers", str(MANAGERS))),
         )
-        server = Server(installation, threads_only=False)
+        server = LoadedServer(installation, threads_only=False)
         try:
-            with working(installation):
+            with running_worker(installation):
                 figures = asyncio.run(
-                    measured(
+                    measure_crowd(
                         server.port,
                         sessions,
                         bosses,
@@ -126,7 +132,7 @@ def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) ->
         installation.drop()
 
 
-def told(figures: dict[str, object]) -> str:
+def format_figures(figures: dict[str, object]) -> str:
     return (
         f"processor time per request, with managers' pages: web {figures['web_ms_each']:.1f}, "
         f"PostgreSQL {figures['database_ms_each']:.1f} ms (SQLite's is the web's); "
@@ -147,7 +153,7 @@ def main(
     for vendor in vendors:
         for n, every in [(60, 5.0)] if quick else CROWDS:
             with tempfile.TemporaryDirectory() as folder:
-                figures = one_crowd(vendor, folder, n, every, seconds=10 if quick else 90)
+                figures = run_crowd(vendor, folder, n, every, seconds=10 if quick else 90)
             slow = figures["p99_ms"]
             assert isinstance(slow, float)
             rows.append(
@@ -156,7 +162,7 @@ def main(
                     "peer": f"limit {NORMAL_MS:.0f} ms at p99",
                     "ratio": NORMAL_MS / slow,
                     "at_least": 1.0 if n <= 1350 else None,
-                    "note": told(figures),
+                    "note": format_figures(figures),
                 }
             )
     return rows

@@ -60,7 +60,7 @@ SLUG = "generated"
 # -------------------------------------------------------------------------
 
 
-def setup() -> None:
+def set_up_django() -> None:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -68,7 +68,7 @@ def setup() -> None:
     django.setup()
 
 
-def insert(table: str, columns: str, rows: Any) -> None:
+def insert_rows(table: str, columns: str, rows: Any) -> None:
     from django.db import connection
 
     marks = ", ".join(["%s"] * len(columns.split(",")))
@@ -76,7 +76,7 @@ def insert(table: str, columns: str, rows: Any) -> None:
         cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
 
 
-def fill(times: int) -> None:
+def fill_database(times: int) -> None:
     """The campaign `times` as large as TripJudge: pairs by rank, the best first, three judgements
     each until they are used up."""
     import numpy as np
@@ -138,7 +138,7 @@ def fill(times: int) -> None:
     numbers = range(n_pairs)
     words = rng.integers(20, 500, size=n_pairs).tolist()
     with transaction.atomic():
-        insert(
+        insert_rows(
             "pooling_topic",
             (
                 "id, collection_id, topic_id, text, description, narrative, fields, position, "
@@ -149,7 +149,7 @@ def fill(times: int) -> None:
                 for i in range(1, n_topics + 1)
             ),
         )
-        insert(
+        insert_rows(
             "pooling_document",
             "id, collection_id, docno, title, text, fields, n_words",
             (
@@ -165,7 +165,7 @@ def fill(times: int) -> None:
                 for i in numbers
             ),
         )
-        insert(
+        insert_rows(
             "pooling_poolentry",
             "id, pool_id, topic_id, docno, document_id, best_rank, priority, position, contributions",
             (
@@ -184,7 +184,7 @@ def fill(times: int) -> None:
             )
             cursor.execute("SELECT MIN(id) FROM annotation_pair")
             first_pair = cursor.fetchone()[0]
-        judgements(rng, first_pair, [m.pk for m in members], n_judgements, now)
+        insert_judgements(rng, first_pair, [m.pk for m in members], n_judgements, now)
         live = now + timedelta(hours=6)
         start = first_pair + n_judgements // 3 + 10
         held = [
@@ -200,7 +200,7 @@ def fill(times: int) -> None:
             )
             for i in range(3 * N_ANNOTATORS)
         ]
-        insert(
+        insert_rows(
             "annotation_lease",
             "token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why",
             held,
@@ -221,7 +221,7 @@ def fill(times: int) -> None:
         cursor.execute("ANALYZE" if connection.vendor == "sqlite" else "VACUUM ANALYZE")
 
 
-def judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) -> None:
+def insert_judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) -> None:
     """Three of each pair in order over twelve days; most annotators see the truth, every ninth
     clicks at random."""
     import numpy as np
@@ -278,7 +278,7 @@ def judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) 
                 moment,
             )
 
-    insert(
+    insert_rows(
         "annotation_judgement",
         "key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, "
         "standing, late, after_deadline,"
@@ -303,7 +303,7 @@ def judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) 
         )
 
 
-def manager() -> Any:
+def get_manager() -> Any:
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -312,7 +312,7 @@ def manager() -> Any:
     return client
 
 
-def do_jobs() -> float:
+def run_jobs() -> float:
     """What the worker does: the figures for which pages wait. -> seconds"""
     from pooling.models import Job
     from pooling.platform import jobs
@@ -326,7 +326,7 @@ def do_jobs() -> float:
     return time.perf_counter() - began
 
 
-def somebody_judges(n: list[int]) -> None:
+def submit_judgements(n: list[int]) -> None:
     """A claim and its answer, by one annotator after the other."""
     from annotation.models import Membership
     from annotation.services.judging import scheduling, submission
@@ -337,29 +337,29 @@ def somebody_judges(n: list[int]) -> None:
         .filter(role="annotator")
         .order_by("pk")[n[0] % N_ANNOTATORS]
     )
-    lease = scheduling.claim(member)
+    lease = scheduling.claim_pair(member)
     if lease is None:
         raise SystemExit("no pair is left to claim")
     answer = submission.Answer(grade=n[0] % 4, active_ms=5000, wall_ms=5500)
-    submission.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
+    submission.submit_judgement(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
 
 
-def pages(rounds: int) -> dict[str, Any]:
+def measure_pages(rounds: int) -> dict[str, Any]:
     from analysis.judgements import live
 
-    client = manager()
+    client = get_manager()
     for name, page in PAGES.items():
         answer = client.get(f"/campaigns/{SLUG}/{page}")
         if answer.status_code != 200:
             raise SystemExit(f"{name}: {answer.status_code}")
-    jobs_s = do_jobs()
+    jobs_s = run_jobs()
     took: dict[str, list[float]] = {name: [] for name in PAGES}
     busy: dict[str, list[float]] = {name: [] for name in PAGES}
     judged = [0]
     for _ in range(rounds):
         for name, page in PAGES.items():
-            somebody_judges(judged)
-            live.age_everything()
+            submit_judgements(judged)
+            live.expire_caches()
             began, cpu = time.perf_counter(), time.process_time()
             answer = client.get(f"/campaigns/{SLUG}/{page}")
             took[name].append((time.perf_counter() - began) * 1000)
@@ -373,13 +373,13 @@ def pages(rounds: int) -> dict[str, Any]:
     }
 
 
-def first_page() -> float:
+def measure_first_page() -> float:
     """The first page of this process, whose addresses are known as in a web process. ->
     milliseconds"""
     from django.urls import get_resolver
 
     _ = get_resolver().url_patterns
-    client = manager()
+    client = get_manager()
     began = time.perf_counter()
     answer = client.get(f"/campaigns/{SLUG}/")
     if answer.status_code != 200:
@@ -387,24 +387,24 @@ def first_page() -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def look(port: int) -> None:
+def run_managers(port: int) -> None:
     from django.contrib.auth.models import User
 
     pages = [f"/campaigns/{SLUG}/{page}" for page in PAGES.values() if page != "live"]
     bosses = list(User.objects.filter(username__startswith="boss").order_by("pk"))
-    dashboard_load.told(
-        dashboard_load.managing(port, f"/campaigns/{SLUG}/live", pages, EVERY_S, bosses)
+    dashboard_load.serve_commands(
+        dashboard_load.start_managing(port, f"/campaigns/{SLUG}/live", pages, EVERY_S, bosses)
     )
 
 
-def judge(port: int) -> None:
+def run_judging(port: int) -> None:
     from django.contrib.auth.models import User
 
     users = list(User.objects.filter(username__startswith="u").order_by("pk"))[::3]
-    dashboard_load.told(dashboard_load.judging(port, SLUG, PER_S, users))
+    dashboard_load.serve_commands(dashboard_load.start_judging(port, SLUG, PER_S, users))
 
 
-def claims() -> None:
+def measure_claims() -> None:
     """Claims, each answered, by annotators in turn who do not judge over HTTP. -> milliseconds of
     each claim"""
     from annotation.models import Membership
@@ -426,23 +426,23 @@ def claims() -> None:
             time.sleep(max(0.0, began + due - time.monotonic()))
             member = members[(turn * 7) % len(members)]
             start = time.perf_counter()
-            lease = scheduling.claim(member)
+            lease = scheduling.claim_pair(member)
             took.append((time.perf_counter() - start) * 1000)
             if lease is None:
                 raise SystemExit("no pair is left to claim")
             answer = submission.Answer(grade=turn % 4, active_ms=5000, wall_ms=5500)
-            submission.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
+            submission.submit_judgement(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
             turn += 1
         return took
 
-    dashboard_load.told(work)
+    dashboard_load.serve_commands(work)
 
 
 # --- in the parent
 # -------------------------------------------------------------------------------------------------------------
 
 
-class Database:
+class BenchmarkDatabase:
     """A fresh, migrated and filled database in a folder of its own, dropped at the end. code: whose
     pages are asked, this version's or another's."""
 
@@ -489,9 +489,9 @@ class Database:
         judgements (ms), and processor seconds"""
         kinds = ("claims", "judgements", "web", "worker", "page", "strip")
         times_of: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
-        with dashboard_load.server(self.environment) as (port, process):
+        with dashboard_load.running_server(self.environment) as (port, process):
             workers = [
-                dashboard_load.Worker(self.start(f"--{name}", str(port)))
+                dashboard_load.BenchmarkProcess(self.start(f"--{name}", str(port)))
                 for name in ("claims", "judge", "look")
             ]
             try:
@@ -516,7 +516,7 @@ class Database:
                     worker.end()
         return times_of
 
-    def __enter__(self) -> Database:
+    def __enter__(self) -> BenchmarkDatabase:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -525,15 +525,17 @@ class Database:
         self.folder.cleanup()
 
 
-def p95(values: list[float]) -> float:
+def percentile_95(values: list[float]) -> float:
     return sorted(values)[int(0.95 * len(values))]
 
 
-def of_rounds(rounds: list[list[float]], figure: Any) -> float:
+def median_of_rounds(rounds: list[list[float]], figure: Any) -> float:
     return statistics.median(figure(values) for values in rounds)
 
 
-def page_rows(database: Database, vendor: str, times: int, *, rounds: int) -> list[dict[str, Any]]:
+def page_rows(
+    database: BenchmarkDatabase, vendor: str, times: int, *, rounds: int
+) -> list[dict[str, Any]]:
     size = f"{N_JUDGEMENTS * times:,} judgements, {vendor}"
     nobody = database.ask("--first")
     after_others = statistics.median(database.ask("--first") for _ in range(3))
@@ -561,18 +563,21 @@ def limit_row(work: str, ms: float, limit: float, note: str) -> dict[str, Any]:
 
 
 def load_rows(
-    database: Database, vendor: str, *, rounds: int, seconds: float
+    database: BenchmarkDatabase, vendor: str, *, rounds: int, seconds: float
 ) -> list[dict[str, Any]]:
     times = database.load(rounds, seconds)
     none, some = times["none"], times["some"]
     rows = []
     for kind, name in (("claims", "claim"), ("judgements", "judgement and next pairs over HTTP")):
-        with_them, without = of_rounds(some[kind], p95), of_rounds(none[kind], p95)
-        middle = (
-            f"median {of_rounds(some[kind], statistics.median):.1f} compared with "
-            f"{of_rounds(none[kind], statistics.median):.1f} ms"
+        with_them, without = (
+            median_of_rounds(some[kind], percentile_95),
+            median_of_rounds(none[kind], percentile_95),
         )
-        spread = f"rounds without from {min(map(p95, none[kind])):.1f} to {max(map(p95, none[kind])):.1f} ms"
+        middle = (
+            f"median {median_of_rounds(some[kind], statistics.median):.1f} compared with "
+            f"{median_of_rounds(none[kind], statistics.median):.1f} ms"
+        )
+        spread = f"rounds without from {min(map(percentile_95, none[kind])):.1f} to {max(map(percentile_95, none[kind])):.1f} ms"
         rows.append(
             {
                 "work": f"{name}, p95, while {MANAGERS} managers look, {vendor}",
@@ -585,7 +590,7 @@ def load_rows(
         statistics.median(some[part]) - statistics.median(none[part]) for part in ("web", "worker")
     )
     note = f"{web:.2f} s more of the web processes, {worker:.2f} s of the worker; "
-    note += f"the managers' own: figures p95 {p95(some['strip']):.0f} ms, pages p95 {p95(some['page']):.0f} ms"
+    note += f"the managers' own: figures p95 {percentile_95(some['strip']):.0f} ms, pages p95 {percentile_95(some['page']):.0f} ms"
     rows.append(
         {
             "work": f"processor time of {MANAGERS} managers in {seconds:.0f} s, {vendor}",
@@ -604,7 +609,7 @@ def main(
     rows: list[dict[str, Any]] = []
     for vendor in vendors:
         for times in (1,) if quick else sizes:
-            with Database(vendor, times) as database:
+            with BenchmarkDatabase(vendor, times) as database:
                 rows += page_rows(database, vendor, times, rounds=3 if quick else 9)
                 if times == 1:
                     rows += load_rows(
@@ -625,27 +630,27 @@ if __name__ == "__main__":
     parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.fill:
-        setup()
+        set_up_django()
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
-        fill(options.fill)
+        fill_database(options.fill)
     elif options.pages:
-        setup()
-        print(json.dumps(pages(options.pages)))
+        set_up_django()
+        print(json.dumps(measure_pages(options.pages)))
     elif options.first:
-        setup()
-        print(json.dumps(first_page()))
+        set_up_django()
+        print(json.dumps(measure_first_page()))
     elif options.look:
-        setup()
-        look(options.look)
+        set_up_django()
+        run_managers(options.look)
     elif options.judge:
-        setup()
-        judge(options.judge)
+        set_up_django()
+        run_judging(options.judge)
     elif options.claims:
-        setup()
-        claims()
+        set_up_django()
+        measure_claims()
     else:
         for row in main(options.quick, tuple(options.databases), tuple(options.sizes)):
             print(

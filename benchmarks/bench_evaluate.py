@@ -27,37 +27,41 @@ from assay.measures.evaluation import Evaluator
 from assay.measures.measures import parse_measures
 
 MEASURES = "AP nDCG nDCG@10 RR P@10 R@100 Bpref Rprec"
-THEIRS = ["map", "ndcg", "ndcg_cut_10", "recip_rank", "P_10", "recall_100", "bpref", "Rprec"]
-THEIR_REQUEST = {"map", "ndcg", "ndcg_cut.10", "recip_rank", "P.10", "recall.100", "bpref", "Rprec"}
+PEER_MEASURES = ["map", "ndcg", "ndcg_cut_10", "recip_rank", "P_10", "recall_100", "bpref", "Rprec"]
+PEER_REQUEST = {"map", "ndcg", "ndcg_cut.10", "recip_rank", "P.10", "recall.100", "bpref", "Rprec"}
 
 
 def main(quick: bool) -> list[dict[str, object]]:
     n_runs, n_topics, n_documents, rounds = (3, 10, 200, 3) if quick else (10, 50, 1000, 9)
     with tempfile.TemporaryDirectory() as folder:
-        qrels, runs = make_files(
+        qrels, runs = write_files(
             Path(folder), n_runs=n_runs, n_topics=n_topics, n_documents=n_documents
         )
         np.testing.assert_allclose(
-            our_means(*our_reading(qrels, runs)),
-            their_means(*their_reading(qrels, runs)),
+            evaluate_with_assay(*read_with_assay(qrels, runs)),
+            evaluate_with_peer(*read_with_peer(qrels, runs)),
             rtol=0,
             atol=1e-9,
         )
-        from_files = race(
-            lambda: our_means(*our_reading(qrels, runs)),
-            lambda: their_means(*their_reading(qrels, runs)),
+        from_files = race_seconds(
+            lambda: evaluate_with_assay(*read_with_assay(qrels, runs)),
+            lambda: evaluate_with_peer(*read_with_peer(qrels, runs)),
             rounds,
         )
-        ours, theirs = our_reading(qrels, runs), their_reading(qrels, runs)
-        only = race(lambda: our_means(*ours), lambda: their_means(*theirs), rounds)
+        ours, theirs = read_with_assay(qrels, runs), read_with_peer(qrels, runs)
+        only = race_seconds(
+            lambda: evaluate_with_assay(*ours), lambda: evaluate_with_peer(*theirs), rounds
+        )
     size = f"{n_runs} runs x {n_topics} topics x {n_documents}, 8 measures"
     return [
-        row(f"read and evaluate {size}", from_files, 1.5, 2.5),
-        row(f"evaluate {size}", only, 3, 5),
+        make_row(f"read and evaluate {size}", from_files, 1.5, 2.5),
+        make_row(f"evaluate {size}", only, 3, 5),
     ]
 
 
-def row(work: str, seconds: tuple[float, float], at_least: float, aim: float) -> dict[str, object]:
+def make_row(
+    work: str, seconds: tuple[float, float], at_least: float, aim: float
+) -> dict[str, object]:
     ours, theirs = seconds
     note = f"{1000 * ours:.0f} ms compared with {1000 * theirs:.0f} ms"
     return {
@@ -70,7 +74,7 @@ def row(work: str, seconds: tuple[float, float], at_least: float, aim: float) ->
     }
 
 
-def race(
+def race_seconds(
     ours: Callable[[], object], theirs: Callable[[], object], rounds: int
 ) -> tuple[float, float]:
     """Median seconds of each, taking turns."""
@@ -83,16 +87,16 @@ def race(
     return statistics.median(times[0]), statistics.median(times[1])
 
 
-def our_reading(qrels: Path, runs: list[Path]) -> tuple[QrelsColumns, list[RunColumns]]:
+def read_with_assay(qrels: Path, runs: list[Path]) -> tuple[QrelsColumns, list[RunColumns]]:
     return read_qrels(str(qrels)), [read_run(str(run), scores="float32") for run in runs]
 
 
-def our_means(qrels: QrelsColumns, runs: list[RunColumns]) -> np.ndarray:
+def evaluate_with_assay(qrels: QrelsColumns, runs: list[RunColumns]) -> np.ndarray:
     evaluator = Evaluator(qrels, parse_measures(MEASURES))
     return np.stack([evaluator.evaluate(run).means() for run in runs])
 
 
-def their_reading(qrels: Path, runs: list[Path]) -> tuple[dict, list[dict]]:
+def read_with_peer(qrels: Path, runs: list[Path]) -> tuple[dict, list[dict]]:
     with open(qrels) as file:
         judged = pytrec_eval.parse_qrel(file)
     runs_read = []
@@ -102,18 +106,18 @@ def their_reading(qrels: Path, runs: list[Path]) -> tuple[dict, list[dict]]:
     return judged, runs_read
 
 
-def their_means(qrels: dict, runs: list[dict]) -> np.ndarray:
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, THEIR_REQUEST)
+def evaluate_with_peer(qrels: dict, runs: list[dict]) -> np.ndarray:
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, PEER_REQUEST)
     means = []
     for run in runs:
         values = evaluator.evaluate(run)
         means.append(
-            [sum(topic[name] for topic in values.values()) / len(qrels) for name in THEIRS]
+            [sum(topic[name] for topic in values.values()) / len(qrels) for name in PEER_MEASURES]
         )
     return np.array(means)
 
 
-def make_files(
+def write_files(
     folder: Path, *, n_runs: int, n_topics: int, n_documents: int
 ) -> tuple[Path, list[Path]]:
     """Runs that share most of their documents, with ties; about 300 judged documents a topic, a

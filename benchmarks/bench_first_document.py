@@ -29,8 +29,8 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.bench_overload import Server
-from benchmarks.bench_requests import BEFORE, ROOT, Installation, checked_out
+from benchmarks.bench_overload import LoadedServer
+from benchmarks.bench_requests import EARLIER_COMMIT, ROOT, FilledInstallation, checkout
 from benchmarks.request_load import SLUG
 from tests.installation import free_port
 from tests.proxies import NAME, made_certificate, nginx
@@ -42,7 +42,7 @@ PROFILES = {"fast 3G (150 ms)": 150, "3G (300 ms)": 300}
 DOWN, UP = 1_600_000 / 8, 768_000 / 8
 """Bytes a second."""
 
-WATCH = """
+WATCH_SCRIPT = """
 () => {
   const once = (selector, name) => new MutationObserver((_, observer) => {
     if (window[name] || !document.querySelector(selector)) return;
@@ -57,14 +57,14 @@ WATCH = """
   once('#grades button:enabled', 'ready');
 }
 """
-CAME = """
+LOADED_SCRIPT = """
 () => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .filter((entry) => entry.responseEnd && entry.responseEnd <= window.shown).reduce((sum, entry) => sum + entry.transferSize, 0)
 """
 
 
 @contextmanager
-def behind_nginx(upstream: int, folder: Path) -> Iterator[int]:
+def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
     """The port at which the proxy of the documents speaks HTTPS for the web server at
     `upstream`."""
     folder.mkdir()
@@ -87,14 +87,14 @@ def behind_nginx(upstream: int, folder: Path) -> Iterator[int]:
         proxy.wait(timeout=30)
 
 
-class Visit(NamedTuple):
+class PageVisit(NamedTuple):
     shown_ms: float
     came: float
     """Bytes on the wire until then."""
     ready_ms: float
 
 
-def visit(browser: Any, session: dict[str, str], round_trip: int) -> Visit:
+def measure_visit(browser: Any, session: dict[str, str], round_trip: int) -> PageVisit:
     with browser.new_context(
         viewport={"width": 1280, "height": 860}, ignore_https_errors=True
     ) as context:
@@ -102,7 +102,7 @@ def visit(browser: Any, session: dict[str, str], round_trip: int) -> Visit:
         context.add_cookies(
             [{"name": one.key, "value": one.value, "url": SITE} for one in cookies.values()]
         )
-        context.add_init_script(f"({WATCH})()")
+        context.add_init_script(f"({WATCH_SCRIPT})()")
         page = context.new_page()
         if round_trip:  # without one, throttled files stay out now and then
             network = context.new_cdp_session(page)
@@ -116,12 +116,14 @@ def visit(browser: Any, session: dict[str, str], round_trip: int) -> Visit:
             network.send("Network.emulateNetworkConditions", limits)
         page.goto(f"{SITE}/judge/{SLUG}/", wait_until="commit")
         page.wait_for_function("() => window.shown && window.ready", timeout=60_000)
-        return Visit(
-            page.evaluate("window.shown"), page.evaluate(CAME), page.evaluate("window.ready")
+        return PageVisit(
+            page.evaluate("window.shown"),
+            page.evaluate(LOADED_SCRIPT),
+            page.evaluate("window.ready"),
         )
 
 
-def told(visits: list[Visit]) -> str:
+def format_visits(visits: list[PageVisit]) -> str:
     shown, came, ready = (statistics.median(values) for values in zip(*visits, strict=True))
     return (
         f"median {shown:.0f} ms, {came / 1000:.0f} kB until then, can be judged at {ready:.0f} ms"
@@ -139,24 +141,24 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     visits = 3 if quick else 15
     with (
         tempfile.TemporaryDirectory() as folder,
-        checked_out(BEFORE) as before,
+        checkout(EARLIER_COMMIT) as before,
         sync_playwright() as playwright,
     ):
         versions: list[Path] = [code for code in (ROOT, before) if code is not None]
-        installations = [Installation(code, "sqlite", folder) for code in versions]
+        installations = [FilledInstallation(code, "sqlite", folder) for code in versions]
         sessions = [
             json.loads(one.run("--sessions", str(len(PROFILES) * visits + 2)))
             for one in installations
         ]
         for one in installations:
             one.env.update(ASSAY_ALLOWED_HOSTS=f"127.0.0.1,{NAME}", ASSAY_TRUSTED_ORIGINS=SITE)
-        took: dict[tuple[str, int], list[Visit]] = {}
+        took: dict[tuple[str, int], list[PageVisit]] = {}
         with ExitStack() as ends:
             browsers = []
             for i, one in enumerate(installations):
-                server = Server(one, threads_only=one.code != ROOT)
+                server = LoadedServer(one, threads_only=one.code != ROOT)
                 ends.callback(server.end)
-                port = ends.enter_context(behind_nginx(server.port, Path(folder) / f"proxy{i}"))
+                port = ends.enter_context(nginx_proxy(server.port, Path(folder) / f"proxy{i}"))
                 to_proxy = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
                 browsers.append(
                     playwright.chromium.launch(executable_path=path, args=[*FLAGS, to_proxy])
@@ -164,20 +166,20 @@ def main(quick: bool = False) -> list[dict[str, object]]:
                 ends.callback(browsers[-1].close)
             for browser, known in zip(browsers, sessions, strict=True):
                 for _ in range(2):
-                    visit(browser, known.pop(), 0)  # each process has made its page once
+                    measure_visit(browser, known.pop(), 0)  # each process has made its page once
             for _ in range(visits):
                 for profile, round_trip in PROFILES.items():
                     for version, browser in enumerate(browsers):
                         took.setdefault((profile, version), []).append(
-                            visit(browser, sessions[version].pop(), round_trip)
+                            measure_visit(browser, sessions[version].pop(), round_trip)
                         )
     rows: list[dict[str, object]] = []
     for profile in PROFILES:
         ours, *then = [took[profile, version] for version in range(len(versions))]
         median = statistics.median(one.shown_ms for one in ours)
-        note = f"{told(ours)}; slowest {max(one.shown_ms for one in ours):.0f} ms of {len(ours)}"
+        note = f"{format_visits(ours)}; slowest {max(one.shown_ms for one in ours):.0f} ms of {len(ours)}"
         if then:
-            note += f"; {BEFORE}: {told(then[0])}"
+            note += f"; {EARLIER_COMMIT}: {format_visits(then[0])}"
         rows.append(
             {
                 "work": f"address to first document painted, {profile}, nothing cached",

@@ -21,10 +21,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BOUND_MB = 300
-PEER = "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)"
+PEER_SCRIPT = (
+    "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)"
+)
 
 
-def generate(path: Path, n_documents: int, *, seed: int = 0) -> None:
+def generate_documents(path: Path, n_documents: int, *, seed: int = 0) -> None:
     """Documents d0, d1, ... of 60 to 150 words of a small vocabulary, about 690 bytes each."""
     rng = random.Random(seed)
     words = [
@@ -47,7 +49,7 @@ def generate_run(path: Path, n_documents: int, *, seed: int = 1) -> None:
                 out.write(f"t{topic} Q0 d{document} {rank} {100 - rank} generated\n")
 
 
-def measured(command: list[str], env: dict[str, str]) -> tuple[float, float]:
+def measure_process(command: list[str], env: dict[str, str]) -> tuple[float, float]:
     """-> (seconds, peak memory in MB) of a process"""
     began = time.monotonic()
     child = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
@@ -74,7 +76,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             folder / "generated.run",
             folder / "topics.tsv",
         )
-        generate(file, n_documents)
+        generate_documents(file, n_documents)
         generate_run(run, n_documents)
         topics.write_text(
             "".join(f"t{i}\tgenerated query number {i}\n" for i in range(500)), encoding="utf-8"
@@ -85,13 +87,17 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             ["create_collection", "big"],
             ["import_topics", str(topics), "--collection", "big"],
         ):
-            measured([*manage, *command], env)
-        measured([*manage, "import_run", str(run), "--collection", "big"], env)
-        seconds, peak = measured(
+            measure_process([*manage, *command], env)
+        measure_process([*manage, "import_run", str(run), "--collection", "big"], env)
+        seconds, peak = measure_process(
             [*manage, "import_documents", str(file), "--collection", "big"], env
         )
-        pool_seconds, pool_peak = measured([*manage, "make_pool", "--collection", "big"], env)
-        peer_seconds, peer_peak = measured([sys.executable, "-c", PEER, str(file)], env)
+        pool_seconds, pool_peak = measure_process(
+            [*manage, "make_pool", "--collection", "big"], env
+        )
+        peer_seconds, peer_peak = measure_process(
+            [sys.executable, "-c", PEER_SCRIPT, str(file)], env
+        )
     say = f"{n_documents:,} documents, {size:,.0f} MB"
     return [
         {

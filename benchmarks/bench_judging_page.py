@@ -28,7 +28,7 @@ LIMIT_MEDIAN_MS, LIMIT_P95_MS = 50.0, 100.0
 READING_MS = 450
 DELAY_MS, FAILING = 300, 0.02
 
-WATCH = """
+WATCH_SCRIPT = """
 ({ delay, failing }) => {
   let asked = 0, turn = 0;
   const every = Math.round(1 / failing);
@@ -67,11 +67,11 @@ WATCH = """
 """
 
 
-def percentile(values: list[float], share: float) -> float:
+def compute_percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def generated_text(rng: random.Random) -> str:
+def generate_text(rng: random.Random) -> str:
     words = [
         "exercise",
         "sugar",
@@ -93,7 +93,7 @@ def generated_text(rng: random.Random) -> str:
     return "\n\n".join(" ".join(sentences[start : start + 5]) for start in range(0, 20, 5))
 
 
-def measured(n_judgements: int) -> dict[str, Any]:
+def measure_page(n_judgements: int) -> dict[str, Any]:
     """Runs in a process of its own, with the settings and the temporary database of the tests."""
     import django
 
@@ -119,7 +119,7 @@ def measured(n_judgements: int) -> dict[str, Any]:
         raise RuntimeError("no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
     call_command("migrate", verbosity=0)
     rng = random.Random(5)
-    texts = [generated_text(rng) for _ in range(n_judgements + 1)]
+    texts = [generate_text(rng) for _ in range(n_judgements + 1)]
     campaign, ada = make_job(n_documents=len(texts), texts=texts)
     server = ThreadedWSGIServer(("127.0.0.1", 0), Silent)
     server.set_app(StaticFilesHandler(get_internal_wsgi_application()))
@@ -129,7 +129,9 @@ def measured(n_judgements: int) -> dict[str, Any]:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         context = browser.new_context(viewport={"width": 1280, "height": 860})
         context.add_cookies([session_cookie(ada.user, url)])
-        context.add_init_script(f"({WATCH})({json.dumps({'delay': DELAY_MS, 'failing': FAILING})})")
+        context.add_init_script(
+            f"({WATCH_SCRIPT})({json.dumps({'delay': DELAY_MS, 'failing': FAILING})})"
+        )
         page = context.new_page()
         page.goto(f"{url}/judge/{campaign.slug}/")
         page.locator("html[data-complete]").wait_for(timeout=30_000)
@@ -178,7 +180,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     shown, answered = measured["shown"], measured["answered"]
     if measured["stored"] != n:
         raise RuntimeError(f"{measured['stored']} of {n} judgements arrived")
-    median, p95 = statistics.median(shown), percentile(shown, 0.95)
+    median, p95 = statistics.median(shown), compute_percentile(shown, 0.95)
     browser = statistics.median(
         [*measured["browser"], *[16.0] * max(0, n - len(measured["browser"]))]
     )
@@ -218,7 +220,7 @@ if __name__ == "__main__":
     )
     arguments = parser.parse_args()
     if arguments.measure:
-        print(json.dumps(measured(arguments.measure)))
+        print(json.dumps(measure_page(arguments.measure)))
     else:
         for row in main():
             print(row)

@@ -30,26 +30,26 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from benchmarks.bench_claims import ROOT
-from benchmarks.bench_requests import BEFORE, Installation, checked_out
-from benchmarks.judging_clients import Client, Diary, all_judge, all_sign_in
+from benchmarks.bench_requests import EARLIER_COMMIT, FilledInstallation, checkout
+from benchmarks.judging_clients import AnnotatorClient, RequestDiary, run_judging, sign_in_everyone
 from benchmarks.request_load import PASSWORD, SLUG
 from config.management.commands.up import gunicorn_command
 from tests.installation import free_port
 
-PAUSE = 4.0
+PAUSE_SECONDS = 4.0
 """Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people
 does."""
 NORMAL_MS = 250.0
-PACED = 120
+N_PACED = 120
 """Judgements a second that are asked for by pages at their own pace."""
-CLASS = 135
+CLASS_SIZE = 135
 """People who sign in within a minute."""
 AT_ONCE, CLASS_S = 60, 60.0
 """People who sign in within one second, and seconds in which all of them must be in."""
 
 
-class Server:
-    def __init__(self, installation: Installation) -> None:
+class LoadedServer:
+    def __init__(self, installation: FilledInstallation) -> None:
         self.port = free_port()
         command = gunicorn_command("127.0.0.1", self.port)
         if not (installation.code / "config" / "web_server.py").exists():  # the version before
@@ -78,7 +78,7 @@ class Server:
             self.process.wait()
 
 
-def p99(seconds: list[float]) -> float:
+def percentile_99(seconds: list[float]) -> float:
     """Milliseconds."""
     return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000 if seconds else float("nan")
 
@@ -103,7 +103,7 @@ def processor_seconds(words: str, *, of_ended: str = "") -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def rates(diary: Diary, start: float, end: float) -> dict[str, float]:
+def request_rates(diary: RequestDiary, start: float, end: float) -> dict[str, float]:
     rows = diary.between(start, end)
     done = [seconds for seconds, status in rows if status == 200]
     return {
@@ -111,12 +111,12 @@ def rates(diary: Diary, start: float, end: float) -> dict[str, float]:
         "refused_per_s": sum(status in (502, 503) for _, status in rows) / (end - start),
         "lost": sum(status == 0 for _, status in rows),
         "p50_ms": statistics.median(done) * 1000 if done else float("nan"),
-        "p99_ms": p99(done),
-        "refusal_p99_ms": p99([seconds for seconds, status in rows if status == 503]),
+        "p99_ms": percentile_99(done),
+        "refusal_p99_ms": percentile_99([seconds for seconds, status in rows if status == 503]),
     }
 
 
-def seconds_until_normal(diary: Diary, end_of_load: float, end: float) -> float:
+def seconds_until_normal(diary: RequestDiary, end_of_load: float, end: float) -> float:
     """From the end of the load on: the first second after which no request was refused, lost or
     slower than NORMAL_MS in 99 of 100."""
     for second in range(int(end - end_of_load)):
@@ -124,13 +124,15 @@ def seconds_until_normal(diary: Diary, end_of_load: float, end: float) -> float:
         if (
             rows
             and all(status == 200 for _, status in rows)
-            and p99([seconds for seconds, _ in rows]) < NORMAL_MS
+            and percentile_99([seconds for seconds, _ in rows]) < NORMAL_MS
         ):
             return float(second)
     return float("nan")
 
 
-async def with_own_cost(judging: Awaitable[tuple[float, float]]) -> tuple[float, float, float]:
+async def judge_with_own_cost(
+    judging: Awaitable[tuple[float, float]],
+) -> tuple[float, float, float]:
     """-> (began, ended, how many processors the pages themselves kept busy: the server does without
     these)"""
     before = time.process_time()
@@ -138,48 +140,53 @@ async def with_own_cost(judging: Awaitable[tuple[float, float]]) -> tuple[float,
     return began, ended, (time.process_time() - before) / (ended - began)
 
 
-async def measured(
+async def measure_server(
     port: int, sessions: list[dict[str, str]], *, seconds: float
 ) -> dict[str, object]:
-    diary = Diary()
-    clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
+    diary = RequestDiary()
+    clients = [AnnotatorClient(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
     os.sync()  # what filled the database is not written beside what is measured
-    await all_judge(clients[:24], 3, every=0)  # warm
-    minute, arrivals = min(60.0, seconds), Diary()
+    await run_judging(clients[:24], 3, every=0)  # warm
+    minute, arrivals = min(60.0, seconds), RequestDiary()
     (came, gone), _ = await asyncio.gather(
-        all_judge(clients[:CLASS], minute, every=10.0),
-        all_sign_in(port, round(CLASS * minute / 60), PASSWORD, arrivals, within=minute),
+        run_judging(clients[:CLASS_SIZE], minute, every=10.0),
+        sign_in_everyone(port, round(CLASS_SIZE * minute / 60), PASSWORD, arrivals, within=minute),
     )
     beside = {
-        **rates(diary, came, gone),
+        **request_rates(diary, came, gone),
         "signed_in": sum(status == 204 for *_, status in arrivals.asked),
-        "sign_in_p99_ms": p99([took for _, took, _ in arrivals.asked]),
+        "sign_in_p99_ms": percentile_99([took for _, took, _ in arrivals.asked]),
     }
-    together = Diary()
+    together = RequestDiary()
     (came, gone), all_in_s = await asyncio.gather(
-        all_judge(clients[:CLASS], max(30.0, minute), every=10.0),
-        all_sign_in(port, AT_ONCE, PASSWORD, together, within=1.0, repeats=True),
+        run_judging(clients[:CLASS_SIZE], max(30.0, minute), every=10.0),
+        sign_in_everyone(port, AT_ONCE, PASSWORD, together, within=1.0, repeats=True),
     )
     at_once = {
-        **rates(diary, came, came + all_in_s),
+        **request_rates(diary, came, came + all_in_s),
         "signed_in": sum(status == 204 for *_, status in together.asked),
         "all_in_s": all_in_s,
         "sign_ins_refused": sum(status == 503 for *_, status in together.asked),
     }
-    began, ended, cores = await with_own_cost(
-        all_judge(clients[:24], max(5.0, seconds / 6), every=0)
+    began, ended, cores = await judge_with_own_cost(
+        run_judging(clients[:24], max(5.0, seconds / 6), every=0)
     )
-    saturated = {**rates(diary, began, ended), "pages_cores": cores}
-    paced = rates(
-        diary, *await all_judge(clients[: int(PACED * PAUSE)], max(8.0, seconds / 4), every=PAUSE)
+    saturated = {**request_rates(diary, began, ended), "pages_cores": cores}
+    paced = request_rates(
+        diary,
+        *await run_judging(
+            clients[: int(N_PACED * PAUSE_SECONDS)], max(8.0, seconds / 4), every=PAUSE_SECONDS
+        ),
     )
-    crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE))]
-    began, ended, cores = await with_own_cost(all_judge(crowd, seconds, every=PAUSE))
+    crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE_SECONDS))]
+    began, ended, cores = await judge_with_own_cost(
+        run_judging(crowd, seconds, every=PAUSE_SECONDS)
+    )
     overloaded = {
-        **rates(diary, began + seconds / 4, began + seconds),
+        **request_rates(diary, began + seconds / 4, began + seconds),
         "pages_cores": cores,
     }  # the first quarter fills the line
-    after = await all_judge(crowd[: len(crowd) // 10], 25, every=PAUSE)
+    after = await run_judging(crowd[: len(crowd) // 10], 25, every=PAUSE_SECONDS)
     for client in clients:
         client.close()
     return {
@@ -189,21 +196,21 @@ async def measured(
         "paced": paced,
         "overloaded": overloaded,
         "pages": len(crowd),
-        "asked_per_s": len(crowd) / PAUSE,
+        "asked_per_s": len(crowd) / PAUSE_SECONDS,
         "drained_s": ended - began - seconds,
         "until_normal_s": seconds_until_normal(diary, *after),
-        "after": rates(diary, *after),
+        "after": request_rates(diary, *after),
         "accepted": sorted(diary.accepted),
     }
 
 
-def one_version(code: Path, vendor: str, folder: str, *, seconds: float) -> dict[str, object]:
-    installation = Installation(code, vendor, folder)
+def measure_version(code: Path, vendor: str, folder: str, *, seconds: float) -> dict[str, object]:
+    installation = FilledInstallation(code, vendor, folder)
     try:
         sessions = json.loads(installation.run("--sessions", "2400"))
-        server = Server(installation)
+        server = LoadedServer(installation)
         try:
-            figures = asyncio.run(measured(server.port, sessions, seconds=seconds))
+            figures = asyncio.run(measure_server(server.port, sessions, seconds=seconds))
         finally:
             server.end()
         accepted = Path(folder) / "accepted.json"
@@ -213,7 +220,7 @@ def one_version(code: Path, vendor: str, folder: str, *, seconds: float) -> dict
         installation.drop()
 
 
-def told_refusals(over: dict[str, float]) -> str:
+def format_refusals(over: dict[str, float]) -> str:
     return (
         f"{over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms"
         if over["refused_per_s"]
@@ -221,7 +228,7 @@ def told_refusals(over: dict[str, float]) -> str:
     )
 
 
-def told(figures: dict[str, object]) -> str:
+def format_figures(figures: dict[str, object]) -> str:
     full, over, after, beside = (
         figures["saturated"],
         figures["overloaded"],
@@ -244,11 +251,11 @@ def told(figures: dict[str, object]) -> str:
         f"{at_once['done_per_s']:.0f}/s at p99 {at_once['p99_ms']:.0f} ms; "
         f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on "
         f"{full['pages_cores']:.2f} of the processors; "
-        f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 "
+        f"{N_PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 "
         f"{paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
         f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; "
         f"{figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
-        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {told_refusals(over)}, "
+        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {format_refusals(over)}, "
         f"the pages on {over['pages_cores']:.2f} of the processors, "
         f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s "
         f"(p99 {after['p99_ms']:.0f} ms); "
@@ -265,9 +272,9 @@ def main(
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
-        with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as old:
+        with tempfile.TemporaryDirectory() as folder, checkout(EARLIER_COMMIT) as old:
             for code, is_before in [(ROOT, False), *([(old, True)] if before and old else [])]:
-                figures = one_version(code, vendor, folder, seconds=20 if quick else 120)
+                figures = measure_version(code, vendor, folder, seconds=20 if quick else 120)
                 full, over = figures["saturated"], figures["overloaded"]
                 assert isinstance(full, dict)
                 assert isinstance(over, dict)
@@ -278,7 +285,7 @@ def main(
                     {
                         "work": (
                             f"judging while {AT_ONCE} people sign in within a second, "
-                            f"{vendor}{f', {BEFORE}' if is_before else ''}"
+                            f"{vendor}{f', {EARLIER_COMMIT}' if is_before else ''}"
                         ),
                         "peer": f"limit {NORMAL_MS:.0f} ms at p99; all in within {CLASS_S:.0f} s",
                         "ratio": NORMAL_MS / at_once["p99_ms"] if is_in else 0.0,
@@ -290,12 +297,12 @@ def main(
                     {
                         "work": (
                             f"judgements a second at three times the saturation, "
-                            f"{vendor}{f', {BEFORE}' if is_before else ''}"
+                            f"{vendor}{f', {EARLIER_COMMIT}' if is_before else ''}"
                         ),
                         "peer": "the saturation itself",
                         "ratio": over["done_per_s"] / full["done_per_s"],
                         "at_least": None if is_before else 0.75,
-                        "note": told(figures),
+                        "note": format_figures(figures),
                     }
                 )
     return rows

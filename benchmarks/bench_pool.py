@@ -6,17 +6,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.bench_reading import compare, write_generated_run
+from benchmarks.bench_reading import compare_readers, generate_run_file
 
-OURS = """
+ASSAY_SCRIPT = """
 import numpy as np
-from assay.pools.depth import depth_pool, top_of_run
+from assay.pools.depth import make_depth_pool, cut_run
 from assay.formats.runs import read_run
 
 def read(*paths):
-    return depth_pool([top_of_run(read_run(path), 10) for path in paths], depth=10, rng=np.random.default_rng(0))
+    return make_depth_pool([cut_run(read_run(path), 10) for path in paths], depth=10, rng=np.random.default_rng(0))
 """
-PEER = """
+PEER_SCRIPT = """
 import heapq
 import pytrec_eval
 
@@ -39,8 +39,10 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{k}.run" for k in range(5)]
         for k, path in enumerate(paths):
-            write_generated_run(path, n_topics=n_topics, depth=1000, seed=k)
-        ratio, memory_ratio, note = compare(OURS, PEER, *paths, rounds=1 if quick else 2)
+            generate_run_file(path, n_topics=n_topics, depth=1000, seed=k)
+        ratio, memory_ratio, note = compare_readers(
+            ASSAY_SCRIPT, PEER_SCRIPT, *paths, rounds=1 if quick else 2
+        )
     work = f"depth-10 pool of five runs of {n_topics * 1000:,} lines"
     print(
         f"{work}: {ratio:.1f} times as fast, {memory_ratio:.2f} of the memory ({note})", flush=True

@@ -13,12 +13,12 @@ import argparse
 import json
 import tempfile
 
-from benchmarks.bench_requests import BEFORE, ROOT, Installation, checked_out
+from benchmarks.bench_requests import EARLIER_COMMIT, ROOT, FilledInstallation, checkout
 
 REQUESTS = ["judgement with top-up", "judge page"]
 
 
-def spent(installation: Installation, rounds: int) -> dict[str, dict[str, float]]:
+def measure_parts(installation: FilledInstallation, rounds: int) -> dict[str, dict[str, float]]:
     """Milliseconds of each request of REQUESTS by part."""
     cpu = json.loads(installation.run("--measure", str(rounds)))
     shares = json.loads(installation.run("--profile", str(rounds)))
@@ -33,11 +33,13 @@ def main(
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
-        with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before:
+        with tempfile.TemporaryDirectory() as folder, checkout(EARLIER_COMMIT) as before:
             versions = [
-                Installation(code, vendor, folder) for code in (ROOT, before) if code is not None
+                FilledInstallation(code, vendor, folder)
+                for code in (ROOT, before)
+                if code is not None
             ]
-            ours, *then = [spent(version, 16 if quick else 80) for version in versions]
+            ours, *then = [measure_parts(version, 16 if quick else 80) for version in versions]
             for version in versions:
                 version.drop()
         for name in REQUESTS:
@@ -51,7 +53,7 @@ def main(
                 rows.append(
                     {
                         "work": f"{name}, {vendor}: {part}",
-                        "peer": f"the same at {BEFORE}",
+                        "peer": f"the same at {EARLIER_COMMIT}",
                         "ratio": old / now if old and now else None,
                         "note": f"{now:.2f} ms of processor time"
                         + (f" compared with {old:.2f}" if old is not None else "; no history here"),

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-OURS = "from assay.formats.runs import read_run; read = lambda path: read_run(path)"
-PEER = "import pytrec_eval; read = lambda path: pytrec_eval.parse_run(open(path))"
-MEASURE = """
+ASSAY_SCRIPT = "from assay.formats.runs import read_run; read = lambda path: read_run(path)"
+PEER_SCRIPT = "import pytrec_eval; read = lambda path: pytrec_eval.parse_run(open(path))"
+MEASURE_SCRIPT = """
 import resource, sys, time
 {setup}
 start = time.process_time()
@@ -25,7 +25,7 @@ os._exit(0)
 """
 
 
-def write_generated_run(
+def generate_run_file(
     path: Path, *, n_topics: int, depth: int, seed: int, digits: int | None = 6, messy: bool = False
 ) -> None:
     """A generated run over 8.8 million ids. digits: decimals of the scores, None for all that
@@ -49,9 +49,9 @@ def write_generated_run(
             )
 
 
-def measured(setup: str, *arguments: str | Path) -> tuple[float, int]:
+def measure_reading(setup: str, *arguments: str | Path) -> tuple[float, int]:
     """(processor seconds, peak kilobytes) of `read(*arguments)` in a new process."""
-    command = [sys.executable, "-c", MEASURE.format(setup=setup), *map(str, arguments)]
+    command = [sys.executable, "-c", MEASURE_SCRIPT.format(setup=setup), *map(str, arguments)]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -63,13 +63,15 @@ def measured(setup: str, *arguments: str | Path) -> tuple[float, int]:
     return float(seconds), int(kilobytes)
 
 
-def compare(ours: str, peer: str, *arguments: str | Path, rounds: int) -> tuple[float, float, str]:
+def compare_readers(
+    ours: str, peer: str, *arguments: str | Path, rounds: int
+) -> tuple[float, float, str]:
     """(ratio of times, ratio of peak memory, the figures in words): medians over rounds in which
     both run one after the other."""
     mine, theirs = [], []
     for _ in range(rounds):
-        mine.append(measured(ours, *arguments))
-        theirs.append(measured(peer, *arguments))
+        mine.append(measure_reading(ours, *arguments))
+        theirs.append(measure_reading(peer, *arguments))
     my_time, their_time = (
         statistics.median(time for time, _ in rounds_of_one) for rounds_of_one in (mine, theirs)
     )
@@ -91,8 +93,10 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "generated.run"
         for work, options, at_least, aim in forms:
-            write_generated_run(path, n_topics=n_topics, depth=1000, seed=1, **options)
-            ratio, memory_ratio, note = compare(OURS, PEER, path, rounds=1 if quick else 3)
+            generate_run_file(path, n_topics=n_topics, depth=1000, seed=1, **options)
+            ratio, memory_ratio, note = compare_readers(
+                ASSAY_SCRIPT, PEER_SCRIPT, path, rounds=1 if quick else 3
+            )
             row = {
                 "work": work.format(n=f"{n_topics * 1000:,}"),
                 "peer": "pytrec_eval.parse_run",

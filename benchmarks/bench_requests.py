@@ -24,12 +24,12 @@ from pathlib import Path
 
 from benchmarks.bench_claims import ROOT, SERVER
 
-BEFORE = "d059014"
-LOAD = ROOT / "benchmarks" / "request_load.py"
+EARLIER_COMMIT = "d059014"
+LOAD_SCRIPT = ROOT / "benchmarks" / "request_load.py"
 
 
 @contextmanager
-def checked_out(version: str) -> Iterator[Path | None]:
+def checkout(version: str) -> Iterator[Path | None]:
     """The version's files in a folder of their own; None where there is no history."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -42,7 +42,7 @@ def checked_out(version: str) -> Iterator[Path | None]:
         yield Path(folder)
 
 
-class Installation:
+class FilledInstallation:
     """A version with a fresh, filled database."""
 
     def __init__(self, code: Path, vendor: str, folder: str) -> None:
@@ -64,7 +64,7 @@ class Installation:
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, str(LOAD), *arguments],
+            [sys.executable, str(LOAD_SCRIPT), *arguments],
             cwd=self.code,
             env=self.env,
             capture_output=True,
@@ -86,12 +86,12 @@ class Installation:
             self._server(f"DROP DATABASE IF EXISTS {self.name} WITH (FORCE)")
 
 
-def compare(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, float]]]:
+def compare_versions(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, float]]]:
     """Medians of each request of [this version, the one before]; the latter only where there is a
     history."""
-    with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before:
+    with tempfile.TemporaryDirectory() as folder, checkout(EARLIER_COMMIT) as before:
         versions = [
-            Installation(code, vendor, folder) for code in (ROOT, before) if code is not None
+            FilledInstallation(code, vendor, folder) for code in (ROOT, before) if code is not None
         ]
         rounds_of: list[list[dict[str, dict[str, float]]]] = [[] for _ in versions]
         for _ in range(repeats):
@@ -108,7 +108,7 @@ def compare(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, 
     ]
 
 
-def told(row: dict[str, float]) -> str:
+def format_figures(row: dict[str, float]) -> str:
     return f"{row['cpu_ms']:.1f} ms of processor time, {row['statements']:.0f} statements, {row['bytes'] / 1000:.1f} kB"
 
 
@@ -117,18 +117,20 @@ def main(
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
-        ours, *before = compare(vendor, rounds=16 if quick else 40, repeats=1 if quick else 2)
+        ours, *before = compare_versions(
+            vendor, rounds=16 if quick else 40, repeats=1 if quick else 2
+        )
         for name, row in ours.items():
             then = before[0][name] if before else None
             rows.append(
                 {
                     "work": f"{name}, {vendor}",
-                    "peer": f"the same at {BEFORE}",
+                    "peer": f"the same at {EARLIER_COMMIT}",
                     "ratio": then["cpu_ms"] / row["cpu_ms"] if then else None,
                     "at_least": 2.5 if name == "judgement with top-up" else 3.0,
-                    "note": told(row)
+                    "note": format_figures(row)
                     + (
-                        f" compared with {told(then)}"
+                        f" compared with {format_figures(then)}"
                         if then
                         else "; no history here, so nothing to compare with"
                     ),

@@ -24,12 +24,18 @@ import numpy as np
 
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.measures import parse_measures
-from assay.measures.packing import index_of, pack
-from assay.pools.depth import PooledPairs, depth_pool, top_of_run
-from assay.pools.rank_model import fitted, rank_features_of
-from assay.pools.strata import allocation, drawn, rank_strata, shuffled, spreads_of
-from assay.sampling.estimates import Sample, estimate_topics
-from assay.sampling.stopping import completed_scores, tops_of
+from assay.measures.packing import index_qrels, pack_run
+from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
+from assay.pools.rank_model import fit_rank_model, make_pool_features
+from assay.pools.strata import (
+    allocate_sample,
+    make_rank_strata,
+    rate_spreads,
+    sampled_mask,
+    shuffle_strata,
+)
+from assay.sampling.estimates import JudgedSample, estimate_topics
+from assay.sampling.stopping import make_top_k_matrix, simulate_scores
 
 ROOT = Path(__file__).resolve().parent.parent
 ESTIMATES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
@@ -38,26 +44,26 @@ ESTIMATES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
 def main(quick: bool) -> list[dict[str, object]]:
     scale = 0.1 if quick else 1.0
     return [
-        estimates(scale, quick),
-        refit(scale, quick),
-        stopping(scale, quick),
-        look("depth", quick),
-        look("sampled", quick),
+        bench_estimates(scale, quick),
+        bench_refit(scale, quick),
+        bench_stopping(scale, quick),
+        run_look_load("depth", quick),
+        run_look_load("sampled", quick),
     ]
 
 
-def look(kind: str, quick: bool) -> dict[str, object]:
+def run_look_load(kind: str, quick: bool) -> dict[str, object]:
     """In a process and on a database of its own."""
     command = [sys.executable, "-m", "benchmarks.look_load", kind, *(["--quick"] if quick else [])]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     taken = json.loads(made.stdout.splitlines()[-1])
     work = f"a look in the worker, {kind} pool, {taken['pairs']} pairs, {taken['judgements']} judgements"
-    return row(work, taken["processor"], 5.0) | {
+    return make_row(work, taken["processor"], 5.0) | {
         "note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s by the clock"
     }
 
 
-def row(work: str, seconds: float, limit: float) -> dict[str, object]:
+def make_row(work: str, seconds: float, limit: float) -> dict[str, object]:
     return {
         "work": work,
         "peer": f"limit {limit:g} s",
@@ -67,7 +73,7 @@ def row(work: str, seconds: float, limit: float) -> dict[str, object]:
     }
 
 
-def taken(work: Callable[[], object], rounds: int) -> float:
+def measure_seconds(work: Callable[[], object], rounds: int) -> float:
     """Median seconds of processor time."""
     times = []
     for _ in range(rounds):
@@ -77,7 +83,7 @@ def taken(work: Callable[[], object], rounds: int) -> float:
     return statistics.median(times)
 
 
-def runs_of(
+def generate_runs(
     n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator
 ) -> list[RunColumns]:
     """Noisy orders of the same documents; the first are the best."""
@@ -102,40 +108,40 @@ def runs_of(
     return runs
 
 
-def judged(pool: PooledPairs, rng: np.random.Generator) -> np.ndarray:
+def draw_grades(pool: PooledPairs, rng: np.random.Generator) -> np.ndarray:
     return (rng.random(len(pool)) < 1 / (1 + pool.best_rank / 5)).astype(np.int32) * rng.integers(
         1, 4, len(pool)
     ).astype(np.int32)
 
 
-def pool_of(runs: list[RunColumns], depth: int, rng: np.random.Generator) -> PooledPairs:
-    return depth_pool([top_of_run(run, depth) for run in runs], depth=depth, rng=rng)
+def make_pool(runs: list[RunColumns], depth: int, rng: np.random.Generator) -> PooledPairs:
+    return make_depth_pool([cut_run(run, depth) for run in runs], depth=depth, rng=rng)
 
 
-def estimates(scale: float, quick: bool) -> dict[str, object]:
+def bench_estimates(scale: float, quick: bool) -> dict[str, object]:
     rng = np.random.default_rng(1)
     n_runs, n_topics = max(int(63 * scale), 3), max(int(53 * scale), 5)
-    runs = runs_of(n_runs, n_topics, 200, rng)
-    pool = pool_of(runs, 10, rng)
+    runs = generate_runs(n_runs, n_topics, 200, rng)
+    pool = make_pool(runs, 10, rng)
     rows = np.lexsort((pool.documents, pool.topic))
     topic = pool.topic[rows].astype(np.int64)
-    strata = rank_strata(pool)
-    counts = allocation(strata.sizes, spreads_of(strata.rates), len(pool) // 5)
+    strata = make_rank_strata(pool)
+    counts = allocate_sample(strata.sizes, rate_spreads(strata.rates), len(pool) // 5)
     grades = np.where(
-        drawn(strata, shuffled(strata, rng, pool.documents, pool.topic), counts),
-        judged(pool, rng),
+        sampled_mask(strata, shuffle_strata(strata, rng, pool.documents, pool.topic), counts),
+        draw_grades(pool, rng),
         -1,
     )[rows].astype(np.int32)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(topic, minlength=n_topics)))).astype(
         np.int64
     )
-    index = index_of(QrelsColumns("pool", pool.topics, offsets, pool.documents[rows], grades))
-    packed = [pack(run, index) for run in runs]
+    index = index_qrels(QrelsColumns("pool", pool.topics, offsets, pool.documents[rows], grades))
+    packed = [pack_run(run, index) for run in runs]
     measures = parse_measures(ESTIMATES)
     stratum = strata.stratum[rows].astype(np.int64)
 
     def work() -> None:
-        sample = Sample(
+        sample = JudgedSample(
             pool.topics,
             topic,
             grades,
@@ -148,39 +154,43 @@ def estimates(scale: float, quick: bool) -> dict[str, object]:
         for one in packed:
             estimate_topics(one, sample, measures)
 
-    return row(
+    return make_row(
         f"four estimates of {n_runs} runs x {n_topics} topics, {len(pool)} pairs",
-        taken(work, 2 if quick else 7),
+        measure_seconds(work, 2 if quick else 7),
         0.2,
     )
 
 
-def refit(scale: float, quick: bool) -> dict[str, object]:
+def bench_refit(scale: float, quick: bool) -> dict[str, object]:
     rng = np.random.default_rng(2)
-    pool = pool_of(runs_of(17, max(int(169 * scale), 5), 430, rng), 100, rng)
-    features = rank_features_of(pool)
-    labels = (judged(pool, rng) > 0).astype(np.float64)[features.rows]
-    return row(
+    pool = make_pool(generate_runs(17, max(int(169 * scale), 5), 430, rng), 100, rng)
+    features = make_pool_features(pool)
+    labels = (draw_grades(pool, rng) > 0).astype(np.float64)[features.rows]
+    return make_row(
         f"refit of the rank model, {len(pool)} judged pairs, 17 runs",
-        taken(lambda: fitted(features, labels), 2 if quick else 5),
+        measure_seconds(lambda: fit_rank_model(features, labels), 2 if quick else 5),
         1.0,
     )
 
 
-def stopping(scale: float, quick: bool) -> dict[str, object]:
+def bench_stopping(scale: float, quick: bool) -> dict[str, object]:
     rng = np.random.default_rng(3)
     n_topics = max(int(1136 * scale), 20)
-    pool = pool_of(runs_of(7, n_topics, 11, rng), 10, rng)
-    grades = np.where(rng.random(len(pool)) < 0.5, judged(pool, rng), -1)
+    pool = make_pool(generate_runs(7, n_topics, 11, rng), 10, rng)
+    grades = np.where(rng.random(len(pool)) < 0.5, draw_grades(pool, rng), -1)
 
     def work() -> None:
-        scores = completed_scores(
-            rank_features_of(pool), tops_of(pool), grades, level=1, rng=np.random.default_rng(0)
+        scores = simulate_scores(
+            make_pool_features(pool),
+            make_top_k_matrix(pool),
+            grades,
+            level=1,
+            rng=np.random.default_rng(0),
         )
         assert scores is not None
 
-    return row(
+    return make_row(
         f"stopping rule, {n_topics} topics, {len(pool)} pairs, 7 runs",
-        taken(work, 2 if quick else 5),
+        measure_seconds(work, 2 if quick else 5),
         5.0,
     )

@@ -18,13 +18,13 @@ import numpy as np
 import scipy.stats
 
 from assay.comparison.significance import Floats
-from assay.comparison.split_half import Members, halves, split_half
-from benchmarks.bench_bootstrap import RUNS, TOPICS, generated
+from assay.comparison.split_half import Members, draw_halves, run_split_half
+from benchmarks.bench_bootstrap import RUNS, TOPICS, generate_scores
 
 SPLITS, TIMED_PAIRS = 100, 30
 
 
-def scipy_loop(scores: Floats, members: Members, pairs: list[tuple[int, int]]) -> float:
+def run_scipy_loop(scores: Floats, members: Members, pairs: list[tuple[int, int]]) -> float:
     """Sum of the p-values, so that nothing can be left out."""
     total = 0.0
     for i, j in pairs:
@@ -32,11 +32,11 @@ def scipy_loop(scores: Floats, members: Members, pairs: list[tuple[int, int]]) -
             a, b = scores[i, half], scores[j, half]
             for tests in (("sign", "wrs", "wsr", "t"), ("sign", "wrs", "wsr")):
                 for test in tests:
-                    total += p_value(test, a, b)
+                    total += scipy_p_value(test, a, b)
     return total
 
 
-def p_value(test: str, a: Floats, b: Floats) -> float:
+def scipy_p_value(test: str, a: Floats, b: Floats) -> float:
     if test == "wrs":
         return float(scipy.stats.ranksums(a, b).pvalue)
     if test == "t":
@@ -55,16 +55,16 @@ def p_value(test: str, a: Floats, b: Floats) -> float:
 def main(quick: bool = False) -> list[dict[str, Any]]:
     runs, topics, splits, repeats = (8, 400, 10, 1) if quick else (RUNS, TOPICS, SPLITS, 3)
     rng = np.random.default_rng(1)
-    scores = generated(runs, topics, rng)
+    scores = generate_scores(runs, topics, rng)
     all_pairs = [(i, j) for i in range(runs) for j in range(i)]
     ours, peer = [], []
     for _ in range(repeats):
-        members = halves(topics, 1, rng)
+        members = draw_halves(topics, 1, rng)
         chosen = [all_pairs[i] for i in rng.permutation(len(all_pairs))[:TIMED_PAIRS]]
         start = time.perf_counter()
-        scipy_loop(scores, members, chosen)
+        run_scipy_loop(scores, members, chosen)
         middle = time.perf_counter()
-        split_half(scores, splits=splits, seed=0)
+        run_split_half(scores, splits=splits, seed=0)
         ours.append(time.perf_counter() - middle)
         peer.append((middle - start) / len(chosen) * len(all_pairs) * splits)
     seconds = {"ours": statistics.median(ours), "scipy": statistics.median(peer)}

@@ -23,19 +23,19 @@ import pytrec_eval
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from assay.chunks import in_processes
+from assay.chunks import map_in_processes
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.stability import (
     MEASURES,
-    Protocol,
     StabilityChunk,
-    chunks,
-    combine,
-    population,
+    StabilityProtocol,
+    combine_results,
+    make_chunks,
+    make_population,
     run_chunk,
 )
 from assay.formats.qrels import read_qrels
-from assay.measures.batch import PackedCollection, pack
+from assay.measures.batch import PackedCollection, pack_collection
 from assay.measures.measures import parse_measures
 from assay.measures.subcollections import ELEMENTS
 
@@ -48,7 +48,7 @@ ROUNDS = 3
 NAMES = ("map", "Rprec", "bpref", "ndcg")
 
 
-def generated_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.bytes_]:
+def generate_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.bytes_]:
     """The judged ids and as many invented ones of eight characters as are missing, sorted."""
     known = np.unique(qrels.documents)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
@@ -62,7 +62,7 @@ def generated_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.b
     return known
 
 
-def generated_runs(
+def generate_runs(
     qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.random.Generator
 ) -> list[RunColumns]:
     """Ten runs: five systems and their expanded forms. A document's score is its worth (by grade),
@@ -102,7 +102,7 @@ def generated_runs(
     ]
 
 
-def generated() -> tuple[QrelsColumns, list[RunColumns], NDArray[np.bytes_]]:
+def generate_collection() -> tuple[QrelsColumns, list[RunColumns], NDArray[np.bytes_]]:
     folder = os.environ.get("ASSAY_TEST_DATA")
     if not folder:
         raise SystemExit(
@@ -110,11 +110,11 @@ def generated() -> tuple[QrelsColumns, list[RunColumns], NDArray[np.bytes_]]:
         )
     qrels = read_qrels(Path(folder) / "trec-covid" / "qrels.covid-complete.txt.gz")
     rng = np.random.default_rng(20200722)
-    documents = generated_ids(qrels, rng)
-    return qrels, generated_runs(qrels, documents, rng), documents
+    documents = generate_ids(qrels, rng)
+    return qrels, generate_runs(qrels, documents, rng), documents
 
 
-def ours(
+def run_assay(
     qrels: QrelsColumns,
     runs: list[RunColumns],
     documents: NDArray[np.bytes_],
@@ -123,20 +123,20 @@ def ours(
     quick: bool,
 ) -> dict[str, dict[str, list[float]]]:
     """The share of equal rankings by element and measure."""
-    collection = pack(qrels, runs)
+    collection = pack_collection(qrels, runs)
     measures = tuple(parse_measures(MEASURES))
     protocols = [
-        Protocol(element, measures, overlaps=LEVELS[:: 10 if quick else 1], pairs=PAIRS)
+        StabilityProtocol(element, measures, overlaps=LEVELS[:: 10 if quick else 1], pairs=PAIRS)
         for element in ELEMENTS
     ]
-    drawn = [population(collection, protocol, documents) for protocol in protocols]
-    levels = [chunks(*given) for given in zip(drawn, protocols, strict=True)]
+    drawn = [make_population(collection, protocol, documents) for protocol in protocols]
+    levels = [make_chunks(*given) for given in zip(drawn, protocols, strict=True)]
     work = [
         (protocol, chunk) for protocol, of in zip(protocols, levels, strict=True) for chunk in of
     ]
-    taus = in_processes(_taus, work, processes=processes, shared=(collection, documents))
+    taus = map_in_processes(_taus, work, processes=processes, shared=(collection, documents))
     combined = [
-        combine(*given, of, [next(taus) for _ in of])
+        combine_results(*given, of, [next(taus) for _ in of])
         for *given, of in zip(drawn, protocols, levels, strict=True)
     ]
     return {
@@ -146,13 +146,14 @@ def ours(
 
 
 def _taus(
-    shared: tuple[PackedCollection, NDArray[np.bytes_]], piece: tuple[Protocol, StabilityChunk]
+    shared: tuple[PackedCollection, NDArray[np.bytes_]],
+    piece: tuple[StabilityProtocol, StabilityChunk],
 ) -> NDArray[np.float64]:
     collection, documents = shared
     return run_chunk(collection, *piece, documents)
 
 
-class Loop:
+class PytrecEvalLoop:
     """What one writes with pytrec_eval: filter the dictionaries, evaluate every run, average,
     rank."""
 
@@ -162,7 +163,7 @@ class Loop:
         self.qrels = {
             topic: dict(
                 zip(
-                    _text(qrels.documents[qrels.rows(t)]),
+                    _decode_ids(qrels.documents[qrels.rows(t)]),
                     qrels.grades[qrels.rows(t)].tolist(),
                     strict=True,
                 )
@@ -173,7 +174,7 @@ class Loop:
             run.tag: {
                 topic: dict(
                     zip(
-                        _text(run.documents[run.rows(t)]),
+                        _decode_ids(run.documents[run.rows(t)]),
                         run.scores[run.rows(t)].tolist(),
                         strict=True,
                     )
@@ -182,7 +183,7 @@ class Loop:
             }
             for run in runs
         }
-        self.documents = _text(documents)
+        self.documents = _decode_ids(documents)
         self.pairs = [
             (topic, document) for topic, judged in self.qrels.items() for document in judged
         ]
@@ -244,15 +245,15 @@ class Loop:
         return means
 
 
-def _text(ids: NDArray[np.bytes_]) -> list[str]:
+def _decode_ids(ids: NDArray[np.bytes_]) -> list[str]:
     return [document.decode() for document in ids.tolist()]
 
 
-def measure(kind: str, quick: bool) -> dict[str, object]:
+def measure_kind(kind: str, quick: bool) -> dict[str, object]:
     """One measurement in this process. kind: "loop", or the number of processes."""
-    qrels, runs, documents = generated()
+    qrels, runs, documents = generate_collection()
     if kind == "loop":
-        loop, rng = Loop(qrels, runs, documents), np.random.default_rng(0)
+        loop, rng = PytrecEvalLoop(qrels, runs, documents), np.random.default_rng(0)
         seconds = 0.0
         for element in ELEMENTS:
             n_pairs = (
@@ -267,7 +268,7 @@ def measure(kind: str, quick: bool) -> dict[str, object]:
         result = None
     else:
         start = time.perf_counter()
-        result = ours(qrels, runs, documents, processes=int(kind), quick=quick)
+        result = run_assay(qrels, runs, documents, processes=int(kind), quick=quick)
         seconds = time.perf_counter() - start
     peak = (
         max(
@@ -322,4 +323,4 @@ def main(quick: bool = False) -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], "--quick" in sys.argv)))
+    print(json.dumps(measure_kind(sys.argv[1], "--quick" in sys.argv)))

@@ -20,22 +20,22 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from assay.comparison.system_comparison import all_pairs, compare, corrected
-from benchmarks.bench_bootstrap import generated
+from assay.comparison.system_comparison import compare_systems, correct_p_values, list_pairs
+from benchmarks.bench_bootstrap import generate_scores
 
 RUNS, TOPICS, TRIALS = 40, 5793, 10_000
-PAIRS = 3
+N_PAIRS = 3
 
 
-def every_test(values: np.ndarray, trials: int) -> np.ndarray:
+def run_all_tests(values: np.ndarray, trials: int) -> np.ndarray:
     """p of the greatest difference of each pair; all tests, intervals and effects are made on the
     way."""
     rng = np.random.default_rng(0)
-    made = compare(values, all_pairs(values.shape[1]), trials=trials, rng=rng)
-    return corrected(made, values, "max", rng=rng)["randomisation"]
+    made = compare_systems(values, list_pairs(values.shape[1]), trials=trials, rng=rng)
+    return correct_p_values(made, values, "max", rng=rng)["randomisation"]
 
 
-def one_pair(a: np.ndarray, b: np.ndarray, trials: int) -> list[float]:
+def run_scipy_pair(a: np.ndarray, b: np.ndarray, trials: int) -> list[float]:
     d = b - a
     return [
         scipy.stats.ttest_rel(b, a).pvalue,
@@ -64,15 +64,17 @@ def processor_seconds(function: Callable[[], Any], repeats: int) -> float:
 
 def main(quick: bool = False) -> list[dict[str, Any]]:
     runs, topics, trials, repeats = (6, 300, 500, 1) if quick else (RUNS, TOPICS, TRIALS, 1)
-    values = np.ascontiguousarray(generated(runs, topics, np.random.default_rng(1)).T)
+    values = np.ascontiguousarray(generate_scores(runs, topics, np.random.default_rng(1)).T)
     n_pairs = runs * (runs - 1) // 2
     seconds = {
-        "ours": processor_seconds(lambda: every_test(values, trials), repeats),
+        "ours": processor_seconds(lambda: run_all_tests(values, trials), repeats),
         "scipy": processor_seconds(
-            lambda: [one_pair(values[:, 0], values[:, k], trials) for k in range(1, PAIRS + 1)],
+            lambda: [
+                run_scipy_pair(values[:, 0], values[:, k], trials) for k in range(1, N_PAIRS + 1)
+            ],
             repeats,
         )
-        / PAIRS
+        / N_PAIRS
         * n_pairs,
     }
     return [
@@ -86,7 +88,7 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
             "at_least": 20,
             "note": (
                 f"{seconds['ours']:.0f} s compared with {seconds['scipy']:.0f} s of processor time, "
-                f"{PAIRS} pairs measured"
+                f"{N_PAIRS} pairs measured"
             ),
             "figures": seconds,
         },

@@ -26,7 +26,7 @@ ROUNDS = 2
 # of sub-collections at each level, four times the protocol's: so that computing outweighs reading
 # and drawing
 PAIRS = 200
-WORKER = [
+WORKER_ARGUMENTS = [
     "-m",
     "celery",
     "-A",
@@ -40,13 +40,13 @@ WORKER = [
     "--without-mingle",
 ]
 
-SETUP = """
-from benchmarks.bench_stability import generated
+SETUP_SCRIPT = """
+from benchmarks.bench_stability import generate_collection
 from assay.formats.qrels import save_qrels
 from assay.formats.runs import save_run
 from pooling.models import Collection
 from pooling.services.stored_columns import store_columns
-qrels, runs, _ = generated()
+qrels, runs, _ = generate_collection()
 collection = Collection.objects.create(slug="covid", name="TREC-COVID")
 for run in runs:
     name, digest = store_columns("runs", lambda target: save_run(run, target))
@@ -55,13 +55,13 @@ name, digest = store_columns("qrels", lambda target: save_qrels(qrels, target))
 collection.qrels.create(name="judged", columns=name, digest=digest, n_rows=len(qrels), n_topics=len(qrels.topics))
 """
 
-ASK = """
+ASK_SCRIPT = """
 from analysis.systems.kinds import KINDS
 from analysis.systems import reports
 from pooling.models import Collection
 from pooling.tasks import send
 collection = Collection.objects.get()
-report = reports.ask_for_report(
+report = reports.request_report(
     KINDS["stability"], collection=collection, campaign=None, seed=5, user=None,
     parameters=dict(
         runs=[r.pk for r in collection.runs.all()],
@@ -73,7 +73,7 @@ send(report.job)
 print(report.pk)
 """
 
-SEEN = """
+SEEN_SCRIPT = """
 import json
 from analysis.models import Report
 report = Report.objects.select_related("job").get(pk={pk})
@@ -83,7 +83,7 @@ print(json.dumps([job.state, seconds, report.result if job.state == "done" else 
 """
 
 
-class Installation:
+class WorkerInstallation:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.env = dict(
@@ -126,7 +126,7 @@ class Installation:
         with (self.folder / "worker.log").open("ab") as log:
             workers = [
                 subprocess.Popen(
-                    [sys.executable, *WORKER, "-n", f"b{i}@%h"],
+                    [sys.executable, *WORKER_ARGUMENTS, "-n", f"b{i}@%h"],
                     cwd=ROOT,
                     env=self.env,
                     stdout=log,
@@ -137,9 +137,13 @@ class Installation:
             ]
             try:
                 time.sleep(12)  # they are up and idle
-                pk = int(self.shell(ASK.format(element=element, pairs=pairs)).splitlines()[-1])
+                pk = int(
+                    self.shell(ASK_SCRIPT.format(element=element, pairs=pairs)).splitlines()[-1]
+                )
                 self.wait_for(pk)
-                state, seconds, result = json.loads(self.shell(SEEN.format(pk=pk)).splitlines()[-1])
+                state, seconds, result = json.loads(
+                    self.shell(SEEN_SCRIPT.format(pk=pk)).splitlines()[-1]
+                )
                 if state != "done":
                     raise RuntimeError(f"{state}: {result}")
                 return seconds, result
@@ -155,10 +159,10 @@ def main(quick: bool = False) -> list[dict[str, object]]:
 
     rows: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
-        place = Installation(Path(folder))
+        place = WorkerInstallation(Path(folder))
         server = redis.Redis.from_url(BROKER)
         place.manage("migrate", "-v", "0")
-        place.shell(SETUP)
+        place.shell(SETUP_SCRIPT)
         for element in ("assessments",) if quick else ("assessments", "documents"):
             seconds: dict[int, list[float]] = {1: [], 2: []}
             results = []

@@ -23,17 +23,17 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 JUDGING_CLIENTS, MOST_REFUSED, CSRF = 4, 5, "c" * 32
-TICKS = os.sysconf("SC_CLK_TCK")
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-def told(work: Callable[[float], Any]) -> None:
+def serve_commands(work: Callable[[float], Any]) -> None:
     """Say ready; then for every line with a number of seconds do the work and print its result."""
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(work(float(line))), flush=True)
 
 
-def session_of(user: Any) -> str:
+def create_session(user: Any) -> str:
     from importlib import import_module
 
     from django.conf import settings
@@ -51,7 +51,7 @@ def session_of(user: Any) -> str:
     return str(session.session_key)
 
 
-class Visitor:
+class BrowserConnection:
     """A browser's connection: signed in, kept open."""
 
     def __init__(self, port: int, session: str) -> None:
@@ -87,12 +87,12 @@ class Visitor:
         return took, json.loads(text)
 
 
-def judging(
+def start_judging(
     port: int, slug: str, per_second: float, users: list[Any]
 ) -> Callable[[float], list[float]]:
     """Judgements as the judging page sends them, each answered with the annotator's next pairs, at
     a fixed rate. -> milliseconds of each"""
-    visitors = [Visitor(port, session_of(user)) for user in users]
+    visitors = [BrowserConnection(port, create_session(user)) for user in users]
     hands: list[list[str]] = [[] for _ in visitors]
     refused: list[str] = []
     address = f"/api/v1/judging/{slug}/"
@@ -133,18 +133,18 @@ def judging(
 
     def work(seconds: float) -> list[float]:
         took: list[float] = []
-        together([lambda i=i: one(i, seconds, took) for i in range(JUDGING_CLIENTS)])
+        run_in_threads([lambda i=i: one(i, seconds, took) for i in range(JUDGING_CLIENTS)])
         return took
 
     return work
 
 
-def managing(
+def start_managing(
     port: int, strip: str, pages: list[str], every: float, users: list[Any]
 ) -> Callable[[float], dict[str, list[float]]]:
     """Managers with the progress page open, which asks for its figures; every third time each opens
     a page instead. -> milliseconds"""
-    visitors = [Visitor(port, session_of(user)) for user in users]
+    visitors = [BrowserConnection(port, create_session(user)) for user in users]
     for page in [*pages, *pages]:  # the first page of each web process is measured elsewhere
         visitors[0].get(page)
 
@@ -161,13 +161,13 @@ def managing(
 
     def work(seconds: float) -> dict[str, list[float]]:
         took: dict[str, list[float]] = {"page": [], "strip": []}
-        together([lambda i=i: one(i, seconds, took) for i in range(len(visitors))])
+        run_in_threads([lambda i=i: one(i, seconds, took) for i in range(len(visitors))])
         return took
 
     return work
 
 
-def together(works: list[Callable[[], object]]) -> None:
+def run_in_threads(works: list[Callable[[], object]]) -> None:
     """In threads; the first error of any ends the process."""
     failed: list[BaseException] = []
 
@@ -191,7 +191,7 @@ def together(works: list[Callable[[], object]]) -> None:
 
 
 @contextmanager
-def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def running_server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """The installation as `assay up` runs it. -> port, process"""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -215,7 +215,7 @@ def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[
         process.wait(timeout=60)
 
 
-class Worker:
+class BenchmarkProcess:
     """A process of the benchmark that works when it is told to."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -255,7 +255,7 @@ def processor_seconds(root: int) -> dict[str, float]:
                 continue
             parents[int(folder.name)], used[int(folder.name)] = (
                 int(fields[1]),
-                (int(fields[11]) + int(fields[12])) / TICKS,
+                (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND,
             )
 
     def under(pid: int) -> bool:

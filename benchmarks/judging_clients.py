@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-GIVEN_UP_AFTER = 20.0
+TIMEOUT_SECONDS = 20.0
 """Seconds after which a browser's page takes a request for lost."""
 WINDOW = 3
-JUDGED = {
+JUDGEMENT_BODY = {
     "cannot_reason": "",
     "note": "",
     "spans": [],
@@ -31,13 +31,13 @@ JUDGED = {
 }
 
 
-def stamp() -> str:
+def proxy_stamp_header() -> str:
     """Return the header's line with which a proxy says when it took a request."""
     return f"X-Request-Start: t={time.time():.3f}\r\n"
 
 
 @dataclass
-class Diary:
+class RequestDiary:
     """What came of all requests: (moment it was over, seconds it took, status; 0 for lost), and the
     keys of judgements that were accepted."""
 
@@ -50,11 +50,11 @@ class Diary:
         ]
 
 
-class Client:
+class AnnotatorClient:
     """One annotator's page. cookies: the header's value; csrf: the token in it; site: lines that
     each request has beside."""
 
-    def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: Diary) -> None:
+    def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: RequestDiary) -> None:
         self.port, self.slug, self.cookies, self.csrf, self.diary = port, slug, cookies, csrf, diary
         self.held: list[str] = []
         self.unsent: dict[str, Any] | None = None
@@ -78,7 +78,7 @@ class Client:
         began = time.monotonic()
         try:
             status, headers, text = await asyncio.wait_for(
-                self._exchange(line, body), GIVEN_UP_AFTER
+                self._exchange(line, body), TIMEOUT_SECONDS
             )
         except (TimeoutError, OSError, asyncio.IncompleteReadError, IndexError):
             self.close()
@@ -93,7 +93,7 @@ class Client:
             self.streams = await self.connect()
         reader, writer = self.streams
         head = (
-            f"{line} HTTP/1.1\r\n{self.site}Cookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n{stamp()}"
+            f"{line} HTTP/1.1\r\n{self.site}Cookie: {self.cookies}\r\nX-CSRFToken: {self.csrf}\r\n{proxy_stamp_header()}"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         writer.write(head.encode() + body)
@@ -122,7 +122,7 @@ class Client:
                 "lease": self.held.pop(0),
                 "grade": 1,
                 "want": WINDOW,
-                **JUDGED,
+                **JUDGEMENT_BODY,
             }
         if self.unsent is None:
             status, headers, answer = await self.ask("leases", {"want": WINDOW, "held": []})
@@ -150,14 +150,18 @@ class Client:
             due = time.monotonic() + wait if wait else max(due + every, time.monotonic())
 
 
-async def all_judge(clients: list[Client], seconds: float, *, every: float) -> tuple[float, float]:
+async def run_judging(
+    clients: list[AnnotatorClient], seconds: float, *, every: float
+) -> tuple[float, float]:
     """-> (when it began, when it ended), by time.monotonic"""
     began = time.monotonic()
     await asyncio.gather(*(client.judge_for(seconds, every=every) for client in clients))
     return began, time.monotonic()
 
 
-async def look_for(manager: Client, pages: list[str], seconds: float, *, every: float) -> None:
+async def open_pages(
+    manager: AnnotatorClient, pages: list[str], seconds: float, *, every: float
+) -> None:
     """This manager opens one page after the other, one every so many seconds."""
     end, due, n = time.monotonic() + seconds, time.monotonic() + random.random() * every, 0
     while due < end:
@@ -166,8 +170,14 @@ async def look_for(manager: Client, pages: list[str], seconds: float, *, every: 
         due, n = max(due + every, time.monotonic()), n + 1
 
 
-async def sign_in(
-    port: int, username: str, password: str, diary: Diary, *, after: float, repeats: bool = False
+async def sign_in_person(
+    port: int,
+    username: str,
+    password: str,
+    diary: RequestDiary,
+    *,
+    after: float,
+    repeats: bool = False,
 ) -> float:
     """One person signs in after so many seconds. repeats: as the page does, after Retry-After,
     until it is decided.
@@ -180,7 +190,9 @@ async def sign_in(
         await asyncio.sleep(wait)
 
 
-async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -> tuple[int, float]:
+async def _sign_in_once(
+    port: int, username: str, password: str, diary: RequestDiary
+) -> tuple[int, float]:
     """-> (status, 0 for lost; seconds after which to repeat)"""
     body, csrf, began = (
         urlencode({"username": username, "password": password}).encode(),
@@ -189,7 +201,7 @@ async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -
     )
     head = (
         f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: "
-        f"csrftoken={csrf}\r\nX-CSRFToken: {csrf}\r\nAccept: application/json\r\n{stamp()}"
+        f"csrftoken={csrf}\r\nX-CSRFToken: {csrf}\r\nAccept: application/json\r\n{proxy_stamp_header()}"
         f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     wait = 1 + random.random()
@@ -197,7 +209,7 @@ async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head.encode() + body)
         lines = (
-            (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), GIVEN_UP_AFTER))
+            (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), TIMEOUT_SECONDS))
             .decode("latin-1")
             .split("\r\n")
         )
@@ -218,15 +230,17 @@ async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -
     return status, wait
 
 
-async def all_sign_in(
-    port: int, n: int, password: str, diary: Diary, *, within: float, repeats: bool = False
+async def sign_in_everyone(
+    port: int, n: int, password: str, diary: RequestDiary, *, within: float, repeats: bool = False
 ) -> float:
     """crowd0, crowd1, ... one after the other, so many within so many seconds. -> seconds until the
     last answer"""
     began = time.monotonic()
     ends = await asyncio.gather(
         *(
-            sign_in(port, f"crowd{i}", password, diary, after=i * within / n, repeats=repeats)
+            sign_in_person(
+                port, f"crowd{i}", password, diary, after=i * within / n, repeats=repeats
+            )
             for i in range(n)
         )
     )

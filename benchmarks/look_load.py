@@ -29,11 +29,11 @@ def main() -> None:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        campaign = filled(kind, N_TOPICS // 20 if quick else N_TOPICS)
-        print(json.dumps(look(campaign)))
+        campaign = create_campaign(kind, N_TOPICS // 20 if quick else N_TOPICS)
+        print(json.dumps(measure_check(campaign)))
 
 
-def filled(kind: str, n_topics: int) -> Any:
+def create_campaign(kind: str, n_topics: int) -> Any:
     import numpy as np
     from django.contrib.auth.models import User
     from django.core.files.base import ContentFile
@@ -43,7 +43,7 @@ def filled(kind: str, n_topics: int) -> Any:
     from pooling.models import Document, Pool, Topic
     from pooling.services import pools, uploads
     from pooling.services.collections import create_collection
-    from pooling.services.making import parameters_of
+    from pooling.services.making import make_parameters
 
     rng = np.random.default_rng(3)
     owner = User.objects.create(username="owner")
@@ -60,22 +60,22 @@ def filled(kind: str, n_topics: int) -> Any:
                 f"{topic} Q0 {topic}-{d} {rank} {100 - rank} run{number}\n"
                 for rank, d in enumerate(order.tolist(), start=1)
             ]
-        upload = uploads.receive(
+        upload = uploads.store_upload(
             collection,
             kind="run",
             file=ContentFile("".join(lines).encode(), name="run.txt"),
             name="run.txt",
             user=None,
         )
-        done(uploads.ask_for_import(upload, mode="import", options={}, user=None))
+        finish_job(uploads.request_import(upload, mode="import", options={}, user=None))
     ids = [f"{topic}-{d}" for topic in range(n_topics) for d in range(N_DOCUMENTS)]
     Document.objects.bulk_create(
         (Document(collection=collection, docno=one, text="text", n_words=1) for one in ids),
         batch_size=2000,
     )
-    making = parameters_of(PoolKind(kind), stages=(0.5,))
-    job = done(
-        pools.ask_for_pool(
+    making = make_parameters(PoolKind(kind), stages=(0.5,))
+    job = finish_job(
+        pools.request_pool(
             collection, runs=list(collection.runs.all()), depth=DEPTH, making=making, user=owner
         )
     )
@@ -88,11 +88,11 @@ def filled(kind: str, n_topics: int) -> Any:
     )
     lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     lifecycle.open_campaign(campaign)
-    judge(campaign, rng)
+    insert_judgements(campaign, rng)
     return campaign
 
 
-def done(job: Any) -> Any:
+def finish_job(job: Any) -> Any:
     from pooling.platform import jobs
 
     jobs.run_job(job.pk)
@@ -102,7 +102,7 @@ def done(job: Any) -> Any:
     return job
 
 
-def judge(campaign: Any, rng: Any) -> None:
+def insert_judgements(campaign: Any, rng: Any) -> None:
     """Three judgements of each pair of the first half in order, or of the stage: often relevant at
     the first ranks, one in ten a slip."""
     import uuid
@@ -144,14 +144,14 @@ def judge(campaign: Any, rng: Any) -> None:
         Pair.objects.bulk_update(pairs, ["counted", "open_slots", "started"], batch_size=500)
 
 
-def look(campaign: Any) -> dict[str, Any]:
+def measure_check(campaign: Any) -> dict[str, Any]:
     from analysis.judgements import stopping_looks
     from annotation.models import Campaign, Judgement
 
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
-    job = stopping_looks.ask(campaign, user=None)
+    job = stopping_looks.request_interim_check(campaign, user=None)
     wall, processor = time.perf_counter(), time.process_time()
-    report = done(job).report
+    report = finish_job(job).report
     taken = {"seconds": time.perf_counter() - wall, "processor": time.process_time() - processor}
     if "undefined" in report:
         raise SystemExit(f"no advice was given: {report['undefined']}")

@@ -22,22 +22,22 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "evidence" / "reproduction.md"
-KEPT = ROOT / "docs" / "evidence" / "reproduction"
-CHECKED = re.compile(
+PAGE_PATH = ROOT / "docs" / "evidence" / "reproduction.md"
+RESULTS_DIR = ROOT / "docs" / "evidence" / "reproduction"
+CHECK_PATTERN = re.compile(
     r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL
 )
-STUDY = re.compile(
+STUDY_PATTERN = re.compile(
     r"^<!-- study: (\S+); tables: ([\w -]*) -->\n(.*?)^<!-- end: \1 -->$", re.MULTILINE | re.DOTALL
 )
-BEFORE = "# before: "
+BEFORE_MARK = "# before: "
 """Begins a line of a study's file that says how an input is made of what is public."""
-PIPED = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
-MOST_ROWS = 30
+PIPE_PATTERN = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
+MAX_ROWS = 30
 """Rows of a table on the page."""
 
 
-def commands(block: str) -> list[tuple[str, str]]:
+def parse_commands(block: str) -> list[tuple[str, str]]:
     """(command line, what it printed) of a console block, in order."""
     parts = re.split(
         r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE
@@ -45,7 +45,7 @@ def commands(block: str) -> list[tuple[str, str]]:
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
+def run_command(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this
     repository. folder: in which it runs."""
     from assay.cli.command_list import find_command
@@ -62,13 +62,13 @@ def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     command = re.sub(r"^assay ", "manage.py ", command)
     if not command.startswith("manage.py "):
         return str(subprocess.run(["bash", "-c", command], **shell).stdout)
-    command, *rest = PIPED.split(command.removeprefix("manage.py "), maxsplit=1)
+    command, *rest = PIPE_PATTERN.split(command.removeprefix("manage.py "), maxsplit=1)
     for name, value in variables.items():
         command = command.replace(f"${name}", value)
     arguments: list[str] = []
     for word in shlex.split(command):
         path = Path(word)
-        arguments += matching(path, folder) if "*" in path.name else [word]
+        arguments += expand_pattern(path, folder) if "*" in path.name else [word]
     out = io.StringIO()
     before = Path.cwd()
     os.chdir(folder)
@@ -83,30 +83,30 @@ def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     return out.getvalue()
 
 
-def matching(pattern: Path, folder: Path) -> list[str]:
+def expand_pattern(pattern: Path, folder: Path) -> list[str]:
     """The files of a pattern, as the shell would name them in this folder."""
     files = sorted(map(str, (folder / pattern.parent).glob(pattern.name)))
     return files if pattern.is_absolute() else [os.path.relpath(file, folder) for file in files]
 
 
-def block_again(block: str, *, data: Path, work: Path) -> str:
+def rerun_block(block: str, *, data: Path, work: Path) -> str:
     """A console block with what its commands print now."""
     lines = [
-        f"$ {command}\n{run(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n")
-        for command, _ in commands(block)
+        f"$ {command}\n{run_command(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n")
+        for command, _ in parse_commands(block)
     ]
     return "```console\n" + "\n".join(lines) + "\n```"
 
 
-def study_folder(name: str, *, data: Path, work: Path) -> Path:
+def make_study_folder(name: str, *, data: Path, work: Path) -> Path:
     """The folder of the study of docs/evidence/reproduction/name.toml, made in the empty folder `work`."""
     (work / "data").symlink_to(data)
-    text = (KEPT / f"{name}.toml").read_text("utf-8")
+    text = (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
     (work / f"{name}.toml").write_text(text, encoding="utf-8")
     for line in text.splitlines():
-        if line.startswith(BEFORE):
-            run(line.removeprefix(BEFORE), data=data, work=work, folder=work)
-    run(
+        if line.startswith(BEFORE_MARK):
+            run_command(line.removeprefix(BEFORE_MARK), data=data, work=work, folder=work)
+    run_command(
         f"assay study {name.partition('-')[0]} {name}.toml --output {name}",
         data=data,
         work=work,
@@ -115,13 +115,15 @@ def study_folder(name: str, *, data: Path, work: Path) -> Path:
     return work / name
 
 
-def study_text(name: str, tables: list[str], folder: Path) -> str:
+def describe_study(name: str, tables: list[str], folder: Path) -> str:
     """What the page says of a study: its file, the commands that make it, what is there and what is
     left out, and these tables."""
     about = json.loads((folder / "study.json").read_text("utf-8"))
-    toml = (KEPT / f"{name}.toml").read_text("utf-8")
-    before = [line.removeprefix(BEFORE) for line in toml.splitlines() if line.startswith(BEFORE)]
-    said = "\n".join(line for line in toml.splitlines() if not line.startswith(BEFORE))
+    toml = (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
+    before = [
+        line.removeprefix(BEFORE_MARK) for line in toml.splitlines() if line.startswith(BEFORE_MARK)
+    ]
+    said = "\n".join(line for line in toml.splitlines() if not line.startswith(BEFORE_MARK))
     shell = [
         "ln -s $DATA data",
         f"cp $ASSAY/docs/evidence/reproduction/{name}.toml .",
@@ -139,31 +141,31 @@ def study_text(name: str, tables: list[str], folder: Path) -> str:
             + "\n".join(f"- `{part}`: {reason}" for part, reason in about["left_out"].items())
         )
     report = (folder / "report.md").read_text("utf-8")
-    parts += [table_text(folder, report, key) for key in tables]
+    parts += [read_report_table(folder, report, key) for key in tables]
     return "\n\n".join(parts) + "\n"
 
 
-def table_text(folder: Path, report: str, key: str) -> str:
+def read_report_table(folder: Path, report: str, key: str) -> str:
     """A table as the study's own report in Markdown has it."""
-    from assay.markdown import escaped
+    from assay.markdown import escape_line
 
     table = json.loads((folder / "tables" / f"{key}.json").read_text("utf-8"))
-    start = report.index(f"**{escaped(table['title'])}.** {escaped(table['note'])}".strip())
+    start = report.index(f"**{escape_line(table['title'])}.** {escape_line(table['note'])}".strip())
     caption, body = report[start:].split("\n\n", 2)[:2]
     lines = body.splitlines()
-    rows = lines[: 2 + MOST_ROWS]
+    rows = lines[: 2 + MAX_ROWS]
     more = len(table["rows"]) - (len(rows) - 2)
     end = f"\n\n{more:,} more rows in `tables/{key}.csv`." if more else ""
     return f"{caption}\n\n" + "\n".join(rows) + end
 
 
-def study_block(name: str, tables: str, *, data: Path, work: Path) -> str:
+def make_study_block(name: str, tables: str, *, data: Path, work: Path) -> str:
     """All between the comments, and they themselves."""
-    text = study_text(name, tables.split(), study_folder(name, data=data, work=work))
+    text = describe_study(name, tables.split(), make_study_folder(name, data=data, work=work))
     return f"<!-- study: {name}; tables: {tables} -->\n{text}<!-- end: {name} -->"
 
 
-def written(text: str, names: list[str], *, data: Path) -> str:
+def rewrite_page(text: str, names: list[str], *, data: Path) -> str:
     """The page with its blocks and studies computed again. names: only these; none: all."""
 
     def fresh(match: re.Match[str]) -> str:
@@ -171,16 +173,16 @@ def written(text: str, names: list[str], *, data: Path) -> str:
             return match[0]
         with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
             return (
-                f"<!-- check: {match[1]} -->\n{block_again(match[2], data=data, work=Path(work))}"
+                f"<!-- check: {match[1]} -->\n{rerun_block(match[2], data=data, work=Path(work))}"
             )
 
     def studied(match: re.Match[str]) -> str:
         if names and match[1] not in names:
             return match[0]
         with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
-            return study_block(match[1], match[2], data=data, work=Path(work))
+            return make_study_block(match[1], match[2], data=data, work=Path(work))
 
-    return CHECKED.sub(fresh, STUDY.sub(studied, text))
+    return CHECK_PATTERN.sub(fresh, STUDY_PATTERN.sub(studied, text))
 
 
 def main() -> int:
@@ -194,10 +196,10 @@ def main() -> int:
             "ASSAY_TEST_DATA is not set to the folder of real collections; nothing was written.\n"
         )
         return 2
-    before = PAGE.read_text("utf-8")
-    after = written(before, sys.argv[1:], data=Path(data).resolve())
-    PAGE.write_text(after, encoding="utf-8")
-    print(f"{PAGE.relative_to(ROOT)}: {'as it was' if after == before else 'written anew'}")
+    before = PAGE_PATH.read_text("utf-8")
+    after = rewrite_page(before, sys.argv[1:], data=Path(data).resolve())
+    PAGE_PATH.write_text(after, encoding="utf-8")
+    print(f"{PAGE_PATH.relative_to(ROOT)}: {'as it was' if after == before else 'written anew'}")
     return 0
 
 

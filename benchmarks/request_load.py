@@ -28,7 +28,7 @@ SLUG, WINDOW, N_PAGES = "generated", 3, 8
 PASSWORD = "only for measuring"
 
 
-def setup() -> None:
+def set_up_django() -> None:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -37,7 +37,7 @@ def setup() -> None:
     django.setup()
 
 
-def fill() -> None:
+def fill_database() -> None:
     """The campaign of `bench_claims`, with documents to read and guidelines that everybody has
     read."""
     from django.core.management import call_command
@@ -54,7 +54,7 @@ def fill() -> None:
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
-    bench_claims.fill(N_PAIRS)
+    bench_claims.fill_database(N_PAIRS)
     collection = Collection.objects.get()
     text = " ".join(f"word{i % 83}" for i in range(WORDS))
     documents = Document.objects.bulk_create(
@@ -74,7 +74,7 @@ def fill() -> None:
     Campaign.objects.update(min_active_seconds=0)
 
 
-def session_of(member: Any) -> dict[str, str]:
+def create_session(member: Any) -> dict[str, str]:
     """A new session of this person: `cookies` as a header's value, and the `csrf` token in it."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -89,7 +89,7 @@ def session_of(member: Any) -> dict[str, str]:
     return {"cookies": f"sessionid={session.session_key}; csrftoken={csrf}", "csrf": csrf}
 
 
-def sessions(n: int) -> list[dict[str, str]]:
+def create_sessions(n: int) -> list[dict[str, str]]:
     """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... (on from the
     last one) and have the same password."""
     from django.contrib.auth.hashers import make_password
@@ -116,10 +116,10 @@ def sessions(n: int) -> list[dict[str, str]]:
         )
         for i, user in enumerate(users, first)
     ]
-    return [session_of(member) for member in Membership.objects.bulk_create(rows)]
+    return [create_session(member) for member in Membership.objects.bulk_create(rows)]
 
 
-def managers(n: int) -> list[dict[str, str]]:
+def create_managers(n: int) -> list[dict[str, str]]:
     """Sessions of so many new people who may see everything."""
     from django.contrib.auth.models import User
 
@@ -128,7 +128,7 @@ def managers(n: int) -> list[dict[str, str]]:
     campaign = Campaign.objects.get()
     users = [User.objects.create_superuser(f"boss{i}", password=None) for i in range(n)]
     return [
-        session_of(
+        create_session(
             Membership.objects.create(
                 campaign=campaign, user=user, role="manager", pseudonym=f"M{i}", seed=i
             )
@@ -137,11 +137,11 @@ def managers(n: int) -> list[dict[str, str]]:
     ]
 
 
-def audit(accepted: list[str]) -> dict[str, int]:
+def audit_judgements(accepted: list[str]) -> dict[str, int]:
     """Of judgements that were accepted, by their keys: how many are not stored; and how many
     counters are wrong."""
     from annotation.models import Campaign, Judgement
-    from annotation.selectors.judging import audit_invariants
+    from annotation.selectors.judging import check_invariants
 
     stored = {
         str(key)
@@ -151,7 +151,7 @@ def audit(accepted: list[str]) -> dict[str, int]:
     }
     ours = [
         sentence
-        for sentence in audit_invariants(Campaign.objects.get())
+        for sentence in check_invariants(Campaign.objects.get())
         if not sentence.startswith("A")
     ]
     return {
@@ -161,11 +161,11 @@ def audit(accepted: list[str]) -> dict[str, int]:
     }
 
 
-class Page:
+class AnnotatorPage:
     """One annotator's page: a session, and the leases in hand."""
 
     def __init__(self, application: Callable[..., Any], signed_in: dict[str, str]) -> None:
-        """signed_in: what `session_of` returns."""
+        """signed_in: what `create_session` returns."""
         self.application, self.csrf, self.cookies = (
             application,
             signed_in["csrf"],
@@ -215,7 +215,7 @@ class Page:
         return text
 
 
-class Meter:
+class RequestMeter:
     """Statements and transactions since `start`, of all connections of this process."""
 
     def __init__(self) -> None:
@@ -249,7 +249,9 @@ class Meter:
                 yield
 
 
-def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable[[Page], bytes]]]:
+def make_requests(
+    n_newcomers: int,
+) -> tuple[list[AnnotatorPage], dict[str, Callable[[AnnotatorPage], bytes]]]:
     """N_PAGES annotators' pages with leases in hand, and what they ask. The first leases of all are
     asked for by `n_newcomers` others, once each."""
     from django.core.wsgi import get_wsgi_application
@@ -258,8 +260,10 @@ def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable
 
     application = get_wsgi_application()
     members = list(Membership.objects.select_related("user").order_by("pk")[:N_PAGES])
-    pages = [Page(application, session_of(member)) for member in members]
-    newcomers = [Page(application, signed_in) for signed_in in sessions(n_newcomers)]
+    pages = [AnnotatorPage(application, create_session(member)) for member in members]
+    newcomers = [
+        AnnotatorPage(application, signed_in) for signed_in in create_sessions(n_newcomers)
+    ]
     for page in pages:
         page.take(page.api("leases", want=WINDOW, held=[]))
     judged = {
@@ -274,7 +278,7 @@ def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable
         "device": "keyboard",
     }
 
-    def judgement(page: Page) -> bytes:
+    def judgement(page: AnnotatorPage) -> bytes:
         lease = page.held.pop(0)
         return page.take(
             page.api(
@@ -288,7 +292,7 @@ def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable
             )
         )
 
-    requests: dict[str, Callable[[Page], bytes]] = {
+    requests: dict[str, Callable[[AnnotatorPage], bytes]] = {
         "judgement with top-up": judgement,
         "first leases": lambda page: newcomers.pop().api("leases", want=WINDOW + 1, held=[]),
         "leases, nothing to add": lambda page: page.api("leases", want=WINDOW, held=page.held),
@@ -317,7 +321,7 @@ PARTS = [
 first that fits takes it."""
 
 
-def part_of(file: str, function: str) -> str:
+def classify_function(file: str, function: str) -> str:
     where = f"{function} " if file == "~" else file
     return next(
         (part for part, marks in PARTS if any(mark in where for mark in marks)),
@@ -325,13 +329,13 @@ def part_of(file: str, function: str) -> str:
     )
 
 
-def profile(rounds: int) -> dict[str, dict[str, float]]:
+def profile_requests(rounds: int) -> dict[str, dict[str, float]]:
     """For each request the share of its processor time in each part, 0 to 1, by cProfile over
     `rounds`."""
     import cProfile
     import pstats
 
-    pages, requests = pages_and_requests(rounds + N_PAGES)
+    pages, requests = make_requests(rounds + N_PAGES)
     shares: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:
@@ -342,7 +346,7 @@ def profile(rounds: int) -> dict[str, dict[str, float]]:
         spent: dict[str, float] = {}
         for (file, _, function), (_, _, own, _, callers) in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]
             if file != "~":
-                part = part_of(file, function)
+                part = classify_function(file, function)
                 spent[part] = spent.get(part, 0.0) + own
                 continue
             for (caller, _, calling), (
@@ -351,21 +355,25 @@ def profile(rounds: int) -> dict[str, dict[str, float]]:
                 own_there,
                 _,
             ) in callers.items():  # code in C: its own name tells, else who called it
-                part = part_of("~", function)
-                part = part_of(caller, calling) if part == part_of("~", "") else part
+                part = classify_function("~", function)
+                part = (
+                    classify_function(caller, calling)
+                    if part == classify_function("~", "")
+                    else part
+                )
                 spent[part] = spent.get(part, 0.0) + own_there
         shares[name] = {part: own / sum(spent.values()) for part, own in spent.items()}
     return shares
 
 
-def measure(rounds: int) -> dict[str, dict[str, float]]:
+def measure_requests(rounds: int) -> dict[str, dict[str, float]]:
     """For each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
-    pages, requests = pages_and_requests(rounds + 2 * N_PAGES)
+    pages, requests = make_requests(rounds + 2 * N_PAGES)
     times_of: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:
             request(page)  # warm
-        meter = Meter()
+        meter = RequestMeter()
         with meter.counting():
             sizes = [len(request(page)) for page in pages]
         cpu, wall = [], []
@@ -384,17 +392,17 @@ def measure(rounds: int) -> dict[str, dict[str, float]]:
 
 
 if __name__ == "__main__":
-    setup()
+    set_up_django()
     if sys.argv[1:] == ["--fill"]:
-        fill()
+        fill_database()
     elif sys.argv[1] == "--sessions":
-        print(json.dumps(sessions(int(sys.argv[2]))))
+        print(json.dumps(create_sessions(int(sys.argv[2]))))
     elif sys.argv[1] == "--managers":
-        print(json.dumps(managers(int(sys.argv[2]))))
+        print(json.dumps(create_managers(int(sys.argv[2]))))
     elif sys.argv[1] == "--audit":
         with open(sys.argv[2], encoding="ascii") as listed:
-            print(json.dumps(audit(json.load(listed))))
+            print(json.dumps(audit_judgements(json.load(listed))))
     elif sys.argv[1] == "--profile":
-        print(json.dumps(profile(int(sys.argv[2]))))
+        print(json.dumps(profile_requests(int(sys.argv[2]))))
     else:
-        print(json.dumps(measure(int(sys.argv[2]))))
+        print(json.dumps(measure_requests(int(sys.argv[2]))))

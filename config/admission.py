@@ -18,9 +18,9 @@ from django.conf import settings
 from config.request_counts import API, COUNTS, JUDGEMENT, OTHER, PAGE
 from pooling.api import problems
 from pooling.platform import requests
-from pooling.platform.unavailable import retry_after
+from pooling.platform.unavailable import retry_after_seconds
 
-BEARABLE_S = {
+MAX_WAIT_SECONDS = {
     JUDGEMENT: float(settings.JUDGEMENT_WAIT_SECONDS),
     API: settings.JUDGEMENT_WAIT_SECONDS / 2,
     PAGE: settings.JUDGEMENT_WAIT_SECONDS * 3 / 8,
@@ -28,12 +28,12 @@ BEARABLE_S = {
 }
 """How long a request of this kind may wait."""
 NEVER_REFUSED = ("/static/", "/healthz", "/readyz", "/metrics")
-BELIEVED_S = 120.0
+MAX_STAMP_AGE_SECONDS = 120.0
 """A longer wait is an error of a clock: proxies give up before."""
 GUNICORN_READS, CHUNK = 65_536, 65_536
 """gunicorn itself reads so much of a body before it closes the connection."""
 READ_S, READ_BYTES = 5.0, 64 * 1024 * 1024
-SENTENCE = "The server has too much to do right now."
+BUSY_MESSAGE = "The server has too much to do right now."
 BUSY_PAGE = (
     '<!doctype html><html lang="en"><title>Busy</title><h1>{sentence}</h1><p><a href="">Try again</a> in a moment. '
     "Nothing that was saved is lost.</p><p>Request {number}</p></html>"
@@ -42,7 +42,7 @@ Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
-def kind_of(path: str) -> str:
+def request_kind(path: str) -> str:
     if path.startswith(NEVER_REFUSED):
         return OTHER
     if not path.startswith("/api/"):
@@ -51,7 +51,7 @@ def kind_of(path: str) -> str:
     return JUDGEMENT if is_judgement else API
 
 
-def waited_s(stamp: str, now: float) -> float:
+def queue_wait_seconds(stamp: str, now: float) -> float:
     """Return the seconds since the proxy's stamp, which counts seconds (nginx), milliseconds (Caddy)
     or microseconds since 1970: `t=1790000000.123`. 0 without one, and if it cannot be right."""
     try:
@@ -60,10 +60,10 @@ def waited_s(stamp: str, now: float) -> float:
         return 0.0
     while 100 * now < began < math.inf:
         began /= 1000
-    return now - began if 0 < now - began < BELIEVED_S else 0.0
+    return now - began if 0 < now - began < MAX_STAMP_AGE_SECONDS else 0.0
 
 
-class EarlyAnswer:
+class DrainingResponse:
     """An answer after which the rest of the request's body is read. A proxy that is still sending an
     upload when gunicorn closes the connection would answer 502 instead of the reason."""
 
@@ -82,7 +82,7 @@ class EarlyAnswer:
             n_left -= len(data)
 
 
-class Admission:
+class AdmissionMiddleware:
     """WSGI middleware around Django. Besides refusing, it counts all answers, and reads a long body
     that was answered unread."""
 
@@ -90,11 +90,11 @@ class Admission:
         self.application = application
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        kind = kind_of(environ.get("PATH_INFO", ""))
-        seconds = waited_s(environ.get("HTTP_X_REQUEST_START", ""), time.time())
-        if seconds > BEARABLE_S[kind]:
+        kind = request_kind(environ.get("PATH_INFO", ""))
+        seconds = queue_wait_seconds(environ.get("HTTP_X_REQUEST_START", ""), time.time())
+        if seconds > MAX_WAIT_SECONDS[kind]:
             COUNTS.refused(kind)
-            return _refusal(environ, start_response)
+            return _busy_response(environ, start_response)
 
         def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
             COUNTS.answered(kind, int(status[:3]), seconds)
@@ -103,21 +103,21 @@ class Admission:
         answer = self.application(environ, start)
         length = environ.get("CONTENT_LENGTH") or ""
         is_long = length.isdigit() and int(length) > GUNICORN_READS
-        return EarlyAnswer(answer, environ["wsgi.input"]) if is_long else answer
+        return DrainingResponse(answer, environ["wsgi.input"]) if is_long else answer
 
 
-def _refusal(environ: Environ, start_response: Callable[..., Any]) -> list[bytes]:
-    number = requests.begin(environ.get("HTTP_X_REQUEST_ID", ""))
+def _busy_response(environ: Environ, start_response: Callable[..., Any]) -> list[bytes]:
+    number = requests.start_request(environ.get("HTTP_X_REQUEST_ID", ""))
     if environ["PATH_INFO"].startswith("/api/"):
         content_type = problems.CONTENT_TYPE
-        text = problems.as_text(503, "busy", f"{SENTENCE} {problems.TRY_AGAIN}")
+        text = problems.problem_json(503, "busy", f"{BUSY_MESSAGE} {problems.TRY_AGAIN_MESSAGE}")
     else:
         content_type = "text/html; charset=utf-8"
-        text = BUSY_PAGE.format(sentence=SENTENCE, number=number)
+        text = BUSY_PAGE.format(sentence=BUSY_MESSAGE, number=number)
     headers = {
         "Content-Type": content_type,
         "Content-Length": str(len(text.encode())),
-        "Retry-After": str(retry_after()),
+        "Retry-After": str(retry_after_seconds()),
         "Cache-Control": "no-store",
         requests.HEADER: number,
     }

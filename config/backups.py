@@ -23,20 +23,20 @@ from django.db.models import FileField
 from django.utils import timezone
 
 from assay.version import program_version
-from pooling.platform.kept_files import kept_files
+from pooling.platform.kept_files import file_storage
 
 FORMAT, ATTEMPTS = "assay backup 1", 3
 LISTING, KEY, FILES = "backup.json", "secret-key", "files"
-LAST = "last-backup"
+LAST_BACKUP_FILE = "last-backup"
 """In the data folder: when the last backup was made."""
-COPIES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
+DATABASE_COPIES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 
 
 class BackupError(Exception):
     """One sentence that says what is wrong and what to do."""
 
 
-def back_up(folder: Path) -> dict[str, Any]:
+def create_backup(folder: Path) -> dict[str, Any]:
     """Copy everything into a new folder. -> the listing that lies in it. BackupError: nothing is
     left behind."""
     if os.path.lexists(folder):
@@ -46,10 +46,10 @@ def back_up(folder: Path) -> dict[str, Any]:
         for _ in range(ATTEMPTS):
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True, mode=0o700)
-            named = _named_files()
-            _copy_database(part / COPIES[connection.vendor])
+            named = _list_named_files()
+            _copy_database(part / DATABASE_COPIES[connection.vendor])
             _copy_files(part / FILES)
-            if all((part / FILES / name).exists() for name in named - _named_files()):
+            if all((part / FILES / name).exists() for name in named - _list_named_files()):
                 break
         else:
             raise BackupError(
@@ -58,10 +58,10 @@ def back_up(folder: Path) -> dict[str, Any]:
         key = Path(settings.DATA_DIR) / KEY
         if key.exists():
             shutil.copy2(key, part / KEY)
-        listing = _listing(part)
+        listing = _make_listing(part)
         (part / LISTING).write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
         part.rename(folder)
-        mark = Path(settings.DATA_DIR) / LAST
+        mark = Path(settings.DATA_DIR) / LAST_BACKUP_FILE
         mark.write_text(listing["made_at"] + "\n", encoding="ascii")
     except (OSError, sqlite3.Error) as error:
         raise BackupError(f"nothing was backed up: {error}") from None
@@ -70,41 +70,41 @@ def back_up(folder: Path) -> dict[str, Any]:
     return listing
 
 
-def last_made_at() -> datetime | None:
+def last_backup_time() -> datetime | None:
     """When the last backup of this installation was made; None where none is known of."""
     try:
         return datetime.fromisoformat(
-            (Path(settings.DATA_DIR) / LAST).read_text(encoding="ascii").strip()
+            (Path(settings.DATA_DIR) / LAST_BACKUP_FILE).read_text(encoding="ascii").strip()
         )
     except (OSError, ValueError):
         return None
 
 
-def restore(folder: Path) -> dict[str, Any]:
+def restore_backup(folder: Path) -> dict[str, Any]:
     """Bring a backup in where nothing is yet. -> its listing. BackupError before anything is
     changed."""
-    listing = _checked_listing(folder)
-    if any(kept_files.each()):
+    listing = _read_listing(folder)
+    if any(file_storage.each()):
         raise BackupError(
-            f"{kept_files.called} is not empty; restore into a new one, or move the old one away"
+            f"{file_storage.called} is not empty; restore into a new one, or move the old one away"
         )
     if _has_people():
         raise BackupError(
             "the database is not empty; restore into a new one, or move the old one away"
         )
     connection.close()
-    _bring_database(folder / COPIES[connection.vendor])
+    _restore_database(folder / DATABASE_COPIES[connection.vendor])
     for path in sorted((folder / FILES).rglob("*")):
         if path.is_file():
             name = path.relative_to(folder / FILES).as_posix()
-            shutil.copy2(path, kept_files.place(name))
-            kept_files.keep(name)
+            shutil.copy2(path, file_storage.place(name))
+            file_storage.keep(name)
     if (folder / KEY).exists():
         shutil.copy2(folder / KEY, Path(settings.DATA_DIR) / KEY)
     return listing
 
 
-def _named_files() -> set[str]:
+def _list_named_files() -> set[str]:
     """The files that rows name, by their names in the storage."""
     names: set[str] = set()
     for model in apps.get_models():
@@ -126,10 +126,10 @@ def _copy_database(target: Path) -> None:
         ):
             source.backup(copy)
         return
-    _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
+    _run_program("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
 
 
-def _bring_database(copy: Path) -> None:
+def _restore_database(copy: Path) -> None:
     if connection.vendor == "sqlite":
         path = Path(connection.settings_dict["NAME"])
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,23 +137,23 @@ def _bring_database(copy: Path) -> None:
             path.with_name(path.name + ending).unlink(missing_ok=True)
         shutil.copy2(copy, path)
         return
-    _run(
+    _run_program(
         "pg_restore",
         "--no-owner",
         "--clean",
         "--if-exists",
         "--exit-on-error",
         "--single-transaction",
-        f"--dbname={_database()['NAME']}",
+        f"--dbname={_describe_database()['NAME']}",
         str(copy),
     )
 
 
-def _database() -> dict[str, Any]:
+def _describe_database() -> dict[str, Any]:
     return connection.settings_dict
 
 
-def _run(program: str, *arguments: str) -> None:
+def _run_program(program: str, *arguments: str) -> None:
     """One of PostgreSQL's own programs, told by its environment where the database is, so that no
     password stands in a list of processes."""
     if shutil.which(program) is None:
@@ -167,7 +167,11 @@ def _run(program: str, *arguments: str) -> None:
     }
     env = {
         **os.environ,
-        **{name: str(_database()[key]) for name, key in names.items() if _database().get(key)},
+        **{
+            name: str(_describe_database()[key])
+            for name, key in names.items()
+            if _describe_database().get(key)
+        },
     }
     done = subprocess.run(
         [program, *arguments], env=env, capture_output=True, text=True, check=False
@@ -180,16 +184,16 @@ def _run(program: str, *arguments: str) -> None:
 
 def _copy_files(target: Path) -> None:
     target.mkdir()
-    for one in kept_files.each():
+    for one in file_storage.each():
         place = target / one.name
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
-            shutil.copy2(kept_files.path(one.name), place)
+            shutil.copy2(file_storage.path(one.name), place)
         except FileNotFoundError:
             continue  # deleted meanwhile; the caller asks whether a row still names it
 
 
-def _listing(folder: Path) -> dict[str, Any]:
+def _make_listing(folder: Path) -> dict[str, Any]:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {
         "format": FORMAT,
@@ -198,11 +202,11 @@ def _listing(folder: Path) -> dict[str, Any]:
         "database": connection.vendor,
         "n_files": sum(path.is_relative_to(folder / FILES) for path in files),
         "n_bytes": sum(path.stat().st_size for path in files),
-        "sha256": {str(path.relative_to(folder)): _digest(path) for path in files},
+        "sha256": {str(path.relative_to(folder)): _digest_file(path) for path in files},
     }
 
 
-def _checked_listing(folder: Path) -> dict[str, Any]:
+def _read_listing(folder: Path) -> dict[str, Any]:
     try:
         listing: dict[str, Any] = json.loads((folder / LISTING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -217,12 +221,12 @@ def _checked_listing(folder: Path) -> dict[str, Any]:
         )
     for name, digest in listing["sha256"].items():
         path = folder / name
-        if not path.is_file() or _digest(path) != digest:
+        if not path.is_file() or _digest_file(path) != digest:
             raise BackupError(f"{path} is missing or not as it was backed up; nothing was restored")
     return listing
 
 
-def _digest(path: Path) -> str:
+def _digest_file(path: Path) -> str:
     with path.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 

@@ -11,28 +11,28 @@ import shutil
 import subprocess
 import sys
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-SHELL = "chromium-headless-shell"
-FONTS = ["fonts-noto-core", "fonts-noto-color-emoji", "fonts-dejavu-core"]
+BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome")
+SHELL_PACKAGE = "chromium-headless-shell"
+FONT_PACKAGES = ["fonts-noto-core", "fonts-noto-color-emoji", "fonts-dejavu-core"]
 
 
-def find() -> str | None:
+def find_browser() -> str | None:
     """The browser's path: ASSAY_TEST_CHROMIUM, else the first of the usual names on PATH."""
     configured = os.environ.get("ASSAY_TEST_CHROMIUM")
     if configured:
         return configured if os.path.exists(configured) else None
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+    return next((path for name in BROWSER_NAMES if (path := shutil.which(name))), None)
 
 
-def install() -> None:
+def install_browser() -> None:
     """Install what is missing with apt-get, when this is root's and Debian's machine."""
     if os.environ.get("ASSAY_TEST_CHROMIUM") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
     print("Installing Chromium for the browser tests …", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    commands = [["update"], ["install", "-y", "--no-install-recommends", SHELL]]
-    if find() is None:
-        commands.insert(1, ["install", "-y", "--no-install-recommends", "chromium", *FONTS])
+    commands = [["update"], ["install", "-y", "--no-install-recommends", SHELL_PACKAGE]]
+    if find_browser() is None:
+        commands.insert(1, ["install", "-y", "--no-install-recommends", "chromium", *FONT_PACKAGES])
     for command in commands:
         done = subprocess.run(
             ["apt-get", "-qq", *command],
@@ -47,9 +47,9 @@ def install() -> None:
 
 
 def main() -> int:
-    if find() is None or (shutil.which("chromium") and not shutil.which(SHELL)):
-        install()
-    if find():
+    if find_browser() is None or (shutil.which("chromium") and not shutil.which(SHELL_PACKAGE)):
+        install_browser()
+    if find_browser():
         return 0
     line = "browser tests SKIPPED: no Chromium found and none could be installed (set ASSAY_TEST_CHROMIUM)"
     sys.stderr.write(

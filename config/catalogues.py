@@ -39,7 +39,7 @@ LANGUAGES = ("ar", "de", "es", "fr")
 PLURAL_NAMES = {2: ("one", "other"), 6: ("zero", "one", "two", "few", "many", "other")}
 """Number of plural forms of a catalogue -> what CLDR, and so a browser, calls them in its order."""
 FOLDERS = ("pooling", "annotation", "analysis", "config")
-MANAGERS = (
+MANAGER_PATHS = (
     *(
         "templates/analysis/",
         "templates/pooling/",
@@ -69,7 +69,7 @@ MANAGERS = (
     *("analysis/", "config/", "pooling/", "annotation/", "static/js/manage/", "static/js/pooling/"),
 )
 """What begins so is read by managers: marked, but not translated yet (annotation/languages.py)."""
-ANNOTATORS = {
+ANNOTATOR_PATHS = {
     "templates/analysis/home.html",  # everybody's home
     *(
         "pooling/templatetags/pooling.py",
@@ -104,7 +104,7 @@ ANNOTATORS = {
     "annotation/permissions.py",
 }
 """Of these, what annotators read, too."""
-NAMED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+[^>]*>")
+PLACEHOLDER_PATTERN = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+[^>]*>")
 """What must stand in a translation as in the English: values and tags."""
 
 
@@ -118,7 +118,9 @@ KEYWORDS = {
 }
 """The calls that mark a message and which of their arguments it is, as Babel wants them told; the
 last two are those of scripts."""
-SCRIPT = re.compile(r"""(?<![\w.])(tn?)\(\s*"((?:[^"\\]|\\.)*)"(?:,\s*"((?:[^"\\]|\\.)*)\")?""")
+SCRIPT_PATTERN = re.compile(
+    r"""(?<![\w.])(tn?)\(\s*"((?:[^"\\]|\\.)*)"(?:,\s*"((?:[^"\\]|\\.)*)\")?"""
+)
 Extracted = Generator[Any, None, None]
 
 
@@ -141,7 +143,7 @@ def extract_template(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> 
 
 def extract_script(file: BinaryIO, *_: Any, **options: Any) -> Extracted:
     """Babel's own extractor loses its place in template strings with braces in them."""
-    for call, *texts in SCRIPT.findall(file.read().decode()):
+    for call, *texts in SCRIPT_PATTERN.findall(file.read().decode()):
         yield 0, call, [json.loads(f'"{text}"') for text in texts], []
 
 
@@ -153,7 +155,7 @@ SOURCES: tuple[tuple[str, str, Any], ...] = (
 """Folder, what files of it end with, how messages are found in them."""
 
 
-def messages_in(source: bytes, suffix: str) -> list[Message]:
+def extract_messages(source: bytes, suffix: str) -> list[Message]:
     """The messages of a file whose name ends so, in the order of the alphabet."""
     method = next(method for _, of, method in SOURCES if of == suffix)
     extracted = extract.extract(method, BytesIO(source), keywords=KEYWORDS)
@@ -161,60 +163,60 @@ def messages_in(source: bytes, suffix: str) -> list[Message]:
 
 
 @cache
-def _messages() -> dict[str, list[Message]]:
+def _messages_by_file() -> dict[str, list[Message]]:
     """What each file says, by its place."""
     return {
-        path.relative_to(ROOT).as_posix(): messages_in(path.read_bytes(), suffix)
+        path.relative_to(ROOT).as_posix(): extract_messages(path.read_bytes(), suffix)
         for folder, suffix, _ in SOURCES
         for path in (ROOT / folder).rglob(f"*{suffix}")
     }
 
 
-def is_for_managers(place: str) -> bool:
-    return place.startswith(MANAGERS) and place not in ANNOTATORS
+def is_manager_file(place: str) -> bool:
+    return place.startswith(MANAGER_PATHS) and place not in ANNOTATOR_PATHS
 
 
-def _collected(wanted: Callable[[str], bool]) -> Catalog:
+def _collect_messages(wanted: Callable[[str], bool]) -> Catalog:
     catalog = Catalog()
-    for place, messages in sorted(_messages().items()):
+    for place, messages in sorted(_messages_by_file().items()):
         for message in messages if wanted(place) else []:
             catalog.add(message.id, locations=[(place, 0)], context=message.context)
     return catalog
 
 
-def of_program() -> Catalog:
+def program_catalog() -> Catalog:
     """What Python and templates say to annotators."""
-    return _collected(lambda place: not place.endswith(".js") and not is_for_managers(place))
+    return _collect_messages(lambda place: not place.endswith(".js") and not is_manager_file(place))
 
 
-def of_scripts() -> Catalog:
+def script_catalog() -> Catalog:
     """What scripts say to them."""
-    return _collected(lambda place: place.endswith(".js") and not is_for_managers(place))
+    return _collect_messages(lambda place: place.endswith(".js") and not is_manager_file(place))
 
 
-def of_managers() -> Catalog:
+def manager_catalog() -> Catalog:
     """What only managers read: of pages, Python and scripts."""
-    catalog = _collected(is_for_managers)
-    for known in [*messages_of(of_program()), *messages_of(of_scripts())]:
+    catalog = _collect_messages(is_manager_file)
+    for known in [*list_messages(program_catalog()), *list_messages(script_catalog())]:
         catalog.delete(known.id, known.context)
     return catalog
 
 
-def messages_of(catalog: Catalog) -> list[Message]:
+def list_messages(catalog: Catalog) -> list[Message]:
     """Without the header, which has no id."""
     return [message for message in catalog if message.id]
 
 
-def forms(texts: str | Iterable[str] | None) -> list[str]:
+def plural_forms(texts: str | Iterable[str] | None) -> list[str]:
     """Of an id or a translation: one, or one per plural form."""
     return [texts or ""] if isinstance(texts, str) or texts is None else [*texts]
 
 
 def is_translated(message: Message) -> bool:
-    return not message.fuzzy and all(forms(message.string))
+    return not message.fuzzy and all(plural_forms(message.string))
 
 
-def merged(path: Path, template: Catalog, code: str | None) -> Catalog:
+def merge_catalog(path: Path, template: Catalog, code: str | None) -> Catalog:
     """The messages of the program with the translations that the file has; what the program does
     not say any more is left out."""
     catalog = Catalog(locale=code, header_comment=HEADER, project="Assay", fuzzy=False)
@@ -225,33 +227,33 @@ def merged(path: Path, template: Catalog, code: str | None) -> Catalog:
     return catalog
 
 
-def mistakes(catalog: Catalog) -> Iterator[str]:
+def find_mistakes(catalog: Catalog) -> Iterator[str]:
     """What is missing or wrong, a sentence each."""
-    for message in messages_of(catalog):
-        english, texts = forms(message.id), forms(message.string)
-        wanted = set(NAMED.findall(" ".join(english)))
+    for message in list_messages(catalog):
+        english, texts = plural_forms(message.id), plural_forms(message.string)
+        wanted = set(PLACEHOLDER_PATTERN.findall(" ".join(english)))
         if message.fuzzy:
             yield f"somebody has to look at this translation: {english[0]}"
         if not all(texts) or len(texts) < (catalog.num_plurals if message.pluralizable else 1):
             yield f"not translated: {english[0]}"
         for text in filter(None, texts):
-            given = set(NAMED.findall(text))
+            given = set(PLACEHOLDER_PATTERN.findall(text))
             if given - wanted or (not message.pluralizable and wanted - given):
                 yield f"other values or tags than in English: {english[0]} -> {text}"
-            elif _line_breaks(english[0]) != _line_breaks(text):
+            elif _outer_line_breaks(english[0]) != _outer_line_breaks(text):
                 yield f"another line break at an end: {english[0]!r}"
 
 
-def _line_breaks(text: str) -> tuple[bool, bool]:
+def _outer_line_breaks(text: str) -> tuple[bool, bool]:
     return text.startswith("\n"), text.endswith("\n")
 
 
-def for_scripts(catalog: Catalog, messages: Iterable[Message]) -> str:
+def format_script_messages(catalog: Catalog, messages: Iterable[Message]) -> str:
     """The JSON that static/js/words.js fetches."""
     words: dict[str, str | dict[str, str]] = {}
     for message in messages:
-        texts = forms(message.string)
-        words[forms(message.id)[0]] = (
+        texts = plural_forms(message.string)
+        words[plural_forms(message.id)[0]] = (
             dict(zip(PLURAL_NAMES[catalog.num_plurals], texts, strict=False))
             if message.pluralizable
             else texts[0]
@@ -259,57 +261,59 @@ def for_scripts(catalog: Catalog, messages: Iterable[Message]) -> str:
     return json.dumps(words, ensure_ascii=False, sort_keys=True, indent=0) + "\n"
 
 
-def _written(write: Callable[..., None], catalog: Catalog, **how: Any) -> bytes:
+def _to_bytes(write: Callable[..., None], catalog: Catalog, **how: Any) -> bytes:
     file = BytesIO()
     write(file, catalog, **how)
     return file.getvalue()
 
 
-def po_file(catalog: Catalog) -> bytes:
+def format_po(catalog: Catalog) -> bytes:
     """Without numbers of lines and dates, so that it changes only where messages do."""
-    return _written(write_po, catalog, width=0, ignore_obsolete=True, include_lineno=False)
+    return _to_bytes(write_po, catalog, width=0, ignore_obsolete=True, include_lineno=False)
 
 
-def files_of(code: str) -> tuple[dict[Path, bytes], list[str]]:
+def make_language_files(code: str) -> tuple[dict[Path, bytes], list[str]]:
     """(what the files of a language should hold, what is wrong with its translations)"""
     folder = LOCALE / code / "LC_MESSAGES"
     made: dict[Path, bytes] = {}
     wrong: list[str] = []
-    program = merged(folder / "django.po", of_program(), code)
-    scripts = merged(folder / "javascript.po", of_scripts(), code)
+    program = merge_catalog(folder / "django.po", program_catalog(), code)
+    scripts = merge_catalog(folder / "javascript.po", script_catalog(), code)
     for name, catalog in (("django.po", program), ("javascript.po", scripts)):
-        made[folder / name] = po_file(catalog)
-        wrong += [f"{code}/{name}: {sentence}" for sentence in mistakes(catalog)]
-    spoken = messages_of(scripts)
+        made[folder / name] = format_po(catalog)
+        wrong += [f"{code}/{name}: {sentence}" for sentence in find_mistakes(catalog)]
+    spoken = list_messages(scripts)
     if (path := folder / "managers.po").exists():
-        managers = merged(path, of_managers(), code)
-        made[path] = po_file(managers)
-        for message in messages_of(managers):
+        managers = merge_catalog(path, manager_catalog(), code)
+        made[path] = format_po(managers)
+        for message in list_messages(managers):
             if not is_translated(message):
                 managers.delete(message.id, message.context)
-        wrong += [f"{code}/managers.po: {sentence}" for sentence in mistakes(managers)]
-        more = messages_of(managers)
+        wrong += [f"{code}/managers.po: {sentence}" for sentence in find_mistakes(managers)]
+        more = list_messages(managers)
         spoken += [one for one in more if any(place.endswith(".js") for place, _ in one.locations)]
         for message in more:
             program[message.id] = message
-    made[folder / "django.mo"] = _written(write_mo, program)
-    made[ROOT / "static" / "words" / f"{code}.json"] = for_scripts(scripts, spoken).encode()
+    made[folder / "django.mo"] = _to_bytes(write_mo, program)
+    made[ROOT / "static" / "words" / f"{code}.json"] = format_script_messages(
+        scripts, spoken
+    ).encode()
     return made, wrong
 
 
-def managers_template() -> tuple[Path, bytes]:
+def make_managers_template() -> tuple[Path, bytes]:
     """locale/managers.pot: with what a translation of managers' pages begins."""
     path = LOCALE / "managers.pot"
-    return path, po_file(merged(path, of_managers(), None))
+    return path, format_po(merge_catalog(path, manager_catalog(), None))
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Find, merge and compile the translations.")
     parser.parse_args(arguments)
     wrong = []
-    made = dict([managers_template()])
+    made = dict([make_managers_template()])
     for code in LANGUAGES:
-        files, complaints = files_of(code)
+        files, complaints = make_language_files(code)
         made |= files
         wrong += complaints
     for path, data in made.items():

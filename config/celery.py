@@ -14,9 +14,9 @@ app.autodiscover_tasks(["pooling", "analysis.systems"], related_name="worker")
 
 
 @signals.worker_init.connect
-def prepare(**_: object) -> None:
+def prepare_worker(**_: object) -> None:
     """Background work takes what the web server leaves over; the worker's processes inherit that,
     and what is imported here."""
     import_numerics()
-    with environment.ending_in_a_sentence():
+    with environment.exit_on_bad_setting():
         os.nice(environment.worker_niceness())

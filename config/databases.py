@@ -11,7 +11,7 @@ import dj_database_url
 CONNECT_SECONDS = 5
 SQLITE_WAIT_SECONDS = 20
 """For the one writer before."""
-DEAD_AFTER = {
+KEEPALIVE_OPTIONS = {
     "keepalives": 1,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -21,13 +21,15 @@ DEAD_AFTER = {
 """libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds;
 the last in milliseconds). They cannot end the wait for a PostgreSQL process that is frozen on a
 machine that runs: its operating system still answers."""
-KEPT_SECONDS = 60
+CONNECTION_MAX_AGE = 60
 """For which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
 """To which SQLite cuts its write-ahead log after a checkpoint."""
 
 
-def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:
+def database_settings(
+    url: str, data_dir: Path, *, query_seconds: int, pooler: bool
+) -> dict[str, Any]:
     """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long
     as it likes (everybody but the web server, whose threads keep their connections)."""
     database: dict[str, Any] = dict(
@@ -36,7 +38,7 @@ def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> 
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["ENGINE"] = "config.sqlite"
         # each of the web server's threads has a cache
-        kept_s, cache_kb = (KEPT_SECONDS, 8_000) if query_seconds else (0, 32_000)
+        kept_s, cache_kb = (CONNECTION_MAX_AGE, 8_000) if query_seconds else (0, 32_000)
         database.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
         database["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -46,9 +48,11 @@ def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> 
         }
     elif database["ENGINE"] == "django.db.backends.postgresql":
         database.update(
-            CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler
+            CONN_MAX_AGE=CONNECTION_MAX_AGE,
+            CONN_HEALTH_CHECKS=True,
+            DISABLE_SERVER_SIDE_CURSORS=pooler,
         )
-        limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **DEAD_AFTER}
+        limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **KEEPALIVE_OPTIONS}
         if (
             query_seconds and not pooler
         ):  # a pooler gives the session to others, and may refuse what it does not know

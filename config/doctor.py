@@ -23,20 +23,20 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from annotation.services.people import institution, messages
-from assay.counts import counted
+from assay.counts import format_count
 from config import backups, environment, health
 from pooling.models import Job
 from pooling.platform import signs_of_life, sqlite_log
-from pooling.platform.jobs import STALE
-from pooling.services.shared_folder import what_is_missing
+from pooling.platform.jobs import STALE_AFTER
+from pooling.services.shared_folder import missing_files_message
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 LEAST_FREE_BYTES, LEAST_FREE_SHARE = 2_000_000_000, 0.05
-LEAST_FILES = 1024
+MIN_FILES = 1024
 """Open files of a process; the limit of systemd and of most shells."""
-OTHER_CLOCK = timedelta(seconds=5)
-WAITING_LONG = timedelta(minutes=2)
-OLD_BACKUP = timedelta(days=7)
+MAX_CLOCK_DIFFERENCE = timedelta(seconds=5)
+MAX_JOB_WAIT = timedelta(minutes=2)
+MAX_BACKUP_AGE = timedelta(days=7)
 NETWORK_FILE_SYSTEMS = {
     "nfs",
     "nfs4",
@@ -57,60 +57,60 @@ class Finding(NamedTuple):
     sentence: str
 
 
-def wrong(sentence: str) -> Finding:
+def problem_finding(sentence: str) -> Finding:
     return Finding(True, sentence)
 
 
-def note(sentence: str) -> Finding:
+def note_finding(sentence: str) -> Finding:
     return Finding(False, sentence)
 
 
-def findings() -> list[Finding]:
+def find_problems() -> list[Finding]:
     """Everything that is not right, the worst first."""
-    all_findings = [finding for check in WITHOUT_DATABASE for finding in answers(check)]
-    if reason := health.problem_of(health.CHECKS["database"]):
+    all_findings = [finding for check in CHECKS_WITHOUT_DATABASE for finding in run_check(check)]
+    if reason := health.find_problem(health.CHECKS["database"]):
         all_findings.append(
-            wrong(
+            problem_finding(
                 f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."
             )
         )
-    elif reason := health.problem_of(health.CHECKS["migrations"]):
-        all_findings.append(wrong(f"The database is not that of this version: {reason}."))
+    elif reason := health.find_problem(health.CHECKS["migrations"]):
+        all_findings.append(problem_finding(f"The database is not that of this version: {reason}."))
     else:
-        all_findings += [finding for check in WITH_DATABASE for finding in answers(check)]
+        all_findings += [finding for check in CHECKS_WITH_DATABASE for finding in run_check(check)]
     return sorted(all_findings, key=lambda finding: not finding.wrong)
 
 
-def served_to_others() -> bool:
+def is_public() -> bool:
     return bool(set(settings.ALLOWED_HOSTS) - LOOPBACK)
 
 
-def doors() -> Iterator[Finding]:
+def access() -> Iterator[Finding]:
     """Who is let in, and how."""
     if settings.DEBUG:
-        yield wrong(
+        yield problem_finding(
             "ASSAY_DEBUG=1 shows every visitor settings and code after a mistake; unset it."
         )
     if "*" in settings.ALLOWED_HOSTS:
-        yield wrong(
+        yield problem_finding(
             "ASSAY_ALLOWED_HOSTS=* lets others send links in your name; write the names under "
             "which the pages are reached."
         )
-    if served_to_others() and not settings.HTTPS:
-        yield wrong(
+    if is_public() and not settings.HTTPS:
+        yield problem_finding(
             "Pages are served to other machines without HTTPS: passwords travel readable. Put a "
             "proxy before it, and set ASSAY_HTTPS=1."
         )
-    if settings.HTTPS and not served_to_others():
-        yield wrong(
+    if settings.HTTPS and not is_public():
+        yield problem_finding(
             "ASSAY_HTTPS=1, but ASSAY_ALLOWED_HOSTS names this machine only: nobody else gets an answer."
         )
     if settings.HTTPS and not settings.TRUSTED_PROXIES:
-        yield note(
+        yield note_finding(
             "ASSAY_TRUSTED_PROXIES is not set: everybody behind the proxy counts as one address when sign-ins fail."
         )
     if 0 < len(settings.METRICS_TOKEN) < 16:
-        yield note("ASSAY_METRICS_TOKEN can be guessed: take at least 16 characters.")
+        yield note_finding("ASSAY_METRICS_TOKEN can be guessed: take at least 16 characters.")
     for message in checks.run_checks(include_deployment_checks=settings.HTTPS):
         if not message.is_silenced():
             yield Finding(message.is_serious(), f"{str(message.msg).strip()} ({message.id})")
@@ -123,48 +123,48 @@ def secret_key() -> Iterator[Finding]:
         and path.exists()
         and stat.S_IMODE(path.stat().st_mode) & 0o077
     ):
-        yield wrong(
+        yield problem_finding(
             f"Others on this machine can read {path} and sign in as anybody: chmod 600 {path}"
         )
     if len(settings.SECRET_KEY) < 40:
-        yield wrong(
+        yield problem_finding(
             "ASSAY_SECRET_KEY is shorter than 40 characters and can be guessed; leave it out, and one is made."
         )
 
 
 def folders() -> Iterator[Finding]:
     """Where files lie, and whether more will fit."""
-    if reason := health.problem_of(health.CHECKS["storage"]):
-        yield wrong(f"Files cannot be kept: {reason}.")
+    if reason := health.find_problem(health.CHECKS["storage"]):
+        yield problem_finding(f"Files cannot be kept: {reason}.")
         return
     room = shutil.disk_usage(settings.MEDIA_ROOT)
     if room.free < LEAST_FREE_BYTES or room.free < LEAST_FREE_SHARE * room.total:
-        yield wrong(
+        yield problem_finding(
             f"Only {room.free / 1e9:.1f} GB are free where files lie ({settings.MEDIA_ROOT}): imports will be refused."
         )
     if connection.vendor == "sqlite":
-        kind = file_system(Path(connection.settings_dict["NAME"]).parent)
+        kind = file_system_type(Path(connection.settings_dict["NAME"]).parent)
         if kind in NETWORK_FILE_SYSTEMS:
-            yield wrong(
+            yield problem_finding(
                 f"SQLite's file lies on {kind}, whose locks cannot be relied on: move it to a "
                 f"local disk, or take PostgreSQL."
             )
-        if sqlite_log.n_bytes() > sqlite_log.WARN_BYTES:
-            yield wrong(
-                f"SQLite's log has {sqlite_log.n_bytes() / 1e6:.0f} MB: somebody has been reading "
+        if sqlite_log.log_bytes() > sqlite_log.WARN_BYTES:
+            yield problem_finding(
+                f"SQLite's log has {sqlite_log.log_bytes() / 1e6:.0f} MB: somebody has been reading "
                 f"for long (a shell, another program's backup)."
             )
     if not settings.DEBUG and not (Path(settings.STATIC_ROOT) / "staticfiles.json").exists():
-        yield wrong(
+        yield problem_finding(
             "Style sheets and scripts are not collected: manage.py collectstatic --no-input"
         )
-    if health.drain_mark().exists():
-        yield note(
+    if health.drain_file().exists():
+        yield note_finding(
             "This machine is being drained: /readyz answers 503. assay drain --end takes people again."
         )
 
 
-def file_system(folder: Path) -> str:
+def file_system_type(folder: Path) -> str:
     """The kind of file system that the folder lies on; empty where the system does not tell."""
     mounts = Path("/proc/mounts")
     if not mounts.exists():
@@ -180,23 +180,23 @@ def file_system(folder: Path) -> str:
 
 def limits() -> Iterator[Finding]:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most < LEAST_FILES:
-        yield note(
-            f"A process may open {most} files only; give it {LEAST_FILES} or more (LimitNOFILE in "
+    if most < MIN_FILES:
+        yield note_finding(
+            f"A process may open {most} files only; give it {MIN_FILES} or more (LimitNOFILE in "
             f"a unit of systemd, ulimit -n in a shell)."
         )
 
 
 def broker() -> Iterator[Finding]:
-    if reason := health.problem_of(health.CHECKS["broker"]):
-        yield wrong(
+    if reason := health.find_problem(health.CHECKS["broker"]):
+        yield problem_finding(
             f"{reason[:1].upper()}{reason[1:]}: jobs wait for up to a minute longer; look at ASSAY_BROKER_URL."
         )
 
 
 def mail() -> Iterator[Finding]:
-    if served_to_others() and messages.are_printed():
-        yield note(
+    if is_public() and messages.is_console_backend():
+        yield note_finding(
             "No mail is sent (ASSAY_EMAIL_HOST): sign-in links, reminders and to-do lists are "
             "printed on the console of the program, and reach nobody."
         )
@@ -206,14 +206,14 @@ def packages() -> Iterator[Finding]:
     """What the settings ask for, and is not a part of the program. (The object store's package is a
     matter of `folders`.)"""
     if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
-        yield wrong(
-            f"{institution.NO_PACKAGE}. Until then nobody signs in by {settings.INSTITUTION}."
+        yield problem_finding(
+            f"{institution.NO_PACKAGE_MESSAGE}. Until then nobody signs in by {settings.INSTITUTION}."
         )
 
 
 def files() -> Iterator[Finding]:
-    if sentence := what_is_missing():
-        yield wrong(f"{sentence[:1].upper()}{sentence[1:]}.")
+    if sentence := missing_files_message():
+        yield problem_finding(f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
 def programs() -> Iterator[Finding]:
@@ -222,45 +222,47 @@ def programs() -> Iterator[Finding]:
         (signs_of_life.WEB_SERVER, "web server"),
         (signs_of_life.WORKER, "background worker"),
     ):
-        age = signs_of_life.age_seconds(program)
+        age = signs_of_life.heartbeat_age_seconds(program)
         if age is None:
-            yield note(f"No {name} has run on the data folder {settings.DATA_DIR} yet.")
+            yield note_finding(f"No {name} has run on the data folder {settings.DATA_DIR} yet.")
         elif age > signs_of_life.SILENT_SECONDS:
             since = f"{timezone.now() - timedelta(seconds=age):%Y-%m-%d %H:%M} UTC"
-            yield wrong(
+            yield problem_finding(
                 f"No {name} runs: the last sign of life is of {since}. Start it with `make run` or its systemd unit."
             )
 
 
 def last_backup() -> Iterator[Finding]:
-    made_at = backups.last_made_at()
-    if made_at is not None and (age := timezone.now() - made_at) > OLD_BACKUP:
-        yield note(f"The last backup by assay backup is {counted(age.days, 'day')} old.")
-    elif made_at is None and served_to_others():
-        yield note("assay backup has made no backup of this installation yet.")
+    made_at = backups.last_backup_time()
+    if made_at is not None and (age := timezone.now() - made_at) > MAX_BACKUP_AGE:
+        yield note_finding(
+            f"The last backup by assay backup is {format_count(age.days, 'day')} old."
+        )
+    elif made_at is None and is_public():
+        yield note_finding("assay backup has made no backup of this installation yet.")
 
 
 def people() -> Iterator[Finding]:
     if not get_user_model().objects.filter(is_superuser=True, is_active=True).exists():
-        yield note("There is no administrator: manage.py createsuperuser")
+        yield note_finding("There is no administrator: manage.py createsuperuser")
 
 
 def jobs() -> Iterator[Finding]:
     now = timezone.now()
     waiting = (
-        Job.objects.filter(state=Job.State.QUEUED, created_at__lt=now - WAITING_LONG)
+        Job.objects.filter(state=Job.State.QUEUED, created_at__lt=now - MAX_JOB_WAIT)
         .order_by("created_at")
         .first()
     )
-    running = Job.objects.filter(state=Job.State.RUNNING, heartbeat__gte=now - STALE).exists()
+    running = Job.objects.filter(state=Job.State.RUNNING, heartbeat__gte=now - STALE_AFTER).exists()
     if waiting and not running:
-        yield wrong(
+        yield problem_finding(
             f"Nobody takes jobs: “{waiting.label}” waits since "
             f"{waiting.created_at:%Y-%m-%d %H:%M} UTC. Is a worker running?"
         )
-    dead = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=now - 2 * STALE).count()
+    dead = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=now - 2 * STALE_AFTER).count()
     if dead:
-        yield wrong(
+        yield problem_finding(
             f"{dead} job{'s' if dead > 1 else ''} whose worker has ended "
             f"wait{'' if dead > 1 else 's'} for another. Is a worker running?"
         )
@@ -276,8 +278,8 @@ def postgresql() -> Iterator[Finding]:
         )
         open_now, most, version = cursor.fetchone()
     apart = abs(timezone.now() - open_now)
-    if apart > OTHER_CLOCK:
-        yield wrong(
+    if apart > MAX_CLOCK_DIFFERENCE:
+        yield problem_finding(
             f"The clocks of this machine and the database are {apart.total_seconds():.0f} s "
             f"apart: let both follow one time server."
         )
@@ -287,22 +289,22 @@ def postgresql() -> Iterator[Finding]:
         + 3
     )
     if wanted > most - 3:
-        yield wrong(
+        yield problem_finding(
             f"This machine may ask for {wanted} connections, PostgreSQL has {most} "
             f"(max_connections), three of them for itself."
         )
     if version < 140000:
-        yield wrong(
+        yield problem_finding(
             f"PostgreSQL {version // 10000} is older than 14, the oldest that is supported."
         )
     if shutil.which("pg_dump") is None:
-        yield note(
+        yield note_finding(
             "pg_dump is not installed, so assay backup cannot work; on Debian: apt install postgresql-client"
         )
 
 
-WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [
-    doors,
+CHECKS_WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [
+    access,
     secret_key,
     folders,
     limits,
@@ -312,17 +314,17 @@ WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [
     programs,
     last_backup,
 ]
-WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
+CHECKS_WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
 
 
-def answers(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
+def run_check(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
     """What one check finds; a fault of database, disk or setting in the middle of it is a finding
     too."""
     try:
         return list(check())
     except (Error, OSError, ImproperlyConfigured) as error:
         return [
-            wrong(
+            problem_finding(
                 f"{check.__name__} could not be looked at: {str(error).strip() or type(error).__name__}"
             )
         ]

@@ -21,7 +21,7 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 @contextmanager
-def ending_in_a_sentence(status: int = 1) -> Iterator[None]:
+def exit_on_bad_setting(status: int = 1) -> Iterator[None]:
     """End the process with the sentence alone if a setting makes no sense, for programs that are not
     commands of Django."""
     try:
@@ -35,7 +35,7 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(PREFIX + name, default).strip()
 
 
-def in_shell(*names: str) -> str:
+def format_shell_variables(*names: str) -> str:
     """Those of the settings that are given, as they stand before a command in a shell, ended by a
     blank; `` where none is."""
     return "".join(f"{PREFIX}{name}={shlex.quote(text(name))} " for name in names if text(name))

@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 from django.views import defaults
 
 from pooling.api import problems
-from pooling.platform.unavailable import reason, retry_after
+from pooling.platform.unavailable import retry_after_seconds, unavailable_reason
 
 API = "/api/"
 
 
-def _problem(status: int, code: str, detail: str, **headers: str) -> HttpResponse:
+def _problem_response(status: int, code: str, detail: str, **headers: str) -> HttpResponse:
     return HttpResponse(
-        problems.as_text(status, code, detail),
+        problems.problem_json(status, code, detail),
         status=status,
         content_type=problems.CONTENT_TYPE,
         headers=headers,
@@ -31,26 +31,26 @@ def _problem(status: int, code: str, detail: str, **headers: str) -> HttpRespons
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem(404, "not_found", _("There is nothing at this address."))
+        return _problem_response(404, "not_found", _("There is nothing at this address."))
     return defaults.page_not_found(request, exception)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem(403, "forbidden", str(exception) or _("You may not do this."))
+        return _problem_response(403, "forbidden", str(exception) or _("You may not do this."))
     return defaults.permission_denied(request, exception)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem(400, "malformed", _("The request cannot be read."))
+        return _problem_response(400, "malformed", _("The request cannot be read."))
     return defaults.bad_request(request, exception)
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
     """Of an address of the API, before anything of the body is read."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    return _problem(
+    return _problem_response(
         413,
         "too_large",
         f"The body has {request.META['CONTENT_LENGTH']} bytes; other than files at most {most:,} are read.",
@@ -59,16 +59,18 @@ def too_large(request: HttpRequest) -> HttpResponse:
 
 def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
     error = sys.exc_info()[1]
-    missing = reason(error) if error is not None else ""
+    missing = unavailable_reason(error) if error is not None else ""
     if missing:
-        wait = {"Retry-After": str(retry_after())}
+        wait = {"Retry-After": str(retry_after_seconds())}
         if request.path.startswith(API):
-            return _problem(503, "unavailable", f"{missing} {problems.TRY_AGAIN}", **wait)
+            return _problem_response(
+                503, "unavailable", f"{missing} {problems.TRY_AGAIN_MESSAGE}", **wait
+            )
         return HttpResponse(
             loader.get_template("503.html").render({"missing": missing}), status=503, headers=wait
         )
     if request.path.startswith(API):
-        return _problem(
+        return _problem_response(
             500,
             "our_mistake",
             _(
@@ -76,5 +78,6 @@ def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
             ),
         )
     return HttpResponse(
-        loader.get_template("500.html").render({"request_id": problems.current_id()}), status=500
+        loader.get_template("500.html").render({"request_id": problems.current_request_id()}),
+        status=500,
     )

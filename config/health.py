@@ -21,7 +21,7 @@ from annotation.models import Judgement, Lease
 from config.request_counts import COUNTS
 from pooling.models import Job
 from pooling.platform import sqlite_log
-from pooling.platform.kept_files import kept_files
+from pooling.platform.kept_files import file_storage
 
 BROKER_SECONDS = 2
 
@@ -38,12 +38,12 @@ def live(request: HttpRequest) -> HttpResponse:
 def ready(request: HttpRequest) -> HttpResponse:
     """Whether people should be sent here: database, migrations, storage, broker, and not drained.
     503 with the reasons where not."""
-    answers = {name: problem_of(check) or "ok" for name, check in CHECKS.items()}
+    answers = {name: find_problem(check) or "ok" for name, check in CHECKS.items()}
     fine = all(word == "ok" for word in answers.values())
     return JsonResponse({"ready": fine, "checks": answers}, status=200 if fine else 503)
 
 
-def problem_of(check: Callable[[], str]) -> str:
+def find_problem(check: Callable[[], str]) -> str:
     """Empty where all is well, else the reason."""
     try:
         return check()
@@ -53,23 +53,23 @@ def problem_of(check: Callable[[], str]) -> str:
         )
 
 
-def _database() -> str:
+def _database_problem() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return ""
 
 
-def _migrations() -> str:
+def _migrations_problem() -> str:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return f"{len(plan)} to apply; run manage.py migrate" if plan else ""
 
 
-def _storage() -> str:
-    return kept_files.problem()
+def _storage_problem() -> str:
+    return file_storage.problem()
 
 
-def _broker() -> str:
+def _broker_problem() -> str:
     if not settings.BROKER_URL:
         return ""
     from kombu import Connection
@@ -87,21 +87,21 @@ def _broker() -> str:
     return ""
 
 
-def drain_mark() -> Path:
+def drain_file() -> Path:
     """There while this machine is to be sent nobody new."""
     return Path(settings.DATA_DIR) / f"draining-{socket.gethostname()}"
 
 
-def _draining() -> str:
-    return "this machine is being drained" if drain_mark().exists() else ""
+def _draining_problem() -> str:
+    return "this machine is being drained" if drain_file().exists() else ""
 
 
 CHECKS = {
-    "database": _database,
-    "migrations": _migrations,
-    "storage": _storage,
-    "broker": _broker,
-    "drain": _draining,
+    "database": _database_problem,
+    "migrations": _migrations_problem,
+    "storage": _storage_problem,
+    "broker": _broker_problem,
+    "drain": _draining_problem,
 }
 
 
@@ -116,10 +116,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
         given.encode(), settings.METRICS_TOKEN.encode()
     ):
         raise Http404
-    return HttpResponse("".join(_figures()), content_type="text/plain; version=0.0.4")
+    return HttpResponse("".join(_collect_metrics()), content_type="text/plain; version=0.0.4")
 
 
-def _figures() -> list[str]:
+def _collect_metrics() -> list[str]:
     now = timezone.now()
     queued = (
         Job.objects.filter(state=Job.State.QUEUED)
@@ -129,20 +129,22 @@ def _figures() -> list[str]:
     )
     held = Lease.objects.filter(state=Lease.State.LIVE, expires_at__gt=now)
     lines = [
-        _figure(
+        _format_metric(
             "assay_judgements_total",
             "counter",
             "judgements and revisions ever stored, imported ones too",
-            [("", ids_given(Judgement))],
+            [("", count_ids_given(Judgement))],
         ),
-        _figure(
+        _format_metric(
             "assay_claims_total",
             "counter",
             "pairs ever given to annotators, imported ones too",
-            [("", ids_given(Lease))],
+            [("", count_ids_given(Lease))],
         ),
-        _figure("assay_leases_live", "gauge", "pairs that annotators hold", [("", held.count())]),
-        _figure(
+        _format_metric(
+            "assay_leases_live", "gauge", "pairs that annotators hold", [("", held.count())]
+        ),
+        _format_metric(
             "assay_jobs",
             "gauge",
             "background jobs that wait or run",
@@ -151,28 +153,28 @@ def _figures() -> list[str]:
                 for state in Job.ACTIVE
             ],
         ),
-        _figure(
+        _format_metric(
             "assay_job_wait_seconds",
             "gauge",
             "age of the oldest job that waits",
             [("", max(0, (now - queued).total_seconds()) if queued else 0)],
         ),
-        _figure(
-            "assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.n_bytes())]
+        _format_metric(
+            "assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.log_bytes())]
         ),
-        _figure(
+        _format_metric(
             "assay_requests_total",
             "counter",
             "requests answered by this web server since it began, by kind and class of status",
             [(f'{{kind="{kind}",status="{status}"}}', n) for kind, status, n in COUNTS.answers()],
         ),
-        _figure(
+        _format_metric(
             "assay_refusals_total",
             "counter",
             "requests refused because too much was asked",
             [(f'{{kind="{kind}"}}', n) for kind, n in COUNTS.refusals()],
         ),
-        _figure(
+        _format_metric(
             "assay_line_seconds_total",
             "counter",
             "seconds that answered requests stood in line for a thread",
@@ -182,7 +184,7 @@ def _figures() -> list[str]:
     return lines
 
 
-def ids_given(model: type[Model]) -> int:
+def count_ids_given(model: type[Model]) -> int:
     """How many ids rows of the model were ever given. Deleting a campaign does not lower it, as it
     does the highest id: a counter that falls is one that began anew. PostgreSQL passes over the ids
     of transactions that failed."""
@@ -198,7 +200,7 @@ def ids_given(model: type[Model]) -> int:
     return int(row[0] or 0) if row else 0
 
 
-def _figure(name: str, kind: str, words: str, values: list[tuple[str, float]]) -> str:
+def _format_metric(name: str, kind: str, words: str, values: list[tuple[str, float]]) -> str:
     return f"# HELP {name} {words}\n# TYPE {name} {kind}\n" + "".join(
         f"{name}{label} {value}\n" for label, value in values
     )

@@ -14,15 +14,15 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 FILES = {"runtime": ["requirements.txt"], "dev": ["requirements-dev.txt"]}
-OLDEST = (3, 11)
+MIN_PYTHON = (3, 11)
 
 
-def stop(sentence: str) -> None:
+def exit_with_error(sentence: str) -> None:
     sys.stderr.write("assay: " + sentence + "\n")
     raise SystemExit(1)
 
 
-def digest(names: "list[str]") -> str:
+def digest_files(names: "list[str]") -> str:
     content = hashlib.sha256(sys.version.encode())
     for name in names:
         with open(os.path.join(ROOT, name), "rb") as source:
@@ -30,7 +30,7 @@ def digest(names: "list[str]") -> str:
     return content.hexdigest()
 
 
-def run(command: "list[str]") -> bool:
+def run_command(command: "list[str]") -> bool:
     """Run quietly; what it printed is shown only when it failed. -> whether it succeeded."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
     if done.returncode:
@@ -43,8 +43,8 @@ def make_environment() -> None:
     if os.path.exists(PYTHON):
         return
     print("Making the virtual environment .venv …", flush=True)
-    if not run([sys.executable, "-m", "venv", "--without-pip", VENV]):
-        stop(
+    if not run_command([sys.executable, "-m", "venv", "--without-pip", VENV]):
+        exit_with_error(
             "the virtual environment .venv could not be made; see above (on Debian: apt install python3-venv)."
         )
 
@@ -58,7 +58,7 @@ def has_module(module: str) -> bool:
     )
 
 
-def quietly(command: "list[str]") -> bool:
+def run_silently(command: "list[str]") -> bool:
     environment = dict(
         os.environ, UV_SYSTEM_CERTS="1"
     )  # as pip does where a company has a certificate authority of its own
@@ -70,12 +70,12 @@ def quietly(command: "list[str]") -> bool:
     )
 
 
-def installer() -> "str | None":
+def find_installer() -> "str | None":
     """uv where it can be had (seconds), else pip."""
     uv = os.path.join(VENV, "bin", "uv")
     if os.path.exists(uv):
         return uv
-    if not quietly(
+    if not run_silently(
         [
             sys.executable,
             "-m",
@@ -88,31 +88,33 @@ def installer() -> "str | None":
             "uv",
         ]
     ):
-        quietly([PYTHON, "-m", "ensurepip"])
+        run_silently([PYTHON, "-m", "ensurepip"])
         if has_module("pip"):
-            quietly(
+            run_silently(
                 [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"]
             )
     return uv if os.path.exists(uv) else None
 
 
-def install(names: "list[str]") -> None:
+def install_requirements(names: "list[str]") -> None:
     print(
         "Installing the requirements, once (a minute or so, from the package index) …", flush=True
     )
     arguments = []
     for name in names:
         arguments += ["-r", name]
-    uv = installer()
-    if uv and quietly(
+    uv = find_installer()
+    if uv and run_silently(
         [uv, "pip", "install", "--quiet", "--python", PYTHON, "--require-hashes"] + arguments
     ):
         # where uv fails (a mirror or certificates that only pip is configured for) pip gets its
         # turn
         return
-    if not has_module("pip") and not quietly([PYTHON, "-m", "ensurepip"]):
-        stop("neither uv nor pip could be installed into .venv; is the package index reachable?")
-    if not run(
+    if not has_module("pip") and not run_silently([PYTHON, "-m", "ensurepip"]):
+        exit_with_error(
+            "neither uv nor pip could be installed into .venv; is the package index reachable?"
+        )
+    if not run_command(
         [
             PYTHON,
             "-m",
@@ -124,22 +126,26 @@ def install(names: "list[str]") -> None:
         ]
         + arguments
     ):
-        stop("the requirements could not be installed; see above. Is the package index reachable?")
+        exit_with_error(
+            "the requirements could not be installed; see above. Is the package index reachable?"
+        )
 
 
 def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else "runtime"
-    if sys.version_info < OLDEST:
+    if sys.version_info < MIN_PYTHON:
         version = ".".join(map(str, sys.version_info[:2]))
-        stop(
+        exit_with_error(
             "Python "
             + version
             + " is too old; Assay needs Python 3.11 or newer (set PYTHON=/path/to/python3.11)."
         )
     if not os.access(ROOT, os.W_OK):
-        stop("the folder " + ROOT + " is read-only for you; clone Assay into a folder of your own.")
+        exit_with_error(
+            "the folder " + ROOT + " is read-only for you; clone Assay into a folder of your own."
+        )
     stamp = os.path.join(VENV, "installed-" + kind)
-    wanted = digest(FILES[kind])
+    wanted = digest_files(FILES[kind])
     try:
         with open(stamp) as source:
             if source.read() == wanted and os.path.exists(PYTHON):
@@ -147,7 +153,7 @@ def main() -> None:
     except OSError:
         pass
     make_environment()
-    install(FILES[kind])
+    install_requirements(FILES[kind])
     with open(stamp, "w") as out:
         out.write(wanted)
 

@@ -30,14 +30,14 @@ from annotation.services.people import sessions
 from assay.version import program_version
 from config import doctor
 from pooling.models import DocumentFile, Job, Upload
-from pooling.permissions import SignedInRequest, administering
-from pooling.platform.jobs import STALE
-from pooling.platform.kept_files import kept_files
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.requests import row_number
+from pooling.permissions import SignedInRequest, require_administrator
+from pooling.platform.jobs import STALE_AFTER
+from pooling.platform.kept_files import file_storage
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.requests import parse_row_id
 
 log = logging.getLogger(__name__)
-A_DAY = timedelta(days=1)
+RECENT_PERIOD = timedelta(days=1)
 
 
 @login_required
@@ -46,18 +46,18 @@ A_DAY = timedelta(days=1)
 def installation(request: HttpRequest) -> HttpResponse:
     """What is not right, as `assay doctor` says it, and figures of people, work, storage and
     versions."""
-    administering(request)
+    require_administrator(request)
     context = {
-        "findings": doctor.findings(),
-        "people": people(),
-        "work": work(),
-        "storage": storage(),
-        "versions": versions(),
+        "findings": doctor.find_problems(),
+        "people": count_people(),
+        "work": count_jobs(),
+        "storage": measure_storage(),
+        "versions": list_versions(),
     }
     return render(request, "config/installation.html", context)
 
 
-def people() -> dict[str, int]:
+def count_people() -> dict[str, int]:
     """How many accounts there are, of what kind, and how many browsers and tokens are good now."""
     active, creates, administrator = (
         Q(is_active=True),
@@ -73,20 +73,20 @@ def people() -> dict[str, int]:
     good = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return {
         **counts,
-        "sessions": sessions.open_sessions().count(),
+        "sessions": sessions.get_open_sessions().count(),
         "tokens": ApiTokenRow.objects.filter(good).count(),
     }
 
 
-def work() -> dict[str, Any]:
+def count_jobs() -> dict[str, Any]:
     """Jobs that wait, run, have lost their worker, and that failed within a day."""
     now = timezone.now()
-    running, gone = Q(state=Job.State.RUNNING), Q(heartbeat__lt=now - STALE)
+    running, gone = Q(state=Job.State.RUNNING), Q(heartbeat__lt=now - STALE_AFTER)
     counts = Job.objects.aggregate(
         waiting=Count("pk", filter=Q(state=Job.State.QUEUED)),
         running=Count("pk", filter=running & ~gone),
         lost=Count("pk", filter=running & gone),
-        failed=Count("pk", filter=Q(state=Job.State.FAILED, finished_at__gt=now - A_DAY)),
+        failed=Count("pk", filter=Q(state=Job.State.FAILED, finished_at__gt=now - RECENT_PERIOD)),
     )
     oldest = (
         Job.objects.filter(state=Job.State.QUEUED)
@@ -97,7 +97,7 @@ def work() -> dict[str, Any]:
     return {**counts, "oldest": oldest}
 
 
-def storage() -> dict[str, Any]:
+def measure_storage() -> dict[str, Any]:
     """Bytes: of the database, of what was brought in, and what is free where files lie; None where
     it cannot be told.
 
@@ -107,16 +107,16 @@ def storage() -> dict[str, Any]:
     room = shutil.disk_usage(folder) if folder.exists() else None
     return {
         "folder": folder,
-        "store": kept_files.called if kept_files.is_cache else "",
+        "store": file_storage.called if file_storage.is_cache else "",
         "free": room.free if room else None,
         "room": room.total if room else None,
-        "database": database_bytes(),
+        "database": measure_database(),
         "documents": DocumentFile.objects.aggregate(n=Sum("n_bytes"))["n"] or 0,
         "waiting": Upload.objects.aggregate(n=Sum("n_bytes"))["n"] or 0,
     }
 
 
-def database_bytes() -> int | None:
+def measure_database() -> int | None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_database_size(current_database())")
@@ -125,7 +125,7 @@ def database_bytes() -> int | None:
     return file.stat().st_size if file.exists() else None
 
 
-def versions() -> list[tuple[str, str]]:
+def list_versions() -> list[tuple[str, str]]:
     """(what, its version) of what answers this request."""
     connection.ensure_connection()
     major, *rest = connection.get_database_version()
@@ -144,19 +144,19 @@ def versions() -> list[tuple[str, str]]:
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def doors(request: SignedInRequest) -> HttpResponse:
+def sessions_page(request: SignedInRequest) -> HttpResponse:
     """Who is signed in where and which tokens are good, of everybody; ended one by one, or all of
     one person."""
-    administering(request)
+    require_administrator(request)
     if request.method == "POST":
-        _end(request)
+        _end_access(request)
         return redirect(request.get_full_path())
     name = request.GET.get("name", "").strip()
     context = {
         "name": name,
         "sessions": ListPage(
             request,
-            sessions.open_sessions().filter(user__username__icontains=name),
+            sessions.get_open_sessions().filter(user__username__icontains=name),
             search=("user__username", "device"),
             sort={
                 "user": "user__username",
@@ -181,11 +181,11 @@ def doors(request: SignedInRequest) -> HttpResponse:
                 "ends": "expires_at",
             },
             choices=[
-                ListChoice(
+                RowFilter(
                     "standing",
                     _("Standing"),
                     [("good", _("good")), ("over", _("ended"))],
-                    _tokens_that_are,
+                    _filter_tokens,
                 )
             ],
             prefix="token-",
@@ -197,23 +197,23 @@ def doors(request: SignedInRequest) -> HttpResponse:
     return render(request, "config/doors.html", context)
 
 
-def _tokens_that_are(tokens: QuerySet[ApiTokenRow], standing: str) -> QuerySet[ApiTokenRow]:
+def _filter_tokens(tokens: QuerySet[ApiTokenRow], standing: str) -> QuerySet[ApiTokenRow]:
     """standing: good or over."""
     over = Q(expires_at__lte=timezone.now())
     return tokens.filter(over) if standing == "over" else tokens.exclude(over)
 
 
-def _end(request: SignedInRequest) -> None:
+def _end_access(request: SignedInRequest) -> None:
     """What the form asks for; the administrator's own session stays."""
-    action, number = request.POST.get("action", ""), row_number(request.POST.get("number"))
-    others = sessions.open_sessions().exclude(session=request.session.session_key)
+    action, number = request.POST.get("action", ""), parse_row_id(request.POST.get("number"))
+    others = sessions.get_open_sessions().exclude(session=request.session.session_key)
     n_sessions = n_tokens = 0
     if action == "session":
-        n_sessions = sessions.end(others.filter(pk=number))
+        n_sessions = sessions.end_sessions(others.filter(pk=number))
     elif action == "token":
         n_tokens = ApiTokenRow.objects.filter(pk=number).delete()[0]
     elif action == "person":
-        n_sessions = sessions.end(others.filter(user=number))
+        n_sessions = sessions.end_sessions(others.filter(user=number))
         n_tokens = ApiTokenRow.objects.filter(user=number).delete()[0]
     log.warning(
         "%s ended %d sessions and %d tokens (%s %d)",

@@ -9,10 +9,16 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import environment
 
-OIDC = ("OIDC_CLIENT", "OIDC_AUTHORIZE", "OIDC_TOKENS", "OIDC_USERINFO", "OIDC_KEYS")
+REQUIRED_OIDC_SETTINGS = (
+    "OIDC_CLIENT",
+    "OIDC_AUTHORIZE",
+    "OIDC_TOKENS",
+    "OIDC_USERINFO",
+    "OIDC_KEYS",
+)
 
 
-def check(
+def check_settings(
     user_header: str, groups_header: str, *, trusted_proxies: list[str], issuer: str, secret: str
 ) -> None:
     """A header can be written by anybody but for a proxy that is named; half of a provider is
@@ -30,7 +36,7 @@ def check(
         raise ImproperlyConfigured(
             "ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER are two ways of one institution; set one of them"
         )
-    missing = [f"ASSAY_{name}" for name in OIDC if not environment.text(name)] + (
+    missing = [f"ASSAY_{name}" for name in REQUIRED_OIDC_SETTINGS if not environment.text(name)] + (
         [] if secret else ["ASSAY_OIDC_SECRET"]
     )
     if issuer and missing:

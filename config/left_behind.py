@@ -12,32 +12,32 @@ import signal
 import time
 from pathlib import Path
 
-WORD = "began"
-LOOK_S = 0.1
+START_MARK = "began"
+POLL_SECONDS = 0.1
 
 
-def remembered(pid: int) -> str:
-    """A line by which `end_all` knows this process; empty where it is gone or the system does not
+def describe_process(pid: int) -> str:
+    """A line by which `terminate_orphans` knows this process; empty where it is gone or the system does not
     tell."""
-    moment = _began(pid)
-    return f"{WORD} {pid} {moment}" if moment else ""
+    moment = _start_ticks(pid)
+    return f"{START_MARK} {pid} {moment}" if moment else ""
 
 
-def end_all(text: str, *, grace_seconds: float) -> int:
+def terminate_orphans(text: str, *, grace_seconds: float) -> int:
     """End those of the lines of `remembered` that run still: in order, and with force what has not
     ended by then. -> how many"""
-    left = [line for line in text.splitlines() if _runs(line)]
+    left = [line for line in text.splitlines() if _is_running(line)]
     for line in left:
-        _signal(line, signal.SIGTERM)
+        _send_signal(line, signal.SIGTERM)
     until = time.monotonic() + grace_seconds
-    while any(map(_runs, left)) and time.monotonic() < until:
-        time.sleep(LOOK_S)
+    while any(map(_is_running, left)) and time.monotonic() < until:
+        time.sleep(POLL_SECONDS)
     for line in left:
-        _signal(line, signal.SIGKILL)
+        _send_signal(line, signal.SIGKILL)
     return len(left)
 
 
-def _began(pid: int) -> str:
+def _start_ticks(pid: int) -> str:
     """In ticks since the machine's start; empty of a process that is gone, or ended and only waits
     for its parent to ask how."""
     try:
@@ -47,15 +47,17 @@ def _began(pid: int) -> str:
     return fields[19] if len(fields) > 19 and fields[0] != "Z" else ""
 
 
-def _runs(line: str) -> bool:
+def _is_running(line: str) -> bool:
     word, _, rest = line.partition(" ")
     pid, _, moment = rest.partition(" ")
-    return word == WORD and pid.isdigit() and moment != "" and _began(int(pid)) == moment
+    return (
+        word == START_MARK and pid.isdigit() and moment != "" and _start_ticks(int(pid)) == moment
+    )
 
 
-def _signal(line: str, number: int) -> None:
+def _send_signal(line: str, number: int) -> None:
     """By force to all that it has begun, too: each of our programs leads a group of its own."""
-    if not _runs(line):
+    if not _is_running(line):
         return
     pid = int(line.split()[1])
     with contextlib.suppress(ProcessLookupError):

@@ -17,7 +17,7 @@ from pooling.platform import requests
 
 access = logging.getLogger("assay.access")
 
-POLICY = (
+CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src "
     "'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
@@ -33,12 +33,12 @@ class RequestLog:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = time.perf_counter()
-        number = requests.begin(request.headers.get(requests.HEADER, ""))
+        number = requests.start_request(request.headers.get(requests.HEADER, ""))
         response = self.get_response(request)
         response.headers[requests.HEADER] = number
         ms = (time.perf_counter() - began) * 1000
         if access.isEnabledFor(logging.INFO):
-            path = requests.told_path(request)
+            path = requests.loggable_path(request)
             figures = {
                 "method": request.method,
                 "path": path,
@@ -56,7 +56,7 @@ class RequestLog:
         return response
 
 
-class Readable:
+class RejectUnreadableRequests:
     """What no view is to be asked: an address, a query or a session with a NUL, which PostgreSQL
     takes in no text; and a body of the API's, other than a file, that is longer than Django reads
     of a form. The API's framework reads such a one into memory whole, whoever sends it."""
@@ -83,7 +83,7 @@ class Readable:
         return self.get_response(request)
 
 
-class NoNulInForms:
+class RejectNulInForms:
     """A form with a NUL, which nobody types, and which PostgreSQL takes in no text, is refused for
     all its fields: those that a view reads without a form class ended in a mistake of ours. Stands
     behind the CSRF middleware, which has read the fields of every form by then."""
@@ -112,7 +112,7 @@ class ContentSecurityPolicy:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", POLICY)
+        response.headers.setdefault("Content-Security-Policy", CONTENT_POLICY)
         response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
         response.headers.setdefault(
             "Permissions-Policy", "camera=(), microphone=(), geolocation=()"

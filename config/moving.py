@@ -22,10 +22,10 @@ from django.core.management.color import no_style
 from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import Model, sql
 
-from assay.counts import counted
+from assay.counts import format_count
 from config import databases
 
-ROWS = 500
+BATCH_ROWS = 500
 OLD, NEW = "default", "moved_to"
 
 
@@ -33,25 +33,27 @@ class MoveError(Exception):
     """One sentence that says what is wrong and what to do; nothing was changed."""
 
 
-def move(url: str, *, say: Callable[[str], None]) -> int:
+def move_database(url: str, *, say: Callable[[str], None]) -> int:
     """Copy every row of the present SQLite database into the PostgreSQL database at `url`. -> how
     many rows"""
     if connection.vendor != "sqlite":
         raise MoveError(
             "the present database is not SQLite (ASSAY_DATABASE_URL); between PostgreSQL servers use backup and restore"
         )
-    described = databases.described(url, Path(settings.DATA_DIR), query_seconds=0, pooler=False)
+    described = databases.database_settings(
+        url, Path(settings.DATA_DIR), query_seconds=0, pooler=False
+    )
     if described["ENGINE"] != "django.db.backends.postgresql":
         raise MoveError(
             "the address to move to is not that of PostgreSQL: postgresql://user@host:5432/name"
         )
     connections.settings[NEW] = connections.configure_settings({OLD: described})[OLD]
     try:
-        with nobody_else():
+        with exclusive_access():
             _check_empty()
             say("making the tables …")
-            _migrate(url)
-            return _copy(say)
+            _migrate_target(url)
+            return _copy_all(say)
     except DatabaseError as error:
         raise MoveError(f"the database refused: {str(error).strip().splitlines()[0]}") from None
     finally:
@@ -62,7 +64,7 @@ def move(url: str, *, say: Callable[[str], None]) -> int:
 
 
 @contextlib.contextmanager
-def nobody_else() -> Iterator[None]:
+def exclusive_access() -> Iterator[None]:
     """While it is open no `assay up` runs on the data folder, and nobody writes into the old
     database. MoveError where one does."""
     with (Path(settings.DATA_DIR) / "up.lock").open("a", encoding="ascii") as mark:
@@ -86,7 +88,7 @@ def _check_empty() -> None:
         )
 
 
-def _migrate(url: str) -> None:
+def _migrate_target(url: str) -> None:
     """In a process of its own: migrations speak to the default database."""
     env = {**os.environ, "ASSAY_DATABASE_URL": url}
     command = [sys.executable, "-m", "django", "migrate", "--no-input", "--verbosity", "0"]
@@ -100,7 +102,7 @@ def _migrate(url: str) -> None:
         )
 
 
-def models_with_rows() -> list[type[Model]]:
+def list_models() -> list[type[Model]]:
     """One for each table of ours, those between two others included."""
     return [
         model
@@ -109,9 +111,9 @@ def models_with_rows() -> list[type[Model]]:
     ]
 
 
-def _copy(say: Callable[[str], None]) -> int:
+def _copy_all(say: Callable[[str], None]) -> int:
     moved = 0
-    models = models_with_rows()
+    models = list_models()
     with transaction.atomic(
         using=NEW
     ):  # foreign keys are looked at when it is committed, so tables may come in any order
@@ -126,7 +128,7 @@ def _copy(say: Callable[[str], None]) -> int:
             n = _copy_table(model)
             moved += n
             if n:
-                say(f"{model._meta.db_table}: {counted(n, 'row')}")
+                say(f"{model._meta.db_table}: {format_count(n, 'row')}")
         with connections[NEW].cursor() as cursor:
             for statement in connections[NEW].ops.sequence_reset_sql(no_style(), models):
                 cursor.execute(statement)
@@ -135,17 +137,17 @@ def _copy(say: Callable[[str], None]) -> int:
 
 def _copy_table(model: type[Model]) -> int:
     fields, rows, n = model._meta.local_concrete_fields, [], 0
-    for row in model._base_manager.using(OLD).order_by("pk").iterator(chunk_size=ROWS):
+    for row in model._base_manager.using(OLD).order_by("pk").iterator(chunk_size=BATCH_ROWS):
         rows.append(row)
-        if len(rows) == ROWS:
-            n += _insert(model, fields, rows)
+        if len(rows) == BATCH_ROWS:
+            n += _insert_rows(model, fields, rows)
             rows = []
-    n += _insert(model, fields, rows)
-    _compare(model)
+    n += _insert_rows(model, fields, rows)
+    _compare_tables(model)
     return n
 
 
-def _insert(model: type[Model], fields: Any, rows: list[Any]) -> int:
+def _insert_rows(model: type[Model], fields: Any, rows: list[Any]) -> int:
     if rows:
         query = sql.InsertQuery(model)
         query.insert_values(
@@ -161,14 +163,14 @@ def _insert(model: type[Model], fields: Any, rows: list[Any]) -> int:
     return len(rows)
 
 
-def _compare(model: type[Model]) -> None:
+def _compare_tables(model: type[Model]) -> None:
     """MoveError unless both databases have the same rows."""
     names = [field.attname for field in model._meta.local_concrete_fields]
     old, new = (
         model._base_manager.using(alias)
         .order_by("pk")
         .values_list(*names)
-        .iterator(chunk_size=ROWS)
+        .iterator(chunk_size=BATCH_ROWS)
         for alias in (OLD, NEW)
     )
     for one, other in zip_longest(old, new):

@@ -5,7 +5,7 @@ already."""
 
 import threading
 
-AFTER_THE_START_S = 5.0
+DELAY_SECONDS = 5.0
 
 
 def import_numerics() -> None:
@@ -15,9 +15,9 @@ def import_numerics() -> None:
     import scipy.stats  # noqa: F401
 
 
-def import_numerics_later() -> None:
+def import_numerics_in_background() -> None:
     """In a thread, once the process has begun to answer. A page that needs a part of scipy earlier
     imports it itself."""
-    timer = threading.Timer(AFTER_THE_START_S, import_numerics)
+    timer = threading.Timer(DELAY_SECONDS, import_numerics)
     timer.daemon = True
     timer.start()

@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher
 
-in_this_process = threading.Lock()
+process_lock = threading.Lock()
 
 
 def lock_path() -> Path:
@@ -26,11 +26,11 @@ def lock_path() -> Path:
 
 
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
+def hashing_turn() -> Iterator[None]:
     """Waits for its turn among all threads of all processes of this data folder. The system lets go
     of a lock whose process was killed. Where the folder cannot be written the threads of this
     process wait for each other alone."""
-    with in_this_process:
+    with process_lock:
         try:
             lock = lock_path().open("ab")
         except OSError:
@@ -47,12 +47,12 @@ class Argon2(Argon2PasswordHasher):
     time_cost, memory_cost, parallelism = 2, 19_456, 1
 
     def encode(self, password: str, salt: str) -> str:
-        with one_at_a_time():
+        with hashing_turn():
             encoded: str = super().encode(password, salt)
         return encoded
 
     def verify(self, password: str, encoded: str) -> bool:
-        with one_at_a_time():
+        with hashing_turn():
             same: bool = super().verify(password, encoded)
         return same
 
@@ -61,6 +61,6 @@ class PBKDF2(PBKDF2PasswordHasher):
     """Of accounts that were made elsewhere."""
 
     def encode(self, password: str, salt: str, iterations: Any = None) -> str:
-        with one_at_a_time():  # `verify` ends here
+        with hashing_turn():  # `verify` ends here
             encoded: str = super().encode(password, salt, iterations)
         return encoded

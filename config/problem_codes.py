@@ -56,5 +56,5 @@ CODES = {
 
 
 @require_safe
-def explain(request: HttpRequest) -> HttpResponse:
+def problem_page(request: HttpRequest) -> HttpResponse:
     return render(request, "config/problem_codes.html", {"codes": sorted(CODES.items())})

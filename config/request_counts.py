@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 JUDGEMENT, API, PAGE, OTHER = KINDS = ("judgement", "api", "page", "other")
 CLASSES = ("2xx", "3xx", "4xx", "5xx")
-PLACES = 256
+MAX_PROCESSES = 256
 """For processes that live at the same time."""
 _REFUSED, _MICROSECONDS = len(CLASSES), len(CLASSES) + 1
 _WIDTH = len(CLASSES) + 2
@@ -19,14 +19,14 @@ class RequestCounts:
     process writes into a place of its own, and who comes after it there counts on."""
 
     def __init__(self) -> None:
-        self.memory = mmap.mmap(-1, PLACES * len(KINDS) * _WIDTH * 8)
+        self.memory = mmap.mmap(-1, MAX_PROCESSES * len(KINDS) * _WIDTH * 8)
         self.numbers = memoryview(self.memory).cast("q")
         self.place = 0
         self.lock = threading.Lock()
 
     def take_place(self, age: int) -> None:
         """age: gunicorn's number of this process, which no other has."""
-        self.place = age % PLACES
+        self.place = age % MAX_PROCESSES
 
     def _add(self, kind: str, column: int, n: int) -> None:
         at = (self.place * len(KINDS) + KINDS.index(kind)) * _WIDTH + column

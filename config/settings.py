@@ -12,7 +12,7 @@ DATA_DIR = Path(
     env.text("DATA_DIR") or (BASE_DIR / "var" if IN_CHECKOUT else env.user_folder())
 ).resolve()
 COMMAND = ".venv/bin/python manage.py" if IN_CHECKOUT else "assay"
-BEFORE_COMMANDS = env.in_shell(
+BEFORE_COMMANDS = env.format_shell_variables(
     "DATA_DIR"
 )  # for who has to type a command that meets this installation
 DATABASE_GIVEN = bool(env.text("DATABASE_URL"))
@@ -64,18 +64,18 @@ MIDDLEWARE = [
     "config.middleware.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ContentSecurityPolicy",
-    "config.middleware.Readable",
+    "config.middleware.RejectUnreadableRequests",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.middleware.NoNulInForms",
+    "config.middleware.RejectNulInForms",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "annotation.middleware.WhoJudges",
-    "annotation.middleware.OwnTimeZone",
-    "annotation.middleware.OwnLanguage",
+    "annotation.middleware.JudgingUserMiddleware",
+    "annotation.middleware.TimeZoneMiddleware",
+    "annotation.middleware.LanguageMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -102,7 +102,7 @@ QUERY_SECONDS = env.number(
 )  # of one statement; the web server says how long it waits (config/wsgi.py)
 JUDGEMENT_WAIT_SECONDS = env.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 DATABASES = {
-    "default": databases.described(
+    "default": databases.database_settings(
         env.text("DATABASE_URL"), DATA_DIR, query_seconds=QUERY_SECONDS, pooler=POOLER
     )
 }
@@ -148,13 +148,13 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
-    "default": file_stores.described(
+    "default": file_stores.storage_settings(
         env.text("STORAGE"), cache_gigabytes=env.number("CACHE_GB", 20, least=1)
     ),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "config.storage.StaticFiles"
+        else "config.storage.StaticFilesStorage"
     },
 }
 MEDIA_ROOT = (
@@ -185,12 +185,12 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
-        "annotation.authentication.WithinScope",
+        "annotation.authentication.HasTokenScope",
     ],
-    "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.Schema",
+    "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.ApiSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "pooling.api.problems.handler",
-    "DEFAULT_PAGINATION_CLASS": "pooling.api.lists.Pages",
+    "EXCEPTION_HANDLER": "pooling.api.problems.handle_exception",
+    "DEFAULT_PAGINATION_CLASS": "pooling.api.lists.LimitOffsetPages",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
@@ -230,7 +230,7 @@ OIDC_NAME_CLAIM, OIDC_GROUPS_CLAIM = (
 )
 OIDC_RP_SIGN_ALGO, OIDC_USE_PKCE, OIDC_TIMEOUT = "RS256", True, 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "sign-in-oidc-back"
-institution.check(
+institution.check_settings(
     USER_HEADER,
     GROUPS_HEADER,
     trusted_proxies=TRUSTED_PROXIES,
@@ -273,7 +273,7 @@ MACHINE_ENDPOINTS = env.endpoints(
     "MACHINE_ENDPOINTS"
 )  # address -> name of the variable with its key; no page can name others
 METRICS_TOKEN = env.text("METRICS_TOKEN")
-LOGGING = logs.described(
+LOGGING = logs.logging_settings(
     env.text("LOG_LEVEL", "WARNING").upper(),
     style=env.choice("LOG_FORMAT", "line", "json"),
     access=env.flag("ACCESS_LOG"),

@@ -9,7 +9,7 @@ from typing import Any
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class StaticFiles(CompressedManifestStaticFilesStorage):
+class StaticFilesStorage(CompressedManifestStaticFilesStorage):
     support_js_module_import_aggregation = True  # imports of our ES modules get the digest too
     max_post_process_passes = 20  # one for each level of imports; ours never go in circles
     url_of: dict[str, str]

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 log = logging.getLogger("assay.up")
 GRACE_SECONDS = 15.0
 """How long children may take to end before they are killed."""
-MOST_RESTARTS = 5
+MAX_RESTARTS = 5
 """A child that dies more often than this, each time within SOUND_SECONDS of its start, is broken;
 everything stops."""
-SOUND_SECONDS = 60.0
+HEALTHY_SECONDS = 60.0
 
 
 @dataclass
-class Child:
+class SupervisedProcess:
     """One supervised program. `early_deaths`: how often in a row it has ended soon after its
     start."""
 
@@ -47,7 +47,9 @@ class Supervisor:
     """begun: called after each start of a child."""
 
     def __init__(
-        self, children: list[Child], begun: Callable[[list[Child]], object] = lambda children: None
+        self,
+        children: list[SupervisedProcess],
+        begun: Callable[[list[SupervisedProcess]], object] = lambda children: None,
     ) -> None:
         self.children, self.begun = children, begun
         self.stopping = False
@@ -76,14 +78,14 @@ class Supervisor:
     def _stop(self, *_: object) -> None:
         self.stopping = True
 
-    def _alive(self, child: Child) -> bool:
+    def _alive(self, child: SupervisedProcess) -> bool:
         """Restart the child if it has died. -> False when it dies too often."""
         assert child.process is not None
         if self.stopping or child.process.poll() is None:
             return True
         lived = time.monotonic() - child.started
-        child.early_deaths = child.early_deaths + 1 if lived < SOUND_SECONDS else 1
-        if child.early_deaths > MOST_RESTARTS:
+        child.early_deaths = child.early_deaths + 1 if lived < HEALTHY_SECONDS else 1
+        if child.early_deaths > MAX_RESTARTS:
             log.error(
                 "the %s ended %d times soon after its start; stopping",
                 child.name,

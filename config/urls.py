@@ -13,17 +13,17 @@ api = [
     path("", include("analysis.api_urls")),
 ]
 
-admin.site.login = views.sign_in_to_administer  # type: ignore[method-assign, assignment]
+admin.site.login = views.redirect_to_sign_in  # type: ignore[method-assign, assignment]
 urlpatterns = [
     path("api/v1/", include(api)),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("analysis.urls")),
     path("api/schema", views.SchemaView.as_view(), name="api-schema"),
-    path(problems.CODES_PATH.removeprefix("/"), problem_codes.explain, name="api-problems"),
-    path("api/docs", views.Documents.as_view(), name="api-docs"),
+    path(problems.CODES_PATH.removeprefix("/"), problem_codes.problem_page, name="api-problems"),
+    path("api/docs", views.ApiDocumentsView.as_view(), name="api-docs"),
     path("installation", installation.installation, name="installation"),
-    path("installation/doors", installation.doors, name="installation-doors"),
+    path("installation/doors", installation.sessions_page, name="installation-doors"),
     path("healthz", health.live, name="health"),
     path("readyz", health.ready, name="readiness"),
     path("metrics", health.metrics, name="metrics"),

@@ -22,128 +22,133 @@ from django.db.models import FileField, Model
 from analysis.models import Release, Report
 from annotation.models import Campaign
 from annotation.selectors import kept_figures
-from annotation.selectors.judging import audit_invariants
-from annotation.services.judging.recounting import recount
+from annotation.selectors.judging import check_invariants
+from annotation.services.judging.recounting import recount_campaign
 from assay.formats.errors import FormatError
-from assay.formats.storage import digest, load_columns
+from assay.formats.storage import compute_digest, load_columns
 from pooling.models import DocumentFile, Job, Qrels, Run
-from pooling.platform.kept_files import kept_files
+from pooling.platform.kept_files import file_storage
 from pooling.platform.snapshot import snapshot
 from pooling.services.recounting import (
     WrongFigure,
-    is_worked_on,
-    wrong_figures,
-    wrong_figures_of_file,
+    find_wrong_figures,
+    find_wrong_file_figures,
+    has_active_job,
 )
 
-COLUMNS = {
+STORED_COLUMNS = {
     Run: ("run", ("offsets", "documents", "scores", "ranks")),
     Qrels: ("qrels", ("offsets", "documents", "grades")),
 }
-YOUNG_SECONDS = 86_400
+MIN_FILE_AGE_SECONDS = 86_400
 """A file that is no older may belong to a job at work, or to a row that is about to be written."""
-ASIDE = "put-aside"
-MOMENT_S = 1.0
+QUARANTINE_FOLDER = "put-aside"
+RECHECK_SECONDS = 1.0
 
 
-class Fault(NamedTuple):
+class InstallationFault(NamedTuple):
     """mended: it was put right."""
 
     sentence: str
     mended: bool = False
 
 
-def faults(*, mend: bool) -> Iterator[Fault]:
+def find_faults(*, mend: bool) -> Iterator[InstallationFault]:
     """What does not agree, one by one; with mend what can be put right without loss is."""
-    yield from counter_faults(mend=mend)
-    yield from figure_faults(wrong_figures(), mend=mend)
-    yield from file_faults(mend=mend)
-    yield from nameless_files(mend=mend)
+    yield from find_counter_faults(mend=mend)
+    yield from find_figure_faults(find_wrong_figures(), mend=mend)
+    yield from find_file_faults(mend=mend)
+    yield from find_orphan_files(mend=mend)
 
 
-def counter_faults(*, mend: bool) -> Iterator[Fault]:
+def find_counter_faults(*, mend: bool) -> Iterator[InstallationFault]:
     """Slots, leases, revisions, counters and figures of every campaign, each as it is at one
     moment."""
     for campaign in Campaign.objects.order_by("slug"):
-        sentences = looked_at_twice(campaign)
+        sentences = recheck_transient_faults(campaign)
         if sentences and mend:
-            recount(campaign)
-            left = set(looked_at_twice(campaign))
+            recount_campaign(campaign)
+            left = set(recheck_transient_faults(campaign))
             yield from (
-                Fault(f"{campaign.slug}: {sentence}", sentence not in left)
+                InstallationFault(f"{campaign.slug}: {sentence}", sentence not in left)
                 for sentence in sentences
             )
         else:
-            yield from (Fault(f"{campaign.slug}: {sentence}") for sentence in sentences)
+            yield from (InstallationFault(f"{campaign.slug}: {sentence}") for sentence in sentences)
 
 
-def looked_at_twice(campaign: Campaign) -> list[str]:
+def recheck_transient_faults(campaign: Campaign) -> list[str]:
     """What follows a manager's deed in a transaction of its own is wrong only if it has not
     followed a moment later."""
-    sentences, late = at_one_moment(campaign)
-    if late and is_worked_on(campaign.pool):
+    sentences, late = check_in_snapshot(campaign)
+    if late and has_active_job(campaign.pool):
         late = []
     elif late:
-        time.sleep(MOMENT_S)
-        late = [sentence for sentence in at_one_moment(campaign)[1] if sentence in late]
+        time.sleep(RECHECK_SECONDS)
+        late = [sentence for sentence in check_in_snapshot(campaign)[1] if sentence in late]
     return [*sentences, *late]
 
 
-def at_one_moment(campaign: Campaign) -> tuple[list[str], list[str]]:
+def check_in_snapshot(campaign: Campaign) -> tuple[list[str], list[str]]:
     """-> what has to agree at any moment, and what may lag for one"""
     with snapshot():
         now = Campaign.objects.get(pk=campaign.pk)
-        return [*audit_invariants(now), *kept_figures.own_faults(now)], kept_figures.late_faults(
-            now
-        )
+        return [
+            *check_invariants(now),
+            *kept_figures.immediate_faults(now),
+        ], kept_figures.deferred_faults(now)
 
 
-def figure_faults(figures: Iterable[WrongFigure], *, mend: bool) -> Iterator[Fault]:
+def find_figure_faults(
+    figures: Iterable[WrongFigure], *, mend: bool
+) -> Iterator[InstallationFault]:
     for wrong in figures:
-        yield Fault(wrong.sentence, mend and wrong.mend())
+        yield InstallationFault(wrong.sentence, mend and wrong.mend())
 
 
-def file_faults(*, mend: bool) -> Iterator[Fault]:
+def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
     """Files that rows name: whether they are there, and hold what they held, and what the rows keep
     of them."""
-    for model, fields in file_fields().items():
+    for model, fields in list_file_fields().items():
         for row in model._default_manager.order_by("pk").iterator():
             for field in fields:
                 name = getattr(row, field).name
-                if name and not kept_files.exists(name):
-                    yield Fault(
+                if name and not file_storage.exists(name):
+                    yield InstallationFault(
                         f"{model._meta.verbose_name} {row.pk} ({row}): its file {name} is missing"
                     )
                 elif (
                     name
                     and (expected := getattr(row, "digest", ""))
-                    and (digest := content_digest(row, field))
+                    and (digest := compute_content_digest(row, field))
                     and digest != expected
                 ):
-                    yield Fault(
+                    yield InstallationFault(
                         f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} is not what was stored"
                     )
                 elif name:
-                    yield from own_file_faults(row, field, mend=mend)
+                    yield from find_own_file_faults(row, field, mend=mend)
     for report in Report.objects.exclude(files={}).order_by("pk").only("title", "files").iterator():
         for name in report.files.values():
-            if not kept_files.exists(name):
-                yield Fault(f"report {report.pk} ({report}): its file {name} is missing")
+            if not file_storage.exists(name):
+                yield InstallationFault(
+                    f"report {report.pk} ({report}): its file {name} is missing"
+                )
 
 
-def own_file_faults(row: Any, field: str, *, mend: bool) -> Iterator[Fault]:
+def find_own_file_faults(row: Any, field: str, *, mend: bool) -> Iterator[InstallationFault]:
     """What the row keeps of a file that is there."""
     try:
-        wrong = wrong_figures_of_file(row, field)
+        wrong = find_wrong_file_figures(row, field)
     except (FormatError, ValueError, EOFError, OSError) as error:
-        yield Fault(
+        yield InstallationFault(
             f"{row._meta.verbose_name} {row.pk} ({row}): {getattr(row, field).name} cannot be read: {error}"
         )
     else:
-        yield from figure_faults(wrong, mend=mend)
+        yield from find_figure_faults(wrong, mend=mend)
 
 
-def file_fields() -> dict[type[Model], list[str]]:
+def list_file_fields() -> dict[type[Model], list[str]]:
     fields_of_model = {
         model: [field.name for field in model._meta.get_fields() if isinstance(field, FileField)]
         for model in apps.get_models()
@@ -151,13 +156,13 @@ def file_fields() -> dict[type[Model], list[str]]:
     return {model: fields for model, fields in fields_of_model.items() if fields}
 
 
-def content_digest(row: Any, field: str) -> str:
+def compute_content_digest(row: Any, field: str) -> str:
     """As the row's digest was made; empty where the row has none of this file."""
     path = getattr(row, field).path
-    if type(row) in COLUMNS:
-        kind, names = COLUMNS[type(row)]
+    if type(row) in STORED_COLUMNS:
+        kind, names = STORED_COLUMNS[type(row)]
         try:
-            return digest(kind, *load_columns(path, kind=kind, names=names))
+            return compute_digest(kind, *load_columns(path, kind=kind, names=names))
         except (FormatError, OSError):
             return "unreadable"
     if (isinstance(row, DocumentFile) and field == "file") or isinstance(row, Release):
@@ -166,31 +171,31 @@ def content_digest(row: Any, field: str) -> str:
     return ""
 
 
-def nameless_files(*, mend: bool) -> Iterator[Fault]:
+def find_orphan_files(*, mend: bool) -> Iterator[InstallationFault]:
     """Files that no row names, left by a process that was killed between writing a file and its
     row."""
-    named = names_of_files()
-    for name, n_bytes, changed_at in list(kept_files.each()):
+    named = list_named_files()
+    for name, n_bytes, changed_at in list(file_storage.each()):
         if (
             name in named
             or any(name.startswith(f"{one}/") for one in named)
-            or time.time() - changed_at < YOUNG_SECONDS
+            or time.time() - changed_at < MIN_FILE_AGE_SECONDS
         ):
             continue
         if mend:
-            target = Path(settings.DATA_DIR) / ASIDE / name
+            target = Path(settings.DATA_DIR) / QUARANTINE_FOLDER / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(kept_files.path(name), target)
-            kept_files.delete(name)
-        yield Fault(f"{name} ({n_bytes:,} bytes) belongs to nothing", mend)
+            shutil.copy2(file_storage.path(name), target)
+            file_storage.delete(name)
+        yield InstallationFault(f"{name} ({n_bytes:,} bytes) belongs to nothing", mend)
 
 
-def names_of_files() -> set[str]:
+def list_named_files() -> set[str]:
     """Names in the storage that some row speaks of: in a field for files, or within what jobs and
     reports keep as JSON."""
     names = {
         name
-        for model, fields in file_fields().items()
+        for model, fields in list_file_fields().items()
         for field in fields
         for name in model._default_manager.values_list(field, flat=True)
         if name
@@ -200,15 +205,15 @@ def names_of_files() -> set[str]:
         *Job.objects.values_list("parameters", "report"),
     ):
         for value in kept:
-            names |= strings_in(value)
+            names |= collect_strings(value)
     return names
 
 
-def strings_in(value: Any) -> set[str]:
+def collect_strings(value: Any) -> set[str]:
     if isinstance(value, str):
         return {value}
     if isinstance(value, dict):
-        return {text for one in value.values() for text in strings_in(one)}
+        return {text for one in value.values() for text in collect_strings(one)}
     if isinstance(value, list):
-        return {text for one in value for text in strings_in(one)}
+        return {text for one in value for text in collect_strings(one)}
     return set()

@@ -10,16 +10,16 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from pooling.permissions import administering
+from pooling.permissions import require_administrator
 
 
-def sign_in_to_administer(request: HttpRequest) -> HttpResponseRedirect:
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponseRedirect:
     """The administration has no way in of its own: there passwords could be tried past the limits
     of ours."""
     if admin.site.has_permission(request):
         return redirect("admin:index")
     if request.user.is_authenticated:
-        administering(request)
+        require_administrator(request)
         raise PermissionDenied
     return redirect_to_login(
         request.GET.get("next", reverse("admin:index")), login_url=reverse("sign-in")
@@ -30,7 +30,7 @@ class SchemaView(SpectacularAPIView):
     http_method_names = ["get", "head"]
 
 
-class Documents(SpectacularSwaggerSplitView):
+class ApiDocumentsView(SpectacularSwaggerSplitView):
     """Its script comes from an address of its own, for our content policy allows none within the
     page."""
 

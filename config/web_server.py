@@ -25,28 +25,28 @@ graceful_timeout = 30
 loglevel = environment.text("LOG_LEVEL", "WARNING").lower()
 control_socket_disable = True
 LOG_STYLE = environment.choice("LOG_FORMAT", "line", "json")
-OWN_FILES = 256
+RESERVED_FILES = 256
 """What a process has open besides its connections. A worker that runs out of file handles ends."""
 _, MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
 worker_connections = (
     4000
     if MOST_FILES == resource.RLIM_INFINITY
-    else max(threads + 1, min(4000, MOST_FILES - OWN_FILES))
+    else max(threads + 1, min(4000, MOST_FILES - RESERVED_FILES))
 )
-SILENT_SECONDS = 10
+STATUS_SECONDS = 10
 """How long the system keeps a connection on which nothing was asked yet. gunicorn would have a
 thread wait for the first byte, and browsers open connections ahead of time."""
 
 
 def on_starting(server: Any) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
-    logs.take_over("gunicorn.error", LOG_STYLE)
+    logs.reformat_logger("gunicorn.error", LOG_STYLE)
 
 
 def when_ready(server: Any) -> None:
     for listener in server.LISTENERS:
         if hasattr(socket, "TCP_DEFER_ACCEPT") and listener.family != socket.AF_UNIX:
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, STATUS_SECONDS)
 
 
 def post_fork(server: Any, worker: Any) -> None:

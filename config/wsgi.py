@@ -7,7 +7,7 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from config import environment
-from config.numerics import import_numerics_later
+from config.numerics import import_numerics_in_background
 from pooling.platform import signs_of_life
 
 APP_LOAD_ERROR = 4
@@ -15,13 +15,13 @@ APP_LOAD_ERROR = 4
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # browsers wait 20 s; jobs may take longer
-with environment.ending_in_a_sentence(APP_LOAD_ERROR):
+with environment.exit_on_bad_setting(APP_LOAD_ERROR):
     django_application = get_wsgi_application()
-    from config.admission import Admission
-application = Admission(django_application)
-signs_of_life.begin(signs_of_life.WEB_SERVER)
+    from config.admission import AdmissionMiddleware
+application = AdmissionMiddleware(django_application)
+signs_of_life.start_heartbeats(signs_of_life.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
 sys.setswitchinterval(
     0.0005
 )  # a short answer (a pair to judge) waits half a millisecond for a long one (figures), not five
-import_numerics_later()
+import_numerics_in_background()

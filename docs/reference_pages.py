@@ -30,9 +30,9 @@ def set_up_django() -> None:
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    from assay.cli.command_list import loaded
+    from assay.cli.command_list import load_command
 
-    return loaded(name).create_parser("assay", name)
+    return load_command(name).create_parser("assay", name)
 
 
 def listed_actions(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
@@ -112,11 +112,11 @@ class CampaignKeys(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        from annotation.core.campaign_file import TABLES
+        from annotation.core.campaign_file import TABLE_KEYS
 
         name = self.arguments[0]
-        found: list[nodes.Node] = [keys_table(TABLES[name])]
-        for key in TABLES[name]:
+        found: list[nodes.Node] = [keys_table(TABLE_KEYS[name])]
+        for key in TABLE_KEYS[name]:
             if key.row:
                 heading = nodes.literal(text=f"{name}.{key.name}")
                 found.append(nodes.paragraph("", "Keys of a row of ", heading, nodes.Text(":")))

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from pooling.models import Collection, DocumentFile, Job, Pool, Qrels, Run, Upload
 
 
-class ReadOnly(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin):
     def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
         return False
 
@@ -23,13 +23,13 @@ class ReadOnly(admin.ModelAdmin):
 
 
 @admin.register(Collection)
-class CollectionAdmin(ReadOnly):
+class CollectionAdmin(ReadOnlyAdmin):
     list_display = ["name", "slug", "created_by", "created_at"]
     search_fields = ["name", "slug"]
 
 
 @admin.register(Job)
-class JobAdmin(ReadOnly):
+class JobAdmin(ReadOnlyAdmin):
     list_display = [
         "label",
         "kind",
@@ -45,6 +45,6 @@ class JobAdmin(ReadOnly):
 
 
 @admin.register(Run, Qrels, DocumentFile, Pool, Upload)
-class FileAdmin(ReadOnly):
+class FileAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "collection", "created_at"]
     list_select_related = ["collection"]

@@ -5,11 +5,13 @@ from django.urls import path
 from pooling.api import views
 
 urlpatterns = [
-    path("collections/", views.Collections.as_view(), name="api-collections"),
-    path("collections/<slug:slug>/", views.OneCollection.as_view(), name="api-collection"),
-    path("collections/<slug:slug>/uploads/", views.Uploads.as_view(), name="api-uploads"),
-    path("collections/<slug:slug>/uploads/<int:pk>/", views.OneUpload.as_view(), name="api-upload"),
-    path("collections/<slug:slug>/topics/", views.Topics.as_view(), name="api-topics"),
+    path("collections/", views.CollectionList.as_view(), name="api-collections"),
+    path("collections/<slug:slug>/", views.CollectionDetail.as_view(), name="api-collection"),
+    path("collections/<slug:slug>/uploads/", views.UploadList.as_view(), name="api-uploads"),
+    path(
+        "collections/<slug:slug>/uploads/<int:pk>/", views.UploadDetail.as_view(), name="api-upload"
+    ),
+    path("collections/<slug:slug>/topics/", views.TopicList.as_view(), name="api-topics"),
     path(
         "collections/<slug:slug>/topics/check", views.TopicCheck.as_view(), name="api-topics-check"
     ),
@@ -20,25 +22,25 @@ urlpatterns = [
     ),
     path(
         "collections/<slug:slug>/documents/",
-        views.DocumentFiles.as_view(),
+        views.DocumentFileList.as_view(),
         name="api-document-files",
     ),
     path(
         "collections/<slug:slug>/documents/<int:pk>/",
-        views.OneDocumentFile.as_view(),
+        views.DocumentFileDetail.as_view(),
         name="api-document-file",
     ),
-    path("collections/<slug:slug>/runs/", views.Runs.as_view(), name="api-runs"),
-    path("collections/<slug:slug>/runs/<int:pk>/", views.OneRun.as_view(), name="api-run"),
+    path("collections/<slug:slug>/runs/", views.RunList.as_view(), name="api-runs"),
+    path("collections/<slug:slug>/runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),
     path("collections/<slug:slug>/qrels/", views.QrelsList.as_view(), name="api-qrels-list"),
-    path("collections/<slug:slug>/qrels/<int:pk>/", views.OneQrels.as_view(), name="api-qrels"),
-    path("collections/<slug:slug>/pools/", views.Pools.as_view(), name="api-pools"),
+    path("collections/<slug:slug>/qrels/<int:pk>/", views.QrelsDetail.as_view(), name="api-qrels"),
+    path("collections/<slug:slug>/pools/", views.PoolList.as_view(), name="api-pools"),
     path(
         "collections/<slug:slug>/pools/preview",
         views.PoolPreview.as_view(),
         name="api-pool-preview",
     ),
-    path("collections/<slug:slug>/pools/<int:pk>/", views.OnePool.as_view(), name="api-pool"),
+    path("collections/<slug:slug>/pools/<int:pk>/", views.PoolDetail.as_view(), name="api-pool"),
     path(
         "collections/<slug:slug>/pools/<int:pk>/extend",
         views.ExtendPool.as_view(),
@@ -56,7 +58,7 @@ urlpatterns = [
     ),
     path(
         "collections/<slug:slug>/pools/<int:pk>/entries",
-        views.Entries.as_view(),
+        views.EntryList.as_view(),
         name="api-pool-entries",
     ),
     path(
@@ -64,7 +66,7 @@ urlpatterns = [
         views.PoolTable.as_view(),
         name="api-pool-table",
     ),
-    path("jobs/", views.Jobs.as_view(), name="api-jobs"),
-    path("jobs/<int:pk>/", views.OneJob.as_view(), name="api-job"),
+    path("jobs/", views.JobList.as_view(), name="api-jobs"),
+    path("jobs/<int:pk>/", views.JobDetail.as_view(), name="api-job"),
     path("jobs/<int:pk>/cancel", views.CancelJob.as_view(), name="api-job-cancel"),
 ]

@@ -8,15 +8,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from assay.pools.batches import AUDIT, SIZE, Goal
-from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
-from assay.pools.stages import MACHINE
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
+from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, PoolKind
+from assay.pools.stages import LLM_STRATA
 from pooling.models import Collection, Qrels, Run, Upload
-from pooling.services.recognising import RECOGNISE
+from pooling.services.recognising import RECOGNISE_KIND
 from pooling.services.uploads import MODES
 
 
-def rates(text: str) -> list[float]:
+def parse_rates(text: str) -> list[float]:
     """`0.04, 0.30` as ascending click-through rates from 0 to 1; ValidationError for anything else,
     nothing for an empty text."""
     try:
@@ -72,7 +72,7 @@ class ManagerForm(forms.Form):
 class UploadForm(forms.Form):
     """How an uploaded file is to be read. `options()` are those that its kind has."""
 
-    kind = forms.ChoiceField(choices=[(RECOGNISE, _("Recognise")), *Upload.Kind.choices])
+    kind = forms.ChoiceField(choices=[(RECOGNISE_KIND, _("Recognise")), *Upload.Kind.choices])
     mode = forms.ChoiceField(choices=[(mode, mode) for mode in MODES], required=False)
     tag = forms.CharField(max_length=200, required=False)
     order = forms.ChoiceField(choices=[("score", _("score")), ("rank", _("rank"))], required=False)
@@ -89,7 +89,7 @@ class UploadForm(forms.Form):
     thresholds = forms.CharField(max_length=200, required=False)
 
     def clean_thresholds(self) -> list[float]:
-        return rates(self.cleaned_data["thresholds"])
+        return parse_rates(self.cleaned_data["thresholds"])
 
     def options(self, kind: str) -> dict[str, Any]:
         """Those that a file of this kind has."""
@@ -143,15 +143,15 @@ class PercentagesField(forms.CharField):
             ) from None
 
 
-BANDS = [
+STRATA_CHOICES = [
     ("rank", _("Each topic's bands of best rank")),
     ("votes", _("Bands of votes, over all topics: better for the first ten ranks")),
 ]
-BATCHES = _(
+BATCH_HELP = _(
     "The order is learnt anew after each. Smaller ones follow what is found more closely; larger "
     "ones leave annotators fewer waits."
 )
-CHANCE = _(
+AUDIT_HELP = _(
     "Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told."
 )
 
@@ -204,7 +204,7 @@ class PoolForm(forms.Form):
     )
     strata = forms.ChoiceField(
         label=_("Strata of a sampled pool"),
-        choices=BANDS,
+        choices=STRATA_CHOICES,
         required=False,
     )
     goal = forms.ChoiceField(
@@ -223,18 +223,18 @@ class PoolForm(forms.Form):
     batch = forms.IntegerField(
         label=_("Pairs of a batch"),
         min_value=1,
-        max_value=MOST_IN_BATCH,
-        initial=SIZE,
+        max_value=MAX_IN_BATCH,
+        initial=DEFAULT_SIZE,
         required=False,
-        help_text=BATCHES,
+        help_text=BATCH_HELP,
     )
     audit = forms.FloatField(
         label=_("Of a batch by chance, percent"),
         min_value=0,
-        max_value=100 * MOST_AUDIT,
-        initial=100 * AUDIT,
+        max_value=100 * MAX_AUDIT,
+        initial=100 * DEFAULT_AUDIT,
         required=False,
-        help_text=CHANCE,
+        help_text=AUDIT_HELP,
     )
     name = forms.CharField(
         max_length=200, required=False, help_text=_("Empty: made from depth and number of runs.")
@@ -261,7 +261,7 @@ class PoolForm(forms.Form):
             by_machine = _(
                 "Votes and a machine's grades, over all topics: for people corrected by it"
             )
-            self.fields["strata"].choices = [*BANDS, (MACHINE, by_machine)]  # type: ignore[attr-defined]
+            self.fields["strata"].choices = [*STRATA_CHOICES, (LLM_STRATA, by_machine)]  # type: ignore[attr-defined]
         else:
             del self.fields["machine"]
         runs = collection.runs.all()
@@ -277,18 +277,20 @@ class PoolForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """A machine only where strata are made by its grades."""
         data = super().clean() or {}
-        return data | {"machine": data.get("machine", "") if data.get("strata") == MACHINE else ""}
+        return data | {
+            "machine": data.get("machine", "") if data.get("strata") == LLM_STRATA else ""
+        }
 
     def clean_batch(self) -> int:
-        return self.cleaned_data["batch"] or SIZE
+        return self.cleaned_data["batch"] or DEFAULT_SIZE
 
     def clean_audit(self) -> float:
         """-> share"""
         percent = self.cleaned_data["audit"]
-        return AUDIT if percent is None else percent / 100
+        return DEFAULT_AUDIT if percent is None else percent / 100
 
     def clean_goal(self) -> str:
-        return self.cleaned_data["goal"] or Goal.RELEVANT.value
+        return self.cleaned_data["goal"] or BatchGoal.RELEVANT.value
 
 
 class StageForm(forms.Form):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pooling.models import Collection, Job, Pool, Run
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
 
 class FrozenLabels(NamedTuple):
@@ -33,12 +33,12 @@ class MachineSource(NamedTuple):
     labels: Callable[[Collection, str, Any], FrozenLabels]
 
 
-on_extended: list[Callable[[Pool, Work], None]] = []
+on_extended: list[Callable[[Pool, ClaimedJob], None]] = []
 """Campaigns add the pool's new pairs. Called inside the job, after the entries are committed, and
 again after a worker's death, so it adds what is missing and nothing else. `work.in_batches` writes
 in small transactions."""
 
-on_texts: list[Callable[[Pool, Work], None]] = []
+on_texts: list[Callable[[Pool, ClaimedJob], None]] = []
 """Campaigns serve pairs that have a text now. Called inside the job, after texts were linked to
 entries that had none. It may be called again, and when nothing is new."""
 

@@ -11,7 +11,7 @@ from django.db.models import Q, Value
 from django.utils.translation import gettext_lazy as _
 
 from assay.pools import pool_kinds
-from assay.pools.hygiene import need_of
+from assay.pools.hygiene import join_need
 from assay.pools.pool_kinds import PoolKind
 
 
@@ -91,7 +91,7 @@ class Topic(models.Model):
 
     @property
     def need(self) -> str:
-        return need_of(self.description, self.narrative)
+        return join_need(self.description, self.narrative)
 
 
 class Upload(models.Model):
@@ -249,7 +249,7 @@ class Pool(models.Model):
     name = models.CharField(max_length=200)
     kind = models.CharField(
         max_length=10,
-        choices=pool_kinds.CHOICES,
+        choices=pool_kinds.KIND_CHOICES,
         default=PoolKind.DEPTH.value,
         db_default=PoolKind.DEPTH.value,
     )
@@ -308,7 +308,7 @@ class Pool(models.Model):
     @property
     def words(self) -> str:
         """How it was made, in a few words."""
-        return pool_kinds.described(self.kind, depth=self.depth, source=self.source)
+        return pool_kinds.describe_pool(self.kind, depth=self.depth, source=self.source)
 
     @property
     def least_depth(self) -> int:
@@ -320,7 +320,7 @@ class Pool(models.Model):
 
     @property
     def is_staged(self) -> bool:
-        return self.kind in pool_kinds.STAGED
+        return self.kind in pool_kinds.STAGED_KINDS
 
     @property
     def is_sampled(self) -> bool:
@@ -334,11 +334,11 @@ class Pool(models.Model):
 
     @property
     def level_word(self) -> str:
-        return pool_kinds.level_word(self.kind, depth=self.depth)
+        return pool_kinds.get_level_word(self.kind, depth=self.depth)
 
     def level_of(self, priority: int) -> int:
         """The rank, batch or stage of the pairs of this priority."""
-        return pool_kinds.level_of(self.kind, priority, depth=self.depth)
+        return pool_kinds.compute_level(self.kind, priority, depth=self.depth)
 
 
 class Stratum(models.Model):
@@ -404,7 +404,7 @@ class PoolEntry(models.Model):
     )
     entered = models.CharField(
         max_length=6,
-        choices=pool_kinds.ENTERED,
+        choices=pool_kinds.SELECTION_CHOICES,
         blank=True,
         default="",
         db_default="",

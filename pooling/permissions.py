@@ -25,34 +25,34 @@ class SignedInRequest(HttpRequest):
     user: User
 
 
-def person(request_or_user: Any) -> Any:
+def get_person(request_or_user: Any) -> Any:
     """The user behind a request, or the user itself."""
     return getattr(request_or_user, "user", request_or_user)
 
 
-def may_create(request_or_user: Any) -> bool:
+def can_create(request_or_user: Any) -> bool:
     """Whether the person may make collections and campaigns: superusers, and whom an administrator
     gave the right."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_authenticated:
         return False
     return bool(user.is_superuser or getattr(getattr(user, "profile", None), "may_create", False))
 
 
-def creating(request_or_user: Any) -> Any:
+def require_creator(request_or_user: Any) -> Any:
     """The person, if he may make collections. 403 otherwise."""
-    if not may_create(request_or_user):
+    if not can_create(request_or_user):
         raise PermissionDenied(
             _(
                 "You may not make collections. Ask an administrator of this installation for the right to."
             )
         )
-    return person(request_or_user)
+    return get_person(request_or_user)
 
 
-def administering(request_or_user: Any) -> Any:
+def require_administrator(request_or_user: Any) -> Any:
     """The person, if he is an administrator of the installation. 403 otherwise."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_superuser:
         raise PermissionDenied(
             _("Only administrators of this installation see its accounts and its state.")
@@ -60,7 +60,7 @@ def administering(request_or_user: Any) -> Any:
     return user
 
 
-def found_or_404(rows: Any, **named: Any) -> Any:
+def get_row_or_404(rows: Any, **named: Any) -> Any:
     """The row of a QuerySet or a manager. 404 in our words if there is none."""
     try:
         return rows.get(**named)
@@ -68,9 +68,9 @@ def found_or_404(rows: Any, **named: Any) -> Any:
         raise Http404(f"No such {rows.model._meta.verbose_name}.") from None
 
 
-def my_collections(request_or_user: Any) -> QuerySet[Collection]:
+def visible_collections(request_or_user: Any) -> QuerySet[Collection]:
     """The collections that the person may see."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_authenticated:
         return Collection.objects.none()
     return (
@@ -78,17 +78,17 @@ def my_collections(request_or_user: Any) -> QuerySet[Collection]:
     )
 
 
-def managed_collection(request_or_user: Any, slug: str) -> Collection:
+def get_managed_collection(request_or_user: Any, slug: str) -> Collection:
     """The collection, for its managers and superusers. 404 for everybody else."""
-    collection = my_collections(request_or_user).filter(slug=slug).first()
+    collection = visible_collections(request_or_user).filter(slug=slug).first()
     if collection is None:
         raise Http404("No such collection.")
     return collection
 
 
-def my_jobs(request_or_user: Any) -> QuerySet[Job]:
+def visible_jobs(request_or_user: Any) -> QuerySet[Job]:
     """Jobs that the person asked for, and those of collections that he manages."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     if not user.is_authenticated:
         return Job.objects.none()
     if user.is_superuser:
@@ -98,13 +98,15 @@ def my_jobs(request_or_user: Any) -> QuerySet[Job]:
     )
 
 
-def visible_job(request_or_user: Any, pk: int) -> Job:
+def get_visible_job(request_or_user: Any, pk: int) -> Job:
     """The job, for whom asked for it, managers of its collection or campaign, and superusers. 404
     for everybody else."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
     if job is None or not user.is_authenticated:
         raise Http404("No such job.")
-    if my_jobs(user).filter(pk=pk).exists() or any(rule(user, job) for rule in hooks.job_readers):
+    if visible_jobs(user).filter(pk=pk).exists() or any(
+        rule(user, job) for rule in hooks.job_readers
+    ):
         return job
     raise Http404("No such job.")

@@ -25,7 +25,7 @@ def send(job: Job) -> None:
     """Tell the worker once the transaction has committed. A broker that does not answer costs
     seconds, never the job."""
     if settings.BROKER_URL:
-        transaction.on_commit(lambda: hint(RUN_JOB, job.pk))
+        transaction.on_commit(lambda: queue_task(RUN_JOB, job.pk))
 
 
 def enqueue(
@@ -45,7 +45,7 @@ def enqueue(
     return job
 
 
-def hint(task: str, row: int) -> bool:
+def queue_task(task: str, row: int) -> bool:
     """Put a task for this row into the broker's queue. False if the broker does not take it: the
     row is there all the same."""
     from kombu.exceptions import OperationalError

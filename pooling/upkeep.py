@@ -13,17 +13,17 @@ from django.db import DatabaseError, close_old_connections, connection
 from pooling import hooks
 from pooling.models import Job
 from pooling.platform import jobs, sqlite_log
-from pooling.services.shared_folder import what_is_missing
+from pooling.services.shared_folder import missing_files_message
 
 log = logging.getLogger(__name__)
 
-POLL_URGENT = 1.0
-LOOK_FOR_DEAD = 2.0
+POLL_URGENT_SECONDS = 1.0
+DEAD_WORKERS_SECONDS = 2.0
 """Seconds between two looks at whether the processes of running jobs are still there."""
-LOOK_FOR_DUE = 3.0
+DUE_WORK_SECONDS = 3.0
 """Seconds between two looks at whether work is due by itself."""
-SHORTEN_LOG = 60.0
-AFTER_A_FAULT = 2.0
+TRUNCATE_LOG_SECONDS = 60.0
+FAULT_PAUSE_SECONDS = 2.0
 """Seconds until the next look, after one that did not succeed."""
 
 
@@ -36,15 +36,15 @@ class Upkeep:
 
     def step(self) -> None:
         now = time.monotonic()
-        if now - self.looked_at >= LOOK_FOR_DEAD:
+        if now - self.looked_at >= DEAD_WORKERS_SECONDS:
             self.looked_at = now
-            jobs.release_those_of_the_dead()
-        if now - self.kept_up_at >= LOOK_FOR_DUE:
+            jobs.release_jobs_of_dead_workers()
+        if now - self.kept_up_at >= DUE_WORK_SECONDS:
             self.kept_up_at = now
             self.keep_up()
-        if now - self.shortened_at >= SHORTEN_LOG:
+        if now - self.shortened_at >= TRUNCATE_LOG_SECONDS:
             self.shortened_at = now
-            sqlite_log.shorten()
+            sqlite_log.truncate_log()
 
     def keep_up(self) -> None:
         """Ask for the work that is due by itself. What is wrong with one kind of it does not stop
@@ -59,12 +59,12 @@ class Upkeep:
                 log.exception("work that is due by itself could not be asked for")
 
 
-def do_one(waiting: Callable[[], list[int]]) -> bool:
+def run_first_job(waiting: Callable[[], list[int]]) -> bool:
     """Do the first of these jobs that is there to be had. -> whether there was one"""
     return any(jobs.run_job(job_id) for job_id in waiting())
 
 
-def keep_looking(look: Callable[[], object], *, pause: float, is_over: Callable[[], bool]) -> None:
+def poll_forever(look: Callable[[], object], *, pause: float, is_over: Callable[[], bool]) -> None:
     """Look again and again: at once after a look that found something, else after so many seconds.
     What goes wrong is told and does not end it."""
     while not is_over():
@@ -76,13 +76,13 @@ def keep_looking(look: Callable[[], object], *, pause: float, is_over: Callable[
         except (
             Exception
         ):  # want of memory or of a file handle, too: without this no job would ever be done again
-            wait = max(pause, AFTER_A_FAULT)
-            _tell()
+            wait = max(pause, FAULT_PAUSE_SECONDS)
+            _report_idle()
         time.sleep(wait)
     connection.close()
 
 
-def _tell() -> None:
+def _report_idle() -> None:
     try:
         log.warning("a look at the job table failed", exc_info=True)
         connection.close()
@@ -90,11 +90,11 @@ def _tell() -> None:
         return
 
 
-def refuse_without_files() -> None:
+def require_shared_files() -> None:
     """SystemExit for a worker that cannot see the files: it would take jobs and fail in the middle
     of each."""
     try:
-        missing = what_is_missing()
+        missing = missing_files_message()
     except ImproperlyConfigured as error:
         missing = str(error)
     except DatabaseError:

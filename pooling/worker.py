@@ -13,16 +13,16 @@ from django.conf import settings
 
 from pooling import upkeep
 from pooling.platform import interruptions, jobs, signs_of_life
-from pooling.tasks import RUN_JOB, hint, send
+from pooling.tasks import RUN_JOB, queue_task, send
 
-POLL = 5.0
-RESEND = 60.0
+POLL_SECONDS = 5.0
+RESEND_SECONDS = 60.0
 """Seconds after which a job that nobody has taken is sent once more."""
 _stopping = threading.Event()
 
 
 @worker_process_init.connect
-def can_be_replaced(**_: Any) -> None:
+def mark_replaceable(**_: Any) -> None:
     """Celery begins another process for one of its own that ends."""
     interruptions.is_expendable = True
 
@@ -32,9 +32,9 @@ def run_job(job_id: int) -> None:
     jobs.run_job(job_id)
 
 
-def do_urgent_job() -> bool:
+def run_urgent_job() -> bool:
     """In the worker's own process: all others may be at long ones."""
-    return upkeep.do_one(jobs.waiting_urgently)
+    return upkeep.run_first_job(jobs.list_urgent_jobs)
 
 
 class Reconciler:
@@ -49,29 +49,34 @@ class Reconciler:
         """Send what is waiting. -> how many were sent."""
         self.upkeep.step()
         now = time.monotonic()
-        waiting = jobs.waiting()
+        waiting = jobs.list_waiting_jobs()
         self.sent = {key: at for key, at in self.sent.items() if key in set(waiting)}
-        due = [key for key in waiting if now - self.sent.get(key, -RESEND) >= RESEND]
+        due = [
+            key for key in waiting if now - self.sent.get(key, -RESEND_SECONDS) >= RESEND_SECONDS
+        ]
         for key in due:
-            if hint(RUN_JOB, key[0]):
+            if queue_task(RUN_JOB, key[0]):
                 self.sent[key] = now
         return len(due)
 
 
 @worker_init.connect
-def look_for_broker_and_files(**_: Any) -> None:
+def check_broker_and_files(**_: Any) -> None:
     if not settings.BROKER_URL:
         raise SystemExit("assay: ASSAY_BROKER_URL is not set; start `assay worker` instead")
-    upkeep.refuse_without_files()
+    upkeep.require_shared_files()
 
 
 @worker_ready.connect
 def start_threads(**_: Any) -> None:
     _stopping.clear()
-    signs_of_life.begin(signs_of_life.WORKER)
-    for look, pause in ((Reconciler().step, POLL), (do_urgent_job, upkeep.POLL_URGENT)):
+    signs_of_life.start_heartbeats(signs_of_life.WORKER)
+    for look, pause in (
+        (Reconciler().step, POLL_SECONDS),
+        (run_urgent_job, upkeep.POLL_URGENT_SECONDS),
+    ):
         threading.Thread(
-            target=upkeep.keep_looking,
+            target=upkeep.poll_forever,
             args=(look,),
             kwargs={"pause": pause, "is_over": _stopping.is_set},
             name=look.__name__,

@@ -20,15 +20,15 @@ from pooling.platform import interruptions, jobs, signs_of_life
 
 log = logging.getLogger(__name__)
 
-POLL = 0.2
+POLL_SECONDS = 0.2
 """Seconds between two looks at the table by any of the processes."""
-LOOK_AFTER = 0.5
+CHECK_SECONDS = 0.5
 """Seconds between two looks at the processes."""
-LOOK_AHEAD = 8
+N_CANDIDATES = 8
 """Waiting jobs that a process tries to claim before it looks again at which there are."""
 
 
-class Signals:
+class StopSignals:
     """n: how often the process was asked to end."""
 
     def __init__(self) -> None:
@@ -40,56 +40,58 @@ class Signals:
         self.n += 1
 
 
-def do_jobs(*, n_processes: int, only_urgent: bool, above: int) -> None:
+def run_jobs(*, n_processes: int, only_urgent: bool, above: int) -> None:
     """In a process of its own, until it is asked to end, or the one above it is gone. The job that
     it is doing by then it finishes."""
     interruptions.is_expendable = True
-    signals = Signals()
+    signals = StopSignals()
 
     def look() -> bool:
-        return not signals.n and upkeep.do_one(jobs.waiting_urgently if only_urgent else oldest)
+        return not signals.n and upkeep.run_first_job(
+            jobs.list_urgent_jobs if only_urgent else list_oldest_jobs
+        )
 
-    upkeep.keep_looking(
+    upkeep.poll_forever(
         look,
-        pause=upkeep.POLL_URGENT if only_urgent else POLL * n_processes,
+        pause=upkeep.POLL_URGENT_SECONDS if only_urgent else POLL_SECONDS * n_processes,
         is_over=lambda: signals.n > 0 or os.getppid() != above,
     )
 
 
-def oldest() -> list[int]:
-    return [job_id for job_id, _ in jobs.waiting()[:LOOK_AHEAD]]
+def list_oldest_jobs() -> list[int]:
+    return [job_id for job_id, _ in jobs.list_waiting_jobs()[:N_CANDIDATES]]
 
 
-def begin(n_processes: int, *, only_urgent: bool) -> ForkProcess:
+def start_process(n_processes: int, *, only_urgent: bool) -> ForkProcess:
     connections.close_all()  # a connection cannot be shared with another process
     process = multiprocessing.get_context("fork").Process(
-        target=do_jobs,
+        target=run_jobs,
         kwargs={"n_processes": n_processes, "only_urgent": only_urgent, "above": os.getpid()},
     )
     process.start()
     return process
 
 
-def run(n_processes: int) -> None:
+def run_processes(n_processes: int) -> None:
     """Work until SIGTERM or SIGINT, and then until running jobs are done; a second signal kills
     them. One more process does urgent jobs only: all others may be at long ones."""
-    upkeep.refuse_without_files()
-    signals, care = Signals(), upkeep.Upkeep()
+    upkeep.require_shared_files()
+    signals, care = StopSignals(), upkeep.Upkeep()
     processes: dict[int, ForkProcess] = {}
 
     def look() -> None:
-        signs_of_life.give(signs_of_life.WORKER)
+        signs_of_life.write_heartbeat(signs_of_life.WORKER)
         for place in range(n_processes + 1):
             process = processes.get(place)
             if process is not None and process.is_alive():
                 continue
             if process is not None:
                 log.error("a process of the worker ended (%s); another begins", process.exitcode)
-            processes[place] = begin(n_processes, only_urgent=place == n_processes)
+            processes[place] = start_process(n_processes, only_urgent=place == n_processes)
         care.step()
 
-    upkeep.keep_looking(look, pause=LOOK_AFTER, is_over=lambda: signals.n > 0)
+    upkeep.poll_forever(look, pause=CHECK_SECONDS, is_over=lambda: signals.n > 0)
     while alive := [process for process in processes.values() if process.is_alive()]:
         for process in alive:
             process.kill() if signals.n > 1 else process.terminate()
-        time.sleep(POLL)
+        time.sleep(POLL_SECONDS)

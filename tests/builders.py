@@ -53,7 +53,7 @@ def make_user(
 
 def do_urgent_jobs() -> None:
     """As a worker does: mails about accounts."""
-    for job_id in jobs.waiting_urgently():
+    for job_id in jobs.list_urgent_jobs():
         jobs.run_job(job_id)
 
 
@@ -166,9 +166,9 @@ def make_campaign(
     if bar:
         lifecycle.update_campaign(campaign, actor=manager, qualification_pass=bar)
     if state == "paused":
-        lifecycle.pause(campaign, actor=manager)
+        lifecycle.pause_campaign(campaign, actor=manager)
     if state == "closed":
-        lifecycle.close(campaign, actor=manager)
+        lifecycle.close_campaign(campaign, actor=manager)
     return campaign
 
 
@@ -213,7 +213,7 @@ def submit(
     """Submit a grade for a lease with plausible times; grade None: cannot judge."""
     if grade is None:
         answer.setdefault("cannot_reason", "other")
-    return submission.submit(
+    return submission.submit_judgement(
         membership,
         lease=lease.token,
         key=answer.pop("key", None) or uuid.uuid4(),
@@ -226,7 +226,7 @@ def judge(
     membership: Membership, grade: int | None, *, now: datetime | None = None, **answer: Any
 ) -> Judgement:
     """Claim the annotator's next pair and judge it."""
-    lease = scheduling.claim(membership, now=now)
+    lease = scheduling.claim_pair(membership, now=now)
     if lease is None:
         raise AssertionError(f"nothing to judge for {membership}")
     return submit(membership, lease, grade, now=now, **answer).judgement

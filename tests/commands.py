@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core import management
 
-from assay.cli.command_list import command_files, described, loaded
+from assay.cli.command_list import find_command_files, load_command, read_command_help
 
 LIBRARY = "assay"
 
@@ -16,20 +16,20 @@ def get_commands() -> dict[str, str]:
     """name -> app, or `assay`."""
     ours = {
         name: LIBRARY
-        for name, path in command_files().items()
-        if described(path).module.startswith("assay.")
+        for name, path in find_command_files().items()
+        if read_command_help(path).module.startswith("assay.")
     }
     return {**management.get_commands(), **ours}
 
 
 def load_command_class(app: str, name: str) -> Any:
-    return loaded(name) if app == LIBRARY else management.load_command_class(app, name)
+    return load_command(name) if app == LIBRARY else management.load_command_class(app, name)
 
 
 def call_command(name: str, /, *arguments: Any, **options: Any) -> Any:
     """options: by the names that the command gives them, beside what is typed."""
     if get_commands().get(name) != LIBRARY:
         return management.call_command(name, *arguments, **options)
-    command = loaded(name)
+    command = load_command(name)
     parsed = command.create_parser("assay", name).parse_args([str(word) for word in arguments])
     return command.execute(**{**vars(parsed), **options})

@@ -140,7 +140,7 @@ def _emptied_without_what_migrations_make() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _nothing_kept_from_other_tests() -> None:
     """Kept columns go by campaign id; a test database gives the same ids again and again."""
-    live._kept.clear()
+    live._snapshots.clear()
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def rows_read_anew(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Pat
     """A page shows what was judged a moment before: the rows of a campaign are looked for at each
     request, and its files stay with the test."""
     settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(live, "FRESH", 0.0)
+    monkeypatch.setattr(live, "FRESH_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -156,7 +156,7 @@ def _sketched_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "PRINTS_PICTURES", False):
             for name in pictures.USED_BY:
-                patch.setattr(f"{name}.printed", pictures.sketched)
+                patch.setattr(f"{name}.render_files", pictures.sketched)
         yield
 
 

@@ -36,7 +36,7 @@ def own_database(
     elif migrated:
         copy_migrated(folder / f"{name}.sqlite3")
     shared, before = connections["default"], connections.settings["default"]
-    described = databases.described(url, folder, query_seconds=0, pooler=False)
+    described = databases.database_settings(url, folder, query_seconds=0, pooler=False)
     connections.settings["default"] = connections.configure_settings({"default": described})[
         "default"
     ]

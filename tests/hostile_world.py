@@ -39,7 +39,7 @@ from annotation.models import (
     Question,
 )
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic
-from pooling.services.topics import decide
+from pooling.services.topics import decide_topics
 from tests.test_urls_by_role import Brought, World
 
 OVERRIDE = "\u202e"
@@ -121,7 +121,9 @@ def fill(world: World) -> None:
     Topic.objects.update(description=LONG, narrative=LONG, fields={SHORT: LONG}, same_as=word("7"))
     last = collection.topics.order_by("position").last()
     assert last is not None
-    decide(collection, {last.pk: "remove"}, user=world.people["manager"], reasons={last.pk: SHORT})
+    decide_topics(
+        collection, {last.pk: "remove"}, user=world.people["manager"], reasons={last.pk: SHORT}
+    )
     DocumentFile.objects.update(warnings=[LONG])
     Run.objects.update(group=SHORT, description=LONG, warnings=[LONG])
     Qrels.objects.update(warnings=[LONG])

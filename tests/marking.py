@@ -165,8 +165,8 @@ REFUSALS = {
 SAYING = {
     "CampaignStep": (1, 2),
     "DraftContradiction": (1,),
-    "Lever": (2, 3),
-    "ListChoice": (1,),
+    "PlanningOption": (2, 3),
+    "RowFilter": (1,),
     "ToDoAction": (0,),
     "messages": (1,),
     "add_error": (1,),
@@ -197,7 +197,7 @@ def unmarked_in_python(source: str) -> list[str]:
             told += [node.args[at] for at in SAYING.get(_called(node), ()) if at < len(node.args)]
             if ast.unparse(node.func) in MARKS:
                 told += [one for one in node.args[:1] if isinstance(one, ast.JoinedStr | ast.BinOp)]
-            if _called(node) == "ListChoice":
+            if _called(node) == "RowFilter":
                 told += [
                     words
                     for option in node.args[2:3]

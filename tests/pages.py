@@ -181,18 +181,18 @@ def prepare(n_judgements: int = 260) -> None:
     from django.utils import timezone
 
     from analysis.dashboard import agreement_figures, exclusions
-    from analysis.judgements.labels import Choices
+    from analysis.judgements.labels import LabelChoices
     from analysis.publishing import recipes
     from analysis.publishing.release.parts import ReleasePlan
     from analysis.studies import keeping
-    from analysis.studies.given import Given
-    from analysis.studies.papers import study_named
+    from analysis.studies.given import StudyInputs
+    from analysis.studies.papers import get_study
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
-    from annotation.machine.label_files import LabelOfFile
+    from annotation.machine.label_files import FileLabel
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair, Question
     from annotation.services.campaigns import lifecycle
-    from annotation.services.campaigns.pairs import set_kind
+    from annotation.services.campaigns.pairs import set_pair_kind
     from annotation.services.llm_judges import judges
     from annotation.services.people import accounts, results_links
     from pooling.models import Job
@@ -214,7 +214,7 @@ def prepare(n_judgements: int = 260) -> None:
         return job
 
     for number, pair in enumerate(Pair.objects.filter(campaign=campaign).order_by("position")[:3]):
-        set_kind(
+        set_pair_kind(
             pair,
             "gold",
             gold_grade=number,
@@ -234,36 +234,38 @@ def prepare(n_judgements: int = 260) -> None:
     Message.objects.create(
         membership=members[2], text="Please read the guidelines on Partial once more."
     )
-    do(agreement_figures.ask(campaign, user=manager))
+    do(agreement_figures.request_agreement_job(campaign, user=manager))
     exclusion = do(
-        exclusions.ask_what_exclusion_changes(campaign, [members[-1].pseudonym], user=manager)
+        exclusions.request_exclusion_preview(campaign, [members[-1].pseudonym], user=manager)
     )
     preview = do(
-        pool_preview.ask_for_preview(
+        pool_preview.request_preview(
             collection, runs=list(collection.runs.all()), depth=5, user=manager
         )
     )
     extension = do(
-        extending.ask_to_preview(collection.pools.order_by("pk")[0], depth=20, user=manager)
+        extending.request_extension_preview(
+            collection.pools.order_by("pk")[0], depth=20, user=manager
+        )
     )
     create_collection(name="Empty", user=manager)
     bad = ContentFile(b"1 Q0 a 1 high A\n1 Q0 b\n", name="broken.run")
-    upload = uploads.receive(collection, kind="run", file=bad, name="broken.run", user=manager)
-    failed = do(uploads.ask_for_import(upload, mode="import", options={}, user=manager))
+    upload = uploads.store_upload(collection, kind="run", file=bad, name="broken.run", user=manager)
+    failed = do(uploads.request_import(upload, mode="import", options={}, user=manager))
     lifecycle.create_campaign(name="A second look", collection=collection, actor=manager)
     clicks = "".join(
         f"{entry.topic.topic_id} 0 {entry.docno} {int(random.Random(entry.pk).random() < 0.3)}\n"
         for entry in campaign.pool.entries.filter(best_rank__lte=3)
     )
     clicked = ContentFile(clicks.encode(), name="clicks.txt")
-    upload = uploads.receive(
+    upload = uploads.store_upload(
         collection, kind="qrels", file=clicked, name="clicks.txt", user=manager
     )
-    do(uploads.ask_for_import(upload, mode="import", options={"kind": "clicks"}, user=manager))
+    do(uploads.request_import(upload, mode="import", options={"kind": "clicks"}, user=manager))
     own, imported = "campaign:graded:majority", f"imported:{collection.qrels.get().pk}"
     reported = {}
     for kind, n_runs in REPORTS.items():
-        asked = reports.ask_for_report(
+        asked = reports.request_report(
             KINDS[kind],
             collection=collection,
             campaign=campaign,
@@ -279,9 +281,9 @@ def prepare(n_judgements: int = 260) -> None:
         )
         do(asked.job)
         reported[f"report {kind}"] = asked.pk
-    given_to_study = Given({"measures": "nDCG@10", "trials": 1000})
-    study = keeping.ask_for_study(
-        study_named("comparison"),
+    given_to_study = StudyInputs({"measures": "nDCG@10", "trials": 1000})
+    study = keeping.request_study(
+        get_study("comparison"),
         collection=collection,
         campaign=campaign,
         given=given_to_study,
@@ -289,10 +291,10 @@ def prepare(n_judgements: int = 260) -> None:
     )
     do(study.job)
     labels = (
-        LabelOfFile(e.topic.topic_id, e.docno, e.pk % 3, "", None, False)
+        FileLabel(e.topic.topic_id, e.docno, e.pk % 3, "", None, False)
         for e in campaign.pool.entries.select_related("topic")
     )
-    machine = judges.add_from_file(
+    machine = judges.create_judge_from_file(
         campaign,
         name="A model",
         model="model-7",
@@ -302,10 +304,10 @@ def prepare(n_judgements: int = 260) -> None:
     )
     plans = (
         ReleasePlan(name="public"),
-        ReleasePlan(name="median", choices=Choices(method="median")),
+        ReleasePlan(name="median", choices=LabelChoices(method="median")),
     )
     saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
-    do(recipes.ask_for_release(saved[0], user=manager))
+    do(recipes.request_release(saved[0], user=manager))
     disputed = (
         Pair.objects.filter(
             campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")
@@ -337,10 +339,10 @@ def prepare(n_judgements: int = 260) -> None:
     )
     given = {
         "sign_in": accounts.sign_in_path(User.objects.create_user("forgetful")),
-        "results": results_links.make_results_link(
+        "results": results_links.create_results_link(
             campaign, name="Steering group", days=30, actor=manager
         ),
-        "token": accounts.invite(campaign=campaign, actor=manager).token,
+        "token": accounts.create_invitation(campaign=campaign, actor=manager).token,
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,
         "pair": disputed.pk,
@@ -397,7 +399,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     for _ in range(n_judgements):
         moment += step * draw.uniform(0.6, 1.4)
         member = draw.choice(members)
-        lease = scheduling.claim(member, now=moment)
+        lease = scheduling.claim_pair(member, now=moment)
         if lease is None:
             continue
         truth = true_grade(lease.pair)
@@ -418,7 +420,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
             guideline_version=1,
             device=device,
         )
-        submission.submit(
+        submission.submit_judgement(
             member,
             lease=lease.token,
             key=uuid.uuid4(),
@@ -434,7 +436,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     annotator.refresh_from_db()
     for number in range(23):  # the demo's own annotator, shortly before now
         moment = end - timedelta(minutes=20) + timedelta(seconds=45 * number)
-        lease = scheduling.claim(annotator, now=moment)
+        lease = scheduling.claim_pair(annotator, now=moment)
         if lease is not None:
             answer = submission.Answer(
                 grade=true_grade(lease.pair),
@@ -445,7 +447,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
                 guideline_version=1,
                 device="keyboard",
             )
-            submission.submit(
+            submission.submit_judgement(
                 annotator,
                 lease=lease.token,
                 key=uuid.uuid4(),

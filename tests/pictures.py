@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.charts.printed import parts_of, printed, title_of
+from assay.charts.printed import figure_parts, figure_title, render_files
 
 USED_BY = ("assay.charts.printed", "analysis.systems.figures", "analysis.studies.folder")
 """Modules in which the function is looked up by its name."""
@@ -25,16 +25,16 @@ def real_pictures() -> Iterator[None]:
     """Pictures are printed as in production."""
     with pytest.MonkeyPatch.context() as patch:
         for name in USED_BY:
-            patch.setattr(f"{name}.printed", printed)
+            patch.setattr(f"{name}.render_files", render_files)
         yield
 
 
 def sketched(figure: str, *, titled: bool = True) -> dict[str, bytes]:
-    """The files that `assay.charts.printed.printed` makes, holding the description of the picture.
+    """The files that `assay.charts.printed.render_files` makes, holding the description of the picture.
     Raises Nothing for a figure without a picture."""
-    parts_of(figure)
+    figure_parts(figure)
     description = UNIQUE.sub("", figure)
-    content = f"{title_of(figure) if titled else ''}\n{description}"
+    content = f"{figure_title(figure) if titled else ''}\n{description}"
     return {
         kind: beginning.encode("latin-1") + content.encode()
         for kind, beginning in BEGINNINGS.items()

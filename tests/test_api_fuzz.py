@@ -23,13 +23,13 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.models import Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import MachineLabel, Message
 from annotation.services.llm_judges import judges
-from annotation.services.llm_judges.judges import Wanted
+from annotation.services.llm_judges.judges import JudgeOptions
 from annotation.services.people import tokens
 from pooling.platform import jobs
 from pooling.services import pools
@@ -96,12 +96,12 @@ def installation(settings, tmp_path, monkeypatch):
     waiting = bring_in(collection, "run", "t1 Q0 d1 1 9 W\n", user=manager, mode="inspect")
     bring_in(collection, "documents", '{"_id": "d9", "text": "nine"}\n', user=manager)
     jobs.run_job(
-        pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk
+        pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk
     )
-    recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices()), user=manager)
+    recipe = recipes.save_recipe(campaign, ReleasePlan("first", LabelChoices()), user=manager)
     settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
-    machine = judges.add_judge(
-        campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=manager
+    machine = judges.create_judge(
+        campaign, JudgeOptions("machine", "model", "http://127.0.0.1:1/v1"), actor=manager
     )
     MachineLabel.objects.create(
         judge=machine, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.command_list import NAMES, command_files
+from assay.cli.command_list import COMMAND_MODULES, find_command_files
 from assay.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,19 +39,19 @@ def test_each_command_has_one_line_in_the_list(
 ) -> None:
     main(words)
     lines = capsys.readouterr().out.splitlines()
-    for name in NAMES:
+    for name in COMMAND_MODULES:
         (line,) = [line for line in lines if line.startswith(f"  {name}  ")]
         assert len(line.split("  ", 2)[2]) > 20
 
 
 def test_each_module_of_a_command_has_one_name() -> None:
-    assert sorted(NAMES.values()) == sorted(command_files())
+    assert sorted(COMMAND_MODULES.values()) == sorted(find_command_files())
 
 
 def test_no_name_is_the_first_word_of_another() -> None:
-    firsts = {name.split()[0] for name in NAMES if " " in name}
-    assert not firsts & set(NAMES)
-    assert all(len(name.split()) <= 2 for name in NAMES)
+    firsts = {name.split()[0] for name in COMMAND_MODULES if " " in name}
+    assert not firsts & set(COMMAND_MODULES)
+    assert all(len(name.split()) <= 2 for name in COMMAND_MODULES)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_package_adds_an_analysis_by_an_entry_point(
 
 COUNTED = """
 from collections import Counter
-from assay.analyses.shared.measures import one_qrels
+from assay.analyses.shared.measures import read_one_qrels
 from assay.cli.base import FileCommand
 from assay.tabular import Table
 
@@ -112,7 +112,7 @@ class Command(FileCommand):
         parser.add_argument("qrels")
 
     def compute(self, *, qrels, **options):
-        return {"grades": dict(sorted(Counter(one_qrels(self, qrels).grades.tolist()).items()))}
+        return {"grades": dict(sorted(Counter(read_one_qrels(self, qrels).grades.tolist()).items()))}
 
     def tables(self, result):
         rows = [[grade, n] for grade, n in result["grades"].items()]
@@ -181,7 +181,7 @@ def test_bash_completes_commands_options_and_values() -> None:
 def test_the_other_shells_have_every_command_and_its_options(shell: str, lines: list[str]) -> None:
     text = script(shell)
     assert set(lines) <= set(text.splitlines())
-    assert [name for name in NAMES if name.split()[-1] not in text] == []
+    assert [name for name in COMMAND_MODULES if name.split()[-1] not in text] == []
     checker = {"zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}[shell]
     if any((Path(folder) / shell).exists() for folder in os.environ["PATH"].split(os.pathsep)):
         assert (

@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.command_list import NAMES, command_files, described, loaded
+from assay.cli.command_list import (
+    COMMAND_MODULES,
+    find_command_files,
+    load_command,
+    read_command_help,
+)
 from assay.cli.examples import EXAMPLES
 from assay.cli.main import main
 
@@ -38,15 +43,15 @@ NO_NOUN = {
 }
 LIBRARY = [
     name
-    for name, module in NAMES.items()
-    if described(command_files()[module]).module.startswith("assay.")
+    for name, module in COMMAND_MODULES.items()
+    if read_command_help(find_command_files()[module]).module.startswith("assay.")
 ]
 CALLS_A_MODEL = "llm judge"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMMAND_MODULES)
 def test_every_argument_is_explained_and_the_command_has_an_example(name: str) -> None:
-    parser = loaded(NAMES[name]).create_parser("assay", name)
+    parser = load_command(COMMAND_MODULES[name]).create_parser("assay", name)
     own = [
         action
         for action in parser._actions
@@ -59,7 +64,7 @@ def test_every_argument_is_explained_and_the_command_has_an_example(name: str) -
 
 
 def test_every_example_is_of_a_command() -> None:
-    assert set(EXAMPLES) == set(NAMES)
+    assert set(EXAMPLES) == set(COMMAND_MODULES)
 
 
 @pytest.fixture(scope="module")

@@ -92,8 +92,8 @@ from pooling.services.collections import create_collection
 from pooling.tasks import send
 root, _ = User.objects.get_or_create(username="root", is_superuser=True)
 collection = create_collection(name="First", user=root)
-upload = uploads.receive(collection, kind="run", file=ContentFile(b"1 Q0 d 1 2 t\\n", name="a.run"), name="a.run", user=root)
-job = uploads.ask_for_import(upload, mode="import", options={}, user=root)
+upload = uploads.store_upload(collection, kind="run", file=ContentFile(b"1 Q0 d 1 2 t\\n", name="a.run"), name="a.run", user=root)
+job = uploads.request_import(upload, mode="import", options={}, user=root)
 send(job)
 end = time.monotonic() + 120
 while job.state in Job.ACTIVE and time.monotonic() < end:

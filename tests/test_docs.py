@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.command_list import command_name
-from benchmarks.acceptance.page import write
+from benchmarks.acceptance.page import write_page
 from tests.commands import get_commands
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,7 +62,7 @@ def test_the_page_of_sampling_is_made_from_the_figures_that_are_kept(tmp_path: P
     the budget's, not those of what is drawn."""
     kept = tmp_path / "sampling"
     shutil.copytree(ROOT / "docs" / "evidence" / "sampling", kept)
-    write(kept)
+    write_page(kept)
     assert (tmp_path / "sampling.md").read_text(encoding="utf-8") == (
         ROOT / "docs" / "evidence" / "sampling.md"
     ).read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ def sound(settings, tmp_path, monkeypatch):
     )
     settings.SECURE_HSTS_SECONDS = 1000
     for program in (signs_of_life.WEB_SERVER, signs_of_life.WORKER):
-        signs_of_life.give(program)
+        signs_of_life.write_heartbeat(program)
     (tmp_path / "last-backup").write_text(timezone.now().isoformat(timespec="seconds"))
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "staticfiles.json").touch()
@@ -62,7 +62,7 @@ def sound(settings, tmp_path, monkeypatch):
 def told() -> list[str]:
     return [
         f"{'wrong' if finding.wrong else 'note'}: {finding.sentence}"
-        for finding in doctor.findings()
+        for finding in doctor.find_problems()
     ]
 
 
@@ -115,7 +115,7 @@ def test_a_key_that_others_can_read_is_told(sound, tmp_path, monkeypatch):
 
 def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkeypatch):
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Usage(10**12, 10**12 - 10**9, 10**9))
-    monkeypatch.setattr(sqlite_log, "n_bytes", lambda: sqlite_log.WARN_BYTES + 1)
+    monkeypatch.setattr(sqlite_log, "log_bytes", lambda: sqlite_log.WARN_BYTES + 1)
     monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (256, 4096))
     sentences = "\n".join(told())
     assert "Only 1.0 GB are free" in sentences
@@ -133,11 +133,11 @@ def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkey
 )
 def test_the_file_system_is_that_of_the_deepest_mount(monkeypatch, mounts, kind):
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"/dev/sda / btrfs rw 0 0\n{mounts}")
-    assert doctor.file_system(Path("/data/assay")) == kind
+    assert doctor.file_system_type(Path("/data/assay")) == kind
 
 
 def test_sqlite_on_a_network_is_told(sound, monkeypatch):
-    monkeypatch.setattr(doctor, "file_system", lambda _: "nfs4")
+    monkeypatch.setattr(doctor, "file_system_type", lambda _: "nfs4")
     [only] = told()
     assert "SQLite's file lies on nfs4" in only
 

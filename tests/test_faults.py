@@ -106,7 +106,7 @@ def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(submission, "skip", fail)
+    monkeypatch.setattr(submission, "skip_pair", fail)
     answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
     assert is_refusal(answer)
     assert answer.json()["detail"].startswith(sentence)
@@ -118,7 +118,7 @@ def test_our_own_mistake_is_500_in_the_same_shape_with_the_number_under_which_th
     def fail(*_: object, **__: object) -> None:
         raise ValueError("ours")
 
-    monkeypatch.setattr(submission, "skip", fail)
+    monkeypatch.setattr(submission, "skip_pair", fail)
     answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
     assert (answer.status_code, answer.json()["code"], set(answer.json())) == (
         500,
@@ -150,7 +150,7 @@ def test_a_busy_database_is_not_asked_again_and_again(db, monkeypatch):
         raise OperationalError("database is locked")
 
     with pytest.raises(OperationalError):
-        slots.retrying(work)
+        slots.run_with_retries(work)
     assert len(asked) == 1
 
 
@@ -162,7 +162,7 @@ def unblocked(django_db_blocker) -> Iterator[None]:
 
 
 def connected(url: str, *, seconds: int):
-    described = databases.described(url, Path(), query_seconds=seconds, pooler=False)
+    described = databases.database_settings(url, Path(), query_seconds=seconds, pooler=False)
     settings = connections.configure_settings({"default": described})["default"]
     return DatabaseWrapper(settings, alias="limited")
 
@@ -174,7 +174,9 @@ def test_a_connection_whose_other_end_is_silent_is_given_up_by_the_operating_sys
     database = connected(postgresql_url, seconds=2)
     database.ensure_connection()
     parameters = database.connection.info.get_parameters()
-    assert {name: int(parameters[name]) for name in databases.DEAD_AFTER} == databases.DEAD_AFTER
+    assert {
+        name: int(parameters[name]) for name in databases.KEEPALIVE_OPTIONS
+    } == databases.KEEPALIVE_OPTIONS
     assert database.settings_dict["CONN_HEALTH_CHECKS"]
     database.close()
 
@@ -193,7 +195,7 @@ def test_a_statement_and_a_lock_end_at_their_limits(postgresql_url, unblocked):
 
 
 def test_sqlites_log_is_cut_to_its_bound(tmp_path):
-    options = databases.described("", tmp_path, query_seconds=0, pooler=False)["OPTIONS"]
+    options = databases.database_settings("", tmp_path, query_seconds=0, pooler=False)["OPTIONS"]
     with sqlite3.connect(tmp_path / "a.sqlite3") as database:
         database.executescript(options["init_command"])
         assert database.execute("PRAGMA journal_size_limit").fetchone() == (databases.WAL_BYTES,)
@@ -205,13 +207,13 @@ def test_sqlites_log_is_shortened_unless_somebody_reads_and_its_growth_is_told(m
         pytest.skip("the log is SQLite's")
     monkeypatch.setattr(sqlite_log, "WARN_BYTES", 100_000)
     make_user()
-    assert sqlite_log.shorten() == 0
+    assert sqlite_log.truncate_log() == 0
     reader = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT COUNT(*) FROM auth_user").fetchone()
     make_campaign(n_topics=3, n_documents=20)
-    assert sqlite_log.shorten() > 100_000
+    assert sqlite_log.truncate_log() > 100_000
     assert "somebody has been reading for long" in caplog.text
     reader.execute("COMMIT")
     reader.close()
-    assert sqlite_log.shorten() == 0
+    assert sqlite_log.truncate_log() == 0

@@ -125,7 +125,7 @@ def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes
         User.objects.create_user("manager")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("annotation.demo.campaign.make_demo", interrupted)
+    monkeypatch.setattr("annotation.demo.campaign.create_demo", interrupted)
     with pytest.raises(KeyboardInterrupt):
         up.Command().make_demo()
     assert not User.objects.exists()
@@ -133,7 +133,7 @@ def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes
 
 
 def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out():
-    text = up.welcome("http://127.0.0.1:8000/", SIGN_INS)
+    text = up.format_welcome("http://127.0.0.1:8000/", SIGN_INS)
     assert text.count("aaaa-bbbb-cccc-dddd") == 1
     lines = text.splitlines()
     heading = next(i for i, line in enumerate(lines) if "Password" in line)
@@ -143,7 +143,7 @@ def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out()
         assert row.rindex(name) == lines[heading].index("User name")
     assert "http://127.0.0.1:8000/" in text
     assert "Ctrl-C ends Assay" in text
-    assert "Password" not in up.welcome("http://127.0.0.1:8000/", [])
+    assert "Password" not in up.format_welcome("http://127.0.0.1:8000/", [])
 
 
 @pytest.mark.parametrize(("value", "off"), [("", False), ("1", True)])
@@ -216,7 +216,7 @@ def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where
     with subprocess.Popen(deaf, stdout=subprocess.PIPE, start_new_session=True) as program:
         assert program.stdout is not None
         program.stdout.read(2)
-        line = left_behind.remembered(program.pid)
+        line = left_behind.describe_process(program.pid)
         word, pid, moment = line.split()
         for another in (
             "",
@@ -225,12 +225,12 @@ def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where
             f"{word} {pid}",
             f"{word} x {moment}",
         ):
-            assert left_behind.end_all(another, grace_seconds=0.1) == 0
+            assert left_behind.terminate_orphans(another, grace_seconds=0.1) == 0
         assert program.poll() is None
-        assert left_behind.end_all(f"process 7 on a\n{line}\n", grace_seconds=0.3) == 1
+        assert left_behind.terminate_orphans(f"process 7 on a\n{line}\n", grace_seconds=0.3) == 1
         assert program.wait(timeout=20) == -signal.SIGKILL
-    assert left_behind.end_all(line, grace_seconds=0.1) == 0
-    assert left_behind.remembered(program.pid) == ""
+    assert left_behind.terminate_orphans(line, grace_seconds=0.1) == 0
+    assert left_behind.describe_process(program.pid) == ""
 
 
 def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(
@@ -238,13 +238,15 @@ def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(
 ):
     now = [0.0]
     monkeypatch.setattr(supervisor.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(supervisor.Child, "start", lambda child: setattr(child, "started", now[0]))
-    child = supervisor.Child("worker", ["false"])
+    monkeypatch.setattr(
+        supervisor.SupervisedProcess, "start", lambda child: setattr(child, "started", now[0])
+    )
+    child = supervisor.SupervisedProcess("worker", ["false"])
     child.process = Mock(returncode=3, **{"poll.return_value": 3})
     child.start()
     lives = []
     for _ in range(10):
         now[0] += 25  # a slow machine: five deaths never fall into one minute
         lives.append(supervisor.Supervisor([child])._alive(child))
-    assert lives.index(False) == supervisor.MOST_RESTARTS
+    assert lives.index(False) == supervisor.MAX_RESTARTS
     assert "the worker ended 6 times soon after its start; stopping" in caplog.messages

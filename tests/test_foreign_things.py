@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.models import Release, Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
@@ -42,7 +42,7 @@ class Side:
             self.collection, "run", f"t1 Q0 d1 1 9 waits{name}\n", user=self.manager, mode="inspect"
         )
         self.recipe = recipes.save_recipe(
-            self.campaign, ReleasePlan(f"of {name}", Choices()), user=self.manager
+            self.campaign, ReleasePlan(f"of {name}", LabelChoices()), user=self.manager
         )
         self.client = Client()
         self.client.force_login(self.manager)
@@ -92,7 +92,7 @@ def test_a_recipe_of_another_is_neither_compared_built_nor_deleted(sides):
     assert (
         theirs.campaign.recipes.count(),
         Release.objects.count(),
-        Job.objects.filter(kind=recipes.BUILD).count(),
+        Job.objects.filter(kind=recipes.BUILD_JOB).count(),
     ) == (1, 0, 0)
 
 
@@ -193,10 +193,10 @@ def test_files_that_wait_at_another_are_neither_imported_nor_discarded(sides):
 
 
 def test_a_link_of_another_campaign_makes_nobody_a_member_of_ones_own(sides):
-    from annotation.services.people.accounts import invite
+    from annotation.services.people.accounts import create_invitation
 
     _, theirs = sides
-    invitation = invite(campaign=theirs.campaign, actor=theirs.manager)
+    invitation = create_invitation(campaign=theirs.campaign, actor=theirs.manager)
     guest = Client()
     guest.force_login(make_user("guest"))
     guest.post(reverse("join", args=[invitation.token]))

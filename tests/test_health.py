@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_written_a_broker_that_is_away_and_a_drained_mac
     settings.MEDIA_ROOT = tmp_path / "file" / "files"
     settings.BROKER_URL = "redis://127.0.0.1:1/0"
     settings.DATA_DIR = tmp_path
-    health.drain_mark().touch()
+    health.drain_file().touch()
     answer = client.get("/readyz")
     checks = answer.json()["checks"]
     assert answer.status_code == 503

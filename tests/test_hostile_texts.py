@@ -22,7 +22,7 @@ from django.urls import reverse
 from analysis.models import Report
 from analysis.publishing.exports import EXPORTS
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import result_of
+from analysis.systems.selectors import ordered_result
 from tests.conftest import absent
 from tests.databases import undone
 from tests.hostile_world import (
@@ -314,7 +314,7 @@ def test_files_for_spreadsheets_run_nothing_and_latex_reads_no_file(hostile, tmp
                 if one.endswith(".tex")
             }
     row = Report.objects.get(pk=hostile.numbers["report"]["pk"])
-    for table in KINDS[row.kind].tables(result_of(row) or {}):
+    for table in KINDS[row.kind].tables(ordered_result(row) or {}):
         texts[table.key] = client.get(
             reverse("report-table", args=[row.pk, table.key, "tex"])
         ).content.decode()

@@ -71,7 +71,7 @@ def test_figures_are_counted(settings, tmp_path):
     tokens.create_api_token(user=gone, name="good")
     tokens.create_api_token(user=gone, name="over", days=-1)
     signed_in("root")
-    assert installation.people() == {
+    assert installation.count_people() == {
         "n": 3,
         "active": 2,
         "administrators": 1,
@@ -90,7 +90,7 @@ def test_figures_are_counted(settings, tmp_path):
         Job.objects.create(
             kind="import", label="x", state=state, heartbeat=heartbeat, finished_at=finished
         )
-    figures = installation.work()
+    figures = installation.count_jobs()
     assert {key: figures[key] for key in ("waiting", "running", "lost", "failed")} == {
         "waiting": 1,
         "running": 1,
@@ -104,8 +104,8 @@ def test_figures_are_counted(settings, tmp_path):
         file=ContentFile(b"12345", name="a"),
         n_bytes=5,
     )
-    assert installation.storage()["waiting"] == 5
-    assert installation.storage()["database"] > 0
+    assert installation.measure_storage()["waiting"] == 5
+    assert installation.measure_storage()["database"] > 0
 
 
 def test_an_administrator_ends_one_session_one_token_or_all_of_a_person(root):

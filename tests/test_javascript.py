@@ -108,7 +108,7 @@ def pieces_on_the_page() -> Iterator[Callable[[list[Any]], Any]]:
 def test_page_and_server_agree_where_a_cut_text_ends_and_begins(
     pieces_on_the_page: Callable[[list[Any]], Any], text: str, seed: int, words: int
 ) -> None:
-    turn, end = display.rotation(text, seed, words=words), display.shown_end(text, words)
+    turn, end = display.rotation_start(text, seed, words=words), display.shown_end(text, words)
     expected = [[turn, end], [0, turn]] if turn else [[0, end]]
     assert pieces_on_the_page([text, end, turn]) == expected
 

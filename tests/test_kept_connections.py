@@ -23,7 +23,7 @@ from tests.conftest import absent
 
 def connected(url: str, folder: Path) -> Any:
     """As the web server has it."""
-    described = databases.described(url, folder, query_seconds=12, pooler=False)
+    described = databases.database_settings(url, folder, query_seconds=12, pooler=False)
     settings = connections.configure_settings({"default": described})["default"]
     return import_string(f"{settings['ENGINE']}.base.DatabaseWrapper")(settings, alias="kept")
 
@@ -42,7 +42,7 @@ def begin_request(database: Any) -> None:
 
 def test_only_the_web_server_keeps_connections_to_sqlite(tmp_path):
     def kept(query_seconds: int) -> Any:
-        return databases.described("", tmp_path, query_seconds=query_seconds, pooler=False)[
+        return databases.database_settings("", tmp_path, query_seconds=query_seconds, pooler=False)[
             "CONN_MAX_AGE"
         ]
 

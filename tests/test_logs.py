@@ -37,7 +37,7 @@ def written() -> Iterator[Callable[[str], Log]]:
     access.setLevel(logging.INFO)
 
     def begin(style: str) -> Log:
-        described = DictConfigurator(logs.described("INFO", style=style, access=True))
+        described = DictConfigurator(logs.logging_settings("INFO", style=style, access=True))
         for kind, make in (
             ("formatters", described.configure_formatter),
             ("filters", described.configure_filter),
@@ -64,7 +64,7 @@ def failing_skip(monkeypatch: pytest.MonkeyPatch) -> Any:
     def fail(*_: object, **__: object) -> None:
         raise ValueError("ours")
 
-    monkeypatch.setattr(submission, "skip", fail)
+    monkeypatch.setattr(submission, "skip_pair", fail)
     ada = make_annotator(make_campaign())
     client = Client(raise_request_exception=False)
     client.force_login(ada.user)

@@ -117,7 +117,7 @@ def test_no_sentence_is_unmarked_where_sentences_are_made(name: str) -> None:
         ('raise AnswerRefused("lease_unknown", _("Not yours."), 404)', []),
         ('raise serializers.ValidationError("for programs")', []),
         (
-            'ListChoice("state", "State", [("done", "done"), ("over", _("ended"))], keep)',
+            'RowFilter("state", "State", [("done", "done"), ("over", _("ended"))], keep)',
             ["'State'", "'done'"],
         ),
         (
@@ -170,12 +170,12 @@ def test_words_that_are_not_marked_are_found(template: str, texts: list[str]) ->
 
 def test_managers_words_are_in_a_file_with_which_a_translation_begins() -> None:
     """Else: make words."""
-    path, content = catalogues.managers_template()
+    path, content = catalogues.make_managers_template()
     assert path.read_bytes() == content
-    messages = catalogues.messages_of(read_po(BytesIO(content)))
+    messages = catalogues.list_messages(read_po(BytesIO(content)))
     assert len(messages) > 1000
-    assert not any(text for one in messages for text in catalogues.forms(one.string))
-    for annotators in (catalogues.of_program(), catalogues.of_scripts()):
+    assert not any(text for one in messages for text in catalogues.plural_forms(one.string))
+    for annotators in (catalogues.program_catalog(), catalogues.script_catalog()):
         assert not [one.id for one in messages if annotators.get(one.id, one.context)]
 
 
@@ -186,14 +186,14 @@ def test_a_translation_of_managers_pages_may_be_begun_and_is_compiled(
     monkeypatch.setattr(catalogues, "LOCALE", tmp_path)
     first, *_others = (
         one.id
-        for one in catalogues.messages_of(catalogues.of_managers())
-        if not one.pluralizable and not catalogues.NAMED.findall(one.id)
+        for one in catalogues.list_messages(catalogues.manager_catalog())
+        if not one.pluralizable and not catalogues.PLACEHOLDER_PATTERN.findall(one.id)
     )
     begun = tmp_path / "de" / "LC_MESSAGES" / "managers.po"
     catalog = Catalog(locale="de")
     catalog.add(first, "Das ist ein Anfang.")
-    begun.write_bytes(catalogues.po_file(catalog))
-    made, wrong = catalogues.files_of("de")
+    begun.write_bytes(catalogues.format_po(catalog))
+    made, wrong = catalogues.make_language_files("de")
     assert wrong == []  # what is missing is no mistake here
     assert made[begun].decode().count("msgid ") > 2  # and stands there to be translated
     compiled = tmp_path / "de" / "LC_MESSAGES" / "django.mo"

@@ -9,9 +9,9 @@ import pytest
 
 from assay.cli.command_list import command_name
 from assay.labels.aggregation import METHODS
-from assay.measures.measures import FAMILIES, known_names
+from assay.measures.measures import FAMILIES, list_known_names
 from assay.measures.subcollections import ELEMENTS
-from assay.pools.hygiene import Match
+from assay.pools.hygiene import MatchLevel
 from tests.commands import get_commands
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -29,7 +29,7 @@ def missing(names: list[str], text: str) -> list[str]:
 
 
 def test_every_measure_is_in_the_index_and_on_its_page_with_and_without_cutoff():
-    names = [name for name in known_names() if " " not in name]
+    names = [name for name in list_known_names() if " " not in name]
     assert {re.split(r"@|\(", name)[0] for name in names} == set(FAMILIES)
     assert missing(names, INDEX) == []
     assert missing(names, PAGES["measures.md"]) == []
@@ -51,7 +51,7 @@ def test_every_command_that_computes_something_is_described():
 
 def test_every_element_of_a_collection_and_level_of_topic_hygiene_is_described():
     assert missing(list(ELEMENTS), PAGES["stability.md"]) == []
-    assert missing([match.value for match in Match], PAGES["topics-and-pools.md"]) == []
+    assert missing([match.value for match in MatchLevel], PAGES["topics-and-pools.md"]) == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -53,7 +53,7 @@ def test_judgements_claims_and_leases_rise_by_what_was_done(risen):
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for grade in (0, 1, 2):
         judge(ada, grade)
-    held = [scheduling.claim(bob), scheduling.claim(bob)]
+    held = [scheduling.claim_pair(bob), scheduling.claim_pair(bob)]
     assert risen() == {"assay_judgements_total": 3, "assay_claims_total": 5, "assay_leases_live": 2}
     submit(bob, held[0], 1)
     assert risen() == {"assay_judgements_total": 4, "assay_claims_total": 5, "assay_leases_live": 1}
@@ -69,7 +69,7 @@ def test_totals_do_not_fall_when_a_campaign_is_deleted(risen):
     judgements."""
     campaign = make_campaign(judgements_per_pair=1)
     judge(make_annotator(campaign), 1)
-    lifecycle.close(campaign, actor=None)
+    lifecycle.close_campaign(campaign, actor=None)
     removal.delete_campaign(campaign, actor=None)
     assert risen() == {"assay_judgements_total": 1, "assay_claims_total": 1}
 

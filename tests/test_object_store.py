@@ -25,7 +25,7 @@ from django.core.files.base import ContentFile
 
 from config import file_stores, installation
 from config.management.commands.up import gunicorn_command, worker_command
-from pooling.platform.kept_files import IN_USE_SECONDS, Folder, ObjectStore
+from pooling.platform.kept_files import IN_USE_SECONDS, FolderStorage, ObjectStorage
 from tests.databases import own_database
 from tests.installation import free_port
 from tests.migrated import collected_folder, fill_migrated
@@ -64,12 +64,12 @@ def bucket(moto_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def machine(bucket: str, settings: Any, tmp_path: Path) -> Callable[..., ObjectStore]:
+def machine(bucket: str, settings: Any, tmp_path: Path) -> Callable[..., ObjectStorage]:
     """A machine's own view of the bucket, with a cache of its own."""
 
-    def made(name: str, *, cache_bytes: int = 10_000) -> ObjectStore:
+    def made(name: str, *, cache_bytes: int = 10_000) -> ObjectStorage:
         settings.MEDIA_ROOT = tmp_path / name
-        store = ObjectStore(
+        store = ObjectStorage(
             bucket_name=bucket, prefix="one/place", addressing_style="path", cache_bytes=cache_bytes
         )
         assert store.location == str(tmp_path / name)
@@ -124,7 +124,7 @@ def test_a_cache_keeps_within_its_bound_what_was_asked_for_last(machine):
 def test_a_store_that_does_not_answer_or_has_no_such_bucket_is_said(machine, monkeypatch):
     store = machine("ours")
     assert store.problem() == ""
-    without = ObjectStore(bucket_name="nobodys-bucket", addressing_style="path", cache_bytes=1)
+    without = ObjectStorage(bucket_name="nobodys-bucket", addressing_style="path", cache_bytes=1)
     assert without.problem().startswith("bucket nobodys-bucket: the object store does not answer")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{free_port()}")
     away = machine("theirs")
@@ -148,15 +148,15 @@ def test_a_store_that_does_not_answer_or_has_no_such_bucket_is_said(machine, mon
 )
 def test_an_address_that_makes_no_sense_stops_the_start(address):
     with pytest.raises(ImproperlyConfigured, match="ASSAY_STORAGE"):
-        file_stores.described(address, cache_gigabytes=1)
+        file_stores.storage_settings(address, cache_gigabytes=1)
 
 
 def test_the_folder_is_the_default_and_is_a_store_like_the_other(settings, tmp_path):
-    assert file_stores.described("", cache_gigabytes=1) == {
-        "BACKEND": "pooling.platform.kept_files.Folder"
+    assert file_stores.storage_settings("", cache_gigabytes=1) == {
+        "BACKEND": "pooling.platform.kept_files.FolderStorage"
     }
     settings.MEDIA_ROOT = tmp_path / "files"
-    folder = Folder()
+    folder = FolderStorage()
     folder.save("a/b", ContentFile(b"xyz"))
     assert [(one.name, one.n_bytes) for one in folder.each()] == [("a/b", 3)]
 
@@ -166,12 +166,14 @@ def test_the_page_of_the_installation_says_what_the_folder_is_a_cache_of(
     bucket, settings, tmp_path
 ):
     settings.MEDIA_ROOT = tmp_path
-    assert installation.storage()["store"] == ""
+    assert installation.measure_storage()["store"] == ""
     settings.STORAGES = {
         **settings.STORAGES,
-        "default": file_stores.described(f"s3://{bucket}/x?addressing=path", cache_gigabytes=1),
+        "default": file_stores.storage_settings(
+            f"s3://{bucket}/x?addressing=path", cache_gigabytes=1
+        ),
     }
-    assert (installation.storage()["store"], installation.storage()["folder"]) == (
+    assert (installation.measure_storage()["store"], installation.measure_storage()["folder"]) == (
         f"the bucket {bucket}/x",
         tmp_path,
     )

@@ -95,7 +95,7 @@ def test_a_refusal_never_reaches_the_application_and_keeps_the_number_that_a_pro
     def application(*_: object) -> list[bytes]:
         raise AssertionError("the application was asked")
 
-    [body] = admission.Admission(application)(
+    [body] = admission.AdmissionMiddleware(application)(
         {
             "PATH_INFO": path,
             "HTTP_X_REQUEST_ID": "from-the-proxy",
@@ -123,7 +123,7 @@ def test_a_refusal_never_reaches_the_application_and_keeps_the_number_that_a_pro
     ],
 )
 def test_judgements_wait_longest(path, seconds):
-    assert admission.BEARABLE_S[admission.kind_of(path)] == seconds
+    assert admission.MAX_WAIT_SECONDS[admission.request_kind(path)] == seconds
 
 
 NOW = 1_790_000_000.0
@@ -147,7 +147,7 @@ NOW = 1_790_000_000.0
     ],
 )
 def test_stamps_of_nginx_caddy_and_others_are_read_and_wrong_ones_refuse_nobody(stamp, seconds):
-    assert admission.waited_s(stamp, NOW) == pytest.approx(seconds)
+    assert admission.queue_wait_seconds(stamp, NOW) == pytest.approx(seconds)
 
 
 def test_connections_that_ask_nothing_hold_no_thread(assay):

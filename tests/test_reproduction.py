@@ -20,32 +20,39 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
-from analysis.studies.papers import NAMES
+from analysis.studies.papers import STUDY_NAMES
 from assay.comparison.rankings import tau_b
-from assay.comparison.stability import Protocol, as_json, chunks, combine, population, run_chunk
+from assay.comparison.stability import (
+    StabilityProtocol,
+    as_json,
+    combine_results,
+    make_chunks,
+    make_population,
+    run_chunk,
+)
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from assay.measures.batch import pack
+from assay.measures.batch import pack_collection
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import parse_measures
 from benchmarks.reproduction import (
-    CHECKED,
-    KEPT,
-    PAGE,
+    CHECK_PATTERN,
+    PAGE_PATH,
+    RESULTS_DIR,
     ROOT,
-    STUDY,
-    commands,
-    run,
-    study_folder,
-    study_text,
-    written,
+    STUDY_PATTERN,
+    describe_study,
+    make_study_folder,
+    parse_commands,
+    rewrite_page,
+    run_command,
 )
 from tests.commands import call_command
 
-TEXT = PAGE.read_text("utf-8")
-BLOCKS = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("```")}
-TABLES = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("|")}
-STUDIES = {name: (tables, body) for name, tables, body in STUDY.findall(TEXT)}
+TEXT = PAGE_PATH.read_text("utf-8")
+BLOCKS = {name: body for name, body in CHECK_PATTERN.findall(TEXT) if body.startswith("```")}
+TABLES = {name: body for name, body in CHECK_PATTERN.findall(TEXT) if body.startswith("|")}
+STUDIES = {name: (tables, body) for name, tables, body in STUDY_PATTERN.findall(TEXT)}
 
 
 def cells(table: str) -> list[list[str]]:
@@ -65,8 +72,8 @@ def printed_json(*arguments: str) -> dict:
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    for command, expected in commands(BLOCKS[name]):
-        printed = run(command, data=data_folder, work=tmp_path)
+    for command, expected in parse_commands(BLOCKS[name]):
+        printed = run_command(command, data=data_folder, work=tmp_path)
         assert printed.rstrip("\n").splitlines() == expected.rstrip("\n").splitlines(), command
 
 
@@ -76,17 +83,19 @@ def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_
 def test_a_study_of_the_page_gives_what_the_page_says(name, data_folder, tmp_path):
     tables, body = STUDIES[name]
     assert (
-        study_text(name, tables.split(), study_folder(name, data=data_folder, work=tmp_path))
+        describe_study(
+            name, tables.split(), make_study_folder(name, data=data_folder, work=tmp_path)
+        )
         == body
     )
 
 
 def test_every_file_of_a_study_is_on_the_page_and_all_five_studies_are():
-    assert {path.stem for path in KEPT.glob("*.toml")} == STUDIES.keys()
-    assert {name.partition("-")[0] for name in STUDIES} == set(NAMES)
+    assert {path.stem for path in RESULTS_DIR.glob("*.toml")} == STUDIES.keys()
+    assert {name.partition("-")[0] for name in STUDIES} == set(STUDY_NAMES)
     for name, (_, body) in STUDIES.items():
         said = body.removeprefix("```toml\n").partition("```")[0]
-        assert said in (KEPT / f"{name}.toml").read_text("utf-8")
+        assert said in (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
 
 
 @pytest.mark.data
@@ -95,10 +104,10 @@ def test_only_what_is_named_is_written_anew(data_folder):
         "<!-- check: one -->\n```console\n$ echo 1\nold\n```\n\nWords.\n\n<!-- check: two "
         "-->\n```console\n$ echo 2\nold\n$ echo 3\n```\n"
     )
-    assert written(page, ["two"], data=data_folder) == page.replace(
+    assert rewrite_page(page, ["two"], data=data_folder) == page.replace(
         "2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n"
     )
-    assert written(page, [], data=data_folder) == page.replace("1\nold", "1\n1").replace(
+    assert rewrite_page(page, [], data=data_folder) == page.replace("1\nold", "1\n1").replace(
         "2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n"
     )
 
@@ -219,7 +228,7 @@ def test_the_pairs_of_runs_whose_means_and_signed_ranks_differ_are_those_of_the_
 @pytest.mark.data
 def test_the_quartiles_of_kappa_are_those_of_the_page(data_folder, tmp_path):
     first, second = (
-        commands(BLOCKS[name])[0][0]
+        parse_commands(BLOCKS[name])[0][0]
         for name in ("tripjudge-agreement-web-search", "tripjudge-agreement-machines")
     )
     expected = []
@@ -227,7 +236,7 @@ def test_the_quartiles_of_kappa_are_those_of_the_page(data_folder, tmp_path):
         ("ws-zhou2012", first, "ws.csv", "5"),
         ("llmjudge-2024", second, "llm.csv", "4"),
     ):
-        run(prepare, data=data_folder, work=tmp_path)
+        run_command(prepare, data=data_folder, work=tmp_path)
         found = printed_json(
             "agreement", str(tmp_path / file), "--scale", scale, "--bootstrap", "1"
         )
@@ -260,7 +269,7 @@ COLLECTIONS = {  # name -> qrels, folder of runs
 
 
 def kept(collection: str, element: str) -> dict:
-    return json.loads((KEPT / f"stability-{collection}-{element}.json").read_text("utf-8"))
+    return json.loads((RESULTS_DIR / f"stability-{collection}-{element}.json").read_text("utf-8"))
 
 
 def rows_of(collection: str) -> list[list[str]]:
@@ -311,25 +320,27 @@ def test_a_kept_curve_is_1_where_both_sub_collections_are_the_same():
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_half_overlap_on_every_kept_curve_is_computed_again(collection, data_folder, tmp_path):
     qrels, runs = COLLECTIONS[collection]
-    packed = pack(
+    packed = pack_collection(
         read_qrels(data_folder / qrels),
         [read_run(path) for path in sorted((data_folder / runs).glob("*.gz"))],
     )
     lists = {
         Path(command.split(" > ")[1]).stem: command
-        for command, _ in commands(BLOCKS["multi-element-ids"])
+        for command, _ in parse_commands(BLOCKS["multi-element-ids"])
         if " > " in command
     }
     for element in ELEMENTS:
         documents = None
         if element == "documents" and collection in lists:
-            run(lists[collection], data=data_folder, work=tmp_path)
+            run_command(lists[collection], data=data_folder, work=tmp_path)
             documents = np.unique(np.array((tmp_path / f"{collection}.ids").read_bytes().split()))
-        protocol = Protocol(element, tuple(parse_measures(MEASURES)), overlaps=(Fraction(1, 2),))
-        drawn = population(packed, protocol, documents)
-        work = chunks(drawn, protocol)
+        protocol = StabilityProtocol(
+            element, tuple(parse_measures(MEASURES)), overlaps=(Fraction(1, 2),)
+        )
+        drawn = make_population(packed, protocol, documents)
+        work = make_chunks(drawn, protocol)
         again = as_json(
-            combine(
+            combine_results(
                 drawn,
                 protocol,
                 work,

@@ -37,7 +37,7 @@ def path(tmp_path: Path, unblocked: None) -> Path:
 
 
 def connected(path: Path, *, patience_s: float) -> Any:
-    described = databases.described("", path.parent, query_seconds=12, pooler=False)
+    described = databases.database_settings("", path.parent, query_seconds=12, pooler=False)
     described["OPTIONS"]["timeout"] = patience_s
     settings = connections.configure_settings({"default": described})["default"]
     database = import_string(f"{settings['ENGINE']}.base.DatabaseWrapper")(

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.studies.papers import NAMES
-from benchmarks.reproduction import ROOT, commands, run
+from analysis.studies.papers import STUDY_NAMES
+from benchmarks.reproduction import ROOT, parse_commands, run_command
 
 PAGES = ROOT / "docs" / "tutorial" / "studies"
 BLOCK = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
@@ -31,8 +31,8 @@ def page_again(page: Path, work: Path) -> str:
 
     def again(block: re.Match[str]) -> str:
         lines = [
-            f"$ {command}\n{run(command, data=work, work=work, folder=folder)}".rstrip("\n")
-            for command, _ in commands(block[0])
+            f"$ {command}\n{run_command(command, data=work, work=work, folder=folder)}".rstrip("\n")
+            for command, _ in parse_commands(block[0])
         ]
         return "```console\n" + "\n".join(lines) + "\n```"
 
@@ -42,9 +42,9 @@ def page_again(page: Path, work: Path) -> str:
 def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file_of_the_sample() -> (
     None
 ):
-    assert {path.stem for path in PAGES.glob("*.md")} == set(NAMES)
+    assert {path.stem for path in PAGES.glob("*.md")} == set(STUDY_NAMES)
     reference = (ROOT / "docs" / "reference" / "studies.md").read_text("utf-8")
-    for name in NAMES:
+    for name in STUDY_NAMES:
         assert f"(../tutorial/studies/{name}.md)" in reference
         assert f"```toml\n{(PAGES / 'sample' / f'{name}.toml').read_text('utf-8')}```" in (
             PAGES / f"{name}.md"
@@ -52,7 +52,7 @@ def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", STUDY_NAMES)
 def test_the_lines_of_a_page_do_what_it_says(name: str, tmp_path: Path) -> None:
     page = PAGES / f"{name}.md"
     assert page_again(page, tmp_path) == page.read_text("utf-8")
@@ -72,7 +72,7 @@ if __name__ == "__main__":
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    for page in [SHELL, *(PAGES / f"{name}.md" for name in NAMES)]:
+    for page in [SHELL, *(PAGES / f"{name}.md" for name in STUDY_NAMES)]:
         if sys.argv[1:] and page.stem not in sys.argv[1:]:
             continue
         with tempfile.TemporaryDirectory() as temporary:

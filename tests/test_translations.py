@@ -31,7 +31,7 @@ def test_every_message_is_translated_with_its_values_and_tags_and_the_files_are_
     code: str,
 ) -> None:
     """Else: make words, translate what it names in locale/, make words."""
-    made, wrong = catalogues.files_of(code)
+    made, wrong = catalogues.make_language_files(code)
     assert wrong == []
     assert [path.name for path, data in made.items() if path.read_bytes() != data] == []
 
@@ -65,7 +65,7 @@ def test_a_translation_that_lacks_a_value_or_a_tag_or_is_empty_is_named() -> Non
     catalog.add(("one", "many"), ("eins",))
     catalog.add("two\n", "zwei")
     catalog.add("No", "Nein")
-    assert [sentence.partition(":")[0] for sentence in catalogues.mistakes(catalog)] == [
+    assert [sentence.partition(":")[0] for sentence in catalogues.find_mistakes(catalog)] == [
         "other values or tags than in English",
         "other values or tags than in English",
         "not translated",
@@ -75,7 +75,7 @@ def test_a_translation_that_lacks_a_value_or_a_tag_or_is_empty_is_named() -> Non
 
 
 def extracted(source: str, suffix: str) -> set[tuple[str | None, str | tuple[str, ...]]]:
-    return {(one.context, one.id) for one in catalogues.messages_in(source.encode(), suffix)}
+    return {(one.context, one.id) for one in catalogues.extract_messages(source.encode(), suffix)}
 
 
 def test_messages_are_found_wherever_they_can_stand() -> None:
@@ -112,11 +112,11 @@ def test_a_translation_stays_and_is_compiled_for_pythons_own_reader(tmp_path: Pa
         translated.add(message, text, context=context)
         if message != "gone":
             program.add(message, locations=[("x.py", 0)], context=context)
-    path.write_bytes(catalogues.po_file(translated))
-    merged = catalogues.merged(path, program, "de")
+    path.write_bytes(catalogues.format_po(translated))
+    merged = catalogues.merge_catalog(path, program, "de")
     assert "gone" not in merged
-    path.write_bytes(catalogues.po_file(merged))
-    assert catalogues.po_file(catalogues.merged(path, program, "de")) == path.read_bytes()
+    path.write_bytes(catalogues.format_po(merged))
+    assert catalogues.format_po(catalogues.merge_catalog(path, program, "de")) == path.read_bytes()
     with path.with_suffix(".mo").open("wb") as file:
         write_mo(file, merged)
     read = gettext.translation("x", tmp_path, ["de"])
@@ -128,7 +128,7 @@ def test_a_translation_stays_and_is_compiled_for_pythons_own_reader(tmp_path: Pa
 def test_a_fuzzy_translation_is_refused() -> None:
     catalog = Catalog(locale="de")
     catalog.add("a", "b", flags=["fuzzy"])
-    (sentence,) = catalogues.mistakes(catalog)
+    (sentence,) = catalogues.find_mistakes(catalog)
     assert sentence == "somebody has to look at this translation: a"
 
 
@@ -148,8 +148,8 @@ def test_arabic_has_its_six_forms() -> None:
 
 def test_scripts_say_nothing_that_is_not_in_the_catalogue_of_scripts() -> None:
     german = json.loads((ROOT / "static" / "words" / "de.json").read_text(encoding="utf-8"))
-    scripts = catalogues.messages_of(catalogues.of_scripts())
-    assert {catalogues.forms(message.id)[0] for message in scripts} == set(german)
+    scripts = catalogues.list_messages(catalogues.script_catalog())
+    assert {catalogues.plural_forms(message.id)[0] for message in scripts} == set(german)
 
 
 MARKED = re.compile(
@@ -221,7 +221,7 @@ class TestTheLanguageOfAPerson:
         client.force_login(user)
         client.post("/language", {"language": "xx", "next": "/account"})
         assert '<html lang="en"' in client.get("/account").content.decode()
-        assert accounts.profile_of(user).language == ""
+        assert accounts.get_profile(user).language == ""
 
     def test_the_api_says_errors_of_judging_in_the_persons_language(self) -> None:
         campaign = make_campaign()
@@ -271,7 +271,7 @@ class TestTheLanguageOfAPerson:
         ada.user.email = "ada@example.org"
         ada.user.save()
         accounts.set_language(ada.user, "de")
-        messages.remind(
+        messages.deliver_reminders(
             campaign,
             [ada],
             "Please go on.",

@@ -14,11 +14,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair
-from annotation.selectors.judging import audit_invariants
-from annotation.services.campaigns.pool_changes import follow_decisions
+from annotation.selectors.judging import check_invariants
+from annotation.services.campaigns.pool_changes import apply_decisions_to_campaigns
 from annotation.services.judging import serving
-from annotation.services.people.sessions import open_sessions
-from annotation.services.people.tokens import token_row
+from annotation.services.people.sessions import get_open_sessions
+from annotation.services.people.tokens import get_token
 from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
 from tests.commands import call_command
@@ -319,7 +319,7 @@ def test_topics_removed_before_leave_and_the_trail_says_so(upgraded):
         "t2",
         {"topics": {"t2": "off the subject"}, "pairs": 3},
     )
-    assert audit_invariants(Campaign.objects.get()) == []
+    assert check_invariants(Campaign.objects.get()) == []
     assert (pair("t2", "d1").counted, pair("t2", "d1").held, pair("t2", "d1").open_slots) == (
         1,
         1,
@@ -332,30 +332,32 @@ def test_people_go_on_where_they_were(upgraded):
     bob = Membership.objects.select_related("campaign", "user").get(pseudonym="bob")
     outcome = submit(bob, Lease.objects.get(membership=bob, state="live"), 1)
     assert outcome.judgement.standing == "counted", "reserved before its topic was left out"
-    served = serving.top_up(bob, want=5, held=[])
+    served = serving.refill_leases(bob, want=5, held=[])
     assert {
         (row.pair.entry.topic.topic_id, row.pair.entry.docno)
         for row in Lease.objects.filter(membership=bob, state="live")
     } == {("t1", "d3")}
     assert served.situation.state == "judging"
-    assert audit_invariants(Campaign.objects.get()) == []
+    assert check_invariants(Campaign.objects.get()) == []
 
 
 def test_a_token_made_then_opens_what_it_did(upgraded):
     answer = Client(headers={"Authorization": "Token assay_old"}).get("/api/v1/judging/old/setup")
     assert (answer.status_code, answer.json()["pseudonym"]) == (200, "ada")
-    row = token_row("assay_old")
+    row = get_token("assay_old")
     assert (row.scopes, row.expires_at) == ("read judge manage", None)
 
 
 def test_who_was_signed_in_then_stands_in_the_list_of_sessions(upgraded):
-    assert [(one.session_id, one.user.username) for one in open_sessions()] == [("of ada", "ada")]
+    assert [(one.session_id, one.user.username) for one in get_open_sessions()] == [
+        ("of ada", "ada")
+    ]
 
 
 def test_a_topic_removed_then_can_be_kept_again_today(upgraded):
     Topic.objects.update(removed_reason="")
     campaign = Campaign.objects.get()
-    follow_decisions(campaign.collection, None)
+    apply_decisions_to_campaigns(campaign.collection, None)
     campaign.refresh_from_db()
     assert (campaign.n_pairs, campaign.n_topics, campaign.n_gold, campaign.top_priority) == (
         6,
@@ -365,7 +367,7 @@ def test_a_topic_removed_then_can_be_kept_again_today(upgraded):
     )
     assert pair("t2", "d1").open_slots == 0
     assert pair("t2", "d3").open_slots == 2
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_who_was_marked_simulated_is_a_judge_of_that_kind_and_everybody_else_a_person(upgraded):

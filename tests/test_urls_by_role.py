@@ -30,12 +30,12 @@ from analysis.dashboard import exclusions
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.studies import keeping
-from analysis.studies.given import Given
-from analysis.studies.papers import study_named
+from analysis.studies.given import StudyInputs
+from analysis.studies.papers import get_study
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import result_of
-from annotation.machine.label_files import LabelOfFile
+from analysis.systems.selectors import ordered_result
+from annotation.machine.label_files import FileLabel
 from annotation.models import Campaign, Judgement, Lease, Membership, Message
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import questions, scheduling
@@ -431,12 +431,12 @@ def make_world(brought: Brought | None = None) -> World:
     runs = list(collection.runs.all())
     assert (
         run(
-            pools.ask_for_pool(collection, runs=runs, depth=2, name=say("pool"), user=manager)
+            pools.request_pool(collection, runs=runs, depth=2, name=say("pool"), user=manager)
         ).state
         == "done"
     )
     assert (
-        run(pool_preview.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state
+        run(pool_preview.request_preview(collection, runs=runs, depth=2, user=manager)).state
         == "done"
     )
     bring_in(
@@ -453,22 +453,22 @@ def make_world(brought: Brought | None = None) -> World:
     lifecycle.set_pool(campaign, collection.pools.get(), actor=manager)
     lifecycle.save_guideline(campaign, say("Read."), actor=manager)
     lifecycle.open_campaign(campaign, actor=manager)
-    invitation = people.invite(campaign=campaign, actor=manager)
+    invitation = people.create_invitation(campaign=campaign, actor=manager)
     ada = make_annotator(campaign, "annotator")
     judgement = judge(ada, 2)
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     assert lease is not None
     message = Message.objects.create(
         membership=Membership.objects.get(pk=ada.pk), text=say("Well done.")
     )
-    question = questions.reply(
-        questions.ask(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text=say("Why?")),
+    question = questions.answer_question(
+        questions.ask_question(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text=say("Why?")),
         say("So."),
         actor=manager,
     )
-    exclusion = exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=manager)
+    exclusion = exclusions.request_exclusion_preview(campaign, [ada.pseudonym], user=manager)
     run(exclusion)
-    report = reports.ask_for_report(
+    report = reports.request_report(
         KINDS["evaluate"],
         collection=collection,
         campaign=campaign,
@@ -483,9 +483,11 @@ def make_world(brought: Brought | None = None) -> World:
     assert report.job is not None
     assert run(report.job).state == "done"
     report.refresh_from_db()
-    given = Given({"measures": "RR", "trials": 50}, qrels=[f"imported:{collection.qrels.get().pk}"])
-    study = keeping.ask_for_study(
-        study_named("comparison"),
+    given = StudyInputs(
+        {"measures": "RR", "trials": 50}, qrels=[f"imported:{collection.qrels.get().pk}"]
+    )
+    study = keeping.request_study(
+        get_study("comparison"),
         collection=collection,
         campaign=campaign,
         given=given,
@@ -494,11 +496,11 @@ def make_world(brought: Brought | None = None) -> World:
     assert study.job is not None
     assert run(study.job).state == "done"
     recipe = recipes.save_recipe(campaign, ReleasePlan(name=say("public")), user=manager)
-    assert run(recipes.ask_for_release(recipe, user=manager)).state == "done"
-    tables = KINDS[report.kind].tables(result_of(report) or {})
+    assert run(recipes.request_release(recipe, user=manager)).state == "done"
+    tables = KINDS[report.kind].tables(ordered_result(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
     identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
-    results = results_links.make_results_link(
+    results = results_links.create_results_link(
         campaign, name=say("steering group"), days=7, actor=manager
     )
     pool, collection_job = (
@@ -506,15 +508,15 @@ def make_world(brought: Brought | None = None) -> World:
         Job.objects.filter(collection=collection).order_by("pk").first(),
     )
     assert collection_job is not None
-    extension = extending.ask_to_preview(pool, runs=runs, depth=3, user=manager)
+    extension = extending.request_extension_preview(pool, runs=runs, depth=3, user=manager)
     assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
-    machine = judges.add_from_file(
+    machine = judges.create_judge_from_file(
         campaign,
         name=say(SECRET),
         model=say(SECRET),
-        labels=[LabelOfFile(*brought.pair, 2, say(SECRET), 1, False)],
+        labels=[FileLabel(*brought.pair, 2, say(SECRET), 1, False)],
         file_name=call(f"{SECRET}.txt"),
         actor=manager,
     )
@@ -860,7 +862,7 @@ def test_another_managers_things_are_not_found_under_ones_own_address(world: Wor
     own = make_campaign(manager=manager, name="Autumn", show_near_duplicates=True)
     eve = make_annotator(own, "eve", pseudonym="Z999")
     judge(eve, 1)
-    assert scheduling.claim(eve) is not None
+    assert scheduling.claim_pair(eve) is not None
     wrong, n_asked = {}, 0
     for name, route in every_pattern().items():
         if "<slug:slug>" not in route or route.count("<") == 1 or name in MEAN_THE_SAME_EVERYWHERE:
@@ -950,7 +952,7 @@ def test_a_lease_of_another_is_neither_judged_renewed_given_back_nor_skipped(wor
 def test_a_link_to_results_opens_no_report_of_another_campaign(world: World) -> None:
     manager = make_user("neighbour", may_create=True)
     own = make_campaign(manager=manager, name="Autumn")
-    link = results_links.make_results_link(own, name="friends", days=7, actor=manager)
+    link = results_links.create_results_link(own, name="friends", days=7, actor=manager)
     report = world.numbers["results-link-report"]["pk"]
     assert Client().get(reverse("results-link", kwargs={"token": link})).status_code == 200
     assert (

@@ -237,7 +237,7 @@ def test_data_of_an_installed_program_lie_in_the_folder_of_the_person(
     environment: Path, tmp_path: Path
 ) -> None:
     code = (
-        "from assay.cli import server; server.make_importable(); "
+        "from assay.cli import server; server.add_to_path(); "
         "from config import settings; print(settings.DATA_DIR); print(settings.COMMAND)"
     )
     done = called(environment, tmp_path, code, XDG_DATA_HOME=str(tmp_path / "share"))

@@ -12,7 +12,9 @@ from typing import Any
 from config import environment, logs
 
 dictConfig(
-    logs.described("WARNING", style=environment.choice("LOG_FORMAT", "line", "json"), access=False)
+    logs.logging_settings(
+        "WARNING", style=environment.choice("LOG_FORMAT", "line", "json"), access=False
+    )
 )  # as Django does it
 
 

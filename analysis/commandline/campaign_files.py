@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from analysis.commandline.stored_campaigns import campaign_named as campaign_named
-from analysis.judgements.labels import EVERYBODY, Choices
+from analysis.commandline.stored_campaigns import get_campaign as get_campaign
+from analysis.judgements.labels import ALL_JUDGES, LabelChoices
 from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
-from assay.analyses.shared.judged_files import duration
-from assay.analyses.shared.judges import add_judges, judges_of
-from assay.cli.base import BadInput, DatabaseCommand, positive
-from assay.counts import counted
+from assay.analyses.shared.judged_files import parse_duration
+from assay.analyses.shared.judges import add_judges_option, chosen_judge_kinds
+from assay.cli.base import BadInput, DatabaseCommand, parse_positive
+from assay.counts import format_count
 from assay.labels.aggregation import METHODS
-from assay.whole_files import whole_bytes
+from assay.whole_files import write_bytes_atomically
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:
@@ -34,20 +34,20 @@ def add_campaign_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--threshold",
-        type=positive,
+        type=parse_positive,
         metavar="GRADE",
         help="minimum relevant grade (default: the campaign's)",
     )
     parser.add_argument(
         "--min-judgements",
-        type=positive,
+        type=parse_positive,
         default=2,
         metavar="N",
         help="minimum judgements per label (default: 2)",
     )
     parser.add_argument(
         "--min-seconds",
-        type=duration,
+        type=parse_duration,
         default=0.0,
         metavar="S",
         help="minimum seconds per judgement, above the campaign's limit",
@@ -67,33 +67,33 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         "excluded ones)"
     )
     parser.add_argument("--take-back", nargs="*", metavar="PSEUDONYM", help=back)
-    add_judges(parser)
+    add_judges_option(parser)
 
 
-def choices_of(campaign: Campaign, options: Mapping[str, Any]) -> Choices:
+def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices:
     """The options as choices; BadInput where the campaign has no such grade or annotator."""
-    back = [EVERYBODY] if options["take_back"] == [] else options["take_back"]
-    choices = Choices.of(
+    back = [ALL_JUDGES] if options["take_back"] == [] else options["take_back"]
+    choices = LabelChoices.of(
         {
             **options,
             "take_back": back,
             "with_gold": not options["no_gold"],
-            "judges": judges_of(options),
+            "judges": chosen_judge_kinds(options),
         }
     )
-    if wrong := exports.check(campaign, choices):
+    if wrong := exports.check_choices(campaign, choices):
         raise BadInput(" ".join(wrong))
     return choices
 
 
 @contextmanager
-def bytes_output(path: str) -> Iterator[BinaryIO]:
+def open_bytes_output(path: str) -> Iterator[BinaryIO]:
     """The file of this name, whole or not at all; - is standard output."""
     if path == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with whole_bytes(path) as out:
+    with write_bytes_atomically(path) as out:
         yield out
 
 
@@ -105,11 +105,11 @@ class ExportCommand(DatabaseCommand):
     takes_seed = False
 
     def prepared_export(
-        self, name: str, campaign: Campaign, wanted: exports.ExportWanted
+        self, name: str, campaign: Campaign, wanted: exports.ExportOptions
     ) -> BinaryIO:
         """The whole file. Raises BadInput where it cannot be made."""
         try:
-            return exports.prepared(exports.EXPORTS[name], campaign, wanted)
+            return exports.prepare_export(exports.EXPORTS[name], campaign, wanted)
         except CampaignError as error:
             raise BadInput(str(error)) from None
 
@@ -119,10 +119,10 @@ class ExportCommand(DatabaseCommand):
         lines = sum(1 for line in prepared if not line.startswith(b"#"))
         prepared.seek(0)
         if output and output != "-":
-            with bytes_output(output) as out:
+            with open_bytes_output(output) as out:
                 while block := prepared.read(1 << 20):
                     out.write(block)
-            self.text = f"{counted(lines, 'line')} in {output}"
+            self.text = f"{format_count(lines, 'line')} in {output}"
         elif not json:
             self.text = prepared.read().decode("utf-8").removesuffix("\n")
         return lines

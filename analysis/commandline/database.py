@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from assay.cli.base import BadInput
 
 
-def with_database() -> None:
+def open_database() -> None:
     """Django, ready for queries. Raises BadInput."""
     try:
         if not apps.ready:
@@ -23,23 +23,23 @@ def with_database() -> None:
         raise BadInput(f"assay: {error}") from None
 
 
-def no_database(error: Exception) -> str:
+def database_error_message(error: Exception) -> str:
     return (
         f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR "
         f"and ASSAY_DATABASE_URL say where it is"
     )
 
 
-def stored_campaigns() -> Any:
+def load_campaign_reader() -> Any:
     """The module that reads campaigns in the place of files. Raises BadInput."""
-    with_database()
+    open_database()
     return importlib.import_module("analysis.commandline.stored_campaigns")
 
 
 @contextmanager
-def moment() -> Iterator[None]:
+def open_database_snapshot() -> Iterator[None]:
     """The database as of one moment. Raises BadInput where it cannot be reached."""
-    with_database()
+    open_database()
     from django.db import DatabaseError
 
     from pooling.platform.snapshot import snapshot
@@ -48,7 +48,7 @@ def moment() -> Iterator[None]:
     try:
         opened.__enter__()
     except DatabaseError as error:
-        raise BadInput(no_database(error)) from None
+        raise BadInput(database_error_message(error)) from None
     try:
         yield
     finally:

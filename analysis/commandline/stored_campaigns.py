@@ -11,90 +11,103 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 
-from analysis.commandline.database import no_database
-from analysis.judgements.agreement_by_entry import agreement_by_entry as agreement_by_entry
-from analysis.judgements.campaign_sample import NotEstimable, sample_of
+from analysis.commandline.database import database_error_message
+from analysis.judgements.agreement_by_entry import (
+    compute_agreement_by_entry as compute_agreement_by_entry,
+)
+from analysis.judgements.campaign_sample import NotEstimable, read_campaign_sample
 from analysis.judgements.campaign_sample import is_sampled as is_sampled
-from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
+from analysis.judgements.labels import (
+    LabelChoices,
+    LabelReference,
+    make_campaign_qrels,
+    make_labels,
+)
 from analysis.judgements.rows import (
     EXCLUDED,
     EXTRA,
     NO_GRADE,
     TOO_FAST,
-    pool_ranks,
+    read_pool_ranks,
     read_rows,
-    table_of,
+    rows_to_label_table,
 )
-from analysis.publishing.contents import raw_judgements
+from analysis.publishing.contents import iterate_raw_judgements
 from annotation.models import Campaign
-from annotation.selectors.pairs import kept_pairs
-from assay.analyses.shared.counted_judgements import CountedJudgements, threshold_within
-from assay.analyses.shared.judges import judges_of
-from assay.analyses.shared.only_topics import only_topics, rows_of
+from annotation.selectors.pairs import get_kept_pairs
+from assay.analyses.shared.counted_judgements import CountedJudgements, check_threshold
+from assay.analyses.shared.judges import chosen_judge_kinds
+from assay.analyses.shared.only_topics import read_topic_filter, topic_row_mask
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.exports import write_raw_judgements
-from assay.formats.prel import Prel
+from assay.formats.prel import SampledQrels
 from assay.formats.qrels import read_qrels, write_qrels
-from assay.labels.labels import Dropped, LabelTable
+from assay.labels.labels import DroppedCounts, LabelTable
 from assay.labels.overlap import Contradiction
 from assay.measures.packing import TopicDocumentPairs
-from assay.precision import in_order_by_score
+from assay.precision import rescore_by_order
 from pooling.models import Collection, Run
 from pooling.services.matching import count_documents as count_documents
-from pooling.services.runs import rankings_of
+from pooling.services.runs import load_rankings
 
 Row = TypeVar("Row", bound=Model)
 
 
-def _first(rows: QuerySet[Row]) -> Row | None:
+def first_or_bad_input(rows: QuerySet[Row]) -> Row | None:
     """Raises BadInput where the database cannot be read."""
     try:
         return rows.first()
     except DatabaseError as error:
-        raise BadInput(no_database(error)) from None
+        raise BadInput(database_error_message(error)) from None
 
 
-def campaign_named(slug: str) -> Campaign:
-    campaign = _first(Campaign.objects.select_related("collection", "pool").filter(slug=slug))
+def get_campaign(slug: str) -> Campaign:
+    campaign = first_or_bad_input(
+        Campaign.objects.select_related("collection", "pool").filter(slug=slug)
+    )
     if campaign is None:
         raise BadInput(f"there is no campaign {slug!r}")
     return campaign
 
 
-def runs_of(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
-    return {row.tag: run_of(row) for row in campaign.collection.runs.all()}
+def run_loaders(campaign: Campaign) -> dict[str, Callable[[], RunColumns]]:
+    return {row.tag: run_loader(row) for row in campaign.collection.runs.all()}
 
 
-def run_of(row: Run) -> Callable[[], RunColumns]:
-    return lambda: in_order_by_score(rankings_of(row))
+def run_loader(row: Run) -> Callable[[], RunColumns]:
+    return lambda: rescore_by_order(load_rankings(row))
 
 
-def collection_named(slug: str) -> Collection:
-    collection = _first(Collection.objects.filter(slug=slug))
+def get_collection(slug: str) -> Collection:
+    collection = first_or_bad_input(Collection.objects.filter(slug=slug))
     if collection is None:
         raise BadInput(f"there is no collection {slug!r}")
     return collection
 
 
-def judgements_text(campaign: Campaign) -> str:
+def export_judgements_text(campaign: Campaign) -> str:
     """The single judgements as the file that a release holds, without notes."""
     out = io.StringIO(newline="")
-    write_raw_judgements(raw_judgements(campaign, notes=False), out)
+    write_raw_judgements(iterate_raw_judgements(campaign, notes=False), out)
     return out.getvalue()
 
 
-def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:
+def label_loader(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:
     """As the file that `export qrels` writes. BadInput for machines mixed with people; the loader
     raises it where no pair has a label."""
-    judges = judges_of(options)
+    judges = chosen_judge_kinds(options)
 
     def load() -> QrelsColumns:
         out = io.StringIO()
         write_qrels(
-            campaign_qrels(
+            make_campaign_qrels(
                 campaign,
-                str(Reference(options["grades"], Choices(method=options["method"], judges=judges))),
+                str(
+                    LabelReference(
+                        options["grades"], LabelChoices(method=options["method"], judges=judges)
+                    )
+                ),
                 campaign.slug,
             ),
             out,
@@ -108,21 +121,23 @@ def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qrels
     return load
 
 
-def judgements_behind(options: Mapping[str, Any]) -> LabelTable:
-    """The judgements that make the labels of `labels_of`, on the scale that is asked for."""
-    campaign = campaign_named(options["campaign"])
-    made = labels(campaign, Choices(method=options["method"], judges=judges_of(options)))
+def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
+    """The judgements that make the labels of `label_loader`, on the scale that is asked for."""
+    campaign = get_campaign(options["campaign"])
+    made = make_labels(
+        campaign, LabelChoices(method=options["method"], judges=chosen_judge_kinds(options))
+    )
     return made.table.binary(made.threshold) if options["grades"] == "binary" else made.table
 
 
-def prel_of(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], Prel]:
+def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:
     """As the file that the export of a sampled pool writes. The loader raises BadInput where
     nothing can be estimated yet."""
-    choices = Choices(method=options["method"], judges=judges_of(options))
+    choices = LabelChoices(method=options["method"], judges=chosen_judge_kinds(options))
 
-    def load() -> Prel:
+    def load() -> SampledQrels:
         try:
-            sample = sample_of(campaign, choices)
+            sample = read_campaign_sample(campaign, choices)
         except NotEstimable as error:
             raise BadInput(str(error)) from None
         return sample.prel(options["grades"], campaign.slug)
@@ -130,7 +145,7 @@ def prel_of(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], Prel
     return load
 
 
-def why_not_naive(slug: str) -> str:
+def naive_estimate_refusal(slug: str) -> str:
     """Why a number that counts unjudged pairs as not relevant is refused for a campaign on a
     sampled pool."""
     return (
@@ -139,25 +154,27 @@ def why_not_naive(slug: str) -> str:
     )
 
 
-def judged_of_campaign(
+def read_counted_judgements(
     command: FileCommand, slug: str, options: Mapping[str, Any]
 ) -> CountedJudgements:
     """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it
     further."""
-    campaign = campaign_named(slug)
+    campaign = get_campaign(slug)
     n_grades = campaign.grades.size
     if options["scale"] not in (None, n_grades):
         raise BadInput(f"--scale {options['scale']}, but the campaign {slug} has {n_grades} grades")
-    threshold = threshold_within(options["threshold"] or campaign.threshold, n_grades)
-    rows = read_rows(campaign, judges=judges_of(options))
-    only = only_topics(command, options, rows.topics, f"the judgements of {slug}")
+    threshold = check_threshold(options["threshold"] or campaign.threshold, n_grades)
+    rows = read_rows(campaign, judges=chosen_judge_kinds(options))
+    only = read_topic_filter(command, options, rows.topics, f"the judgements of {slug}")
     rows = rows.where(
-        (rows.grade != NO_GRADE) & (rows.standing != EXTRA) & rows_of(rows.topics, rows.topic, only)
+        (rows.grade != NO_GRADE)
+        & (rows.standing != EXTRA)
+        & topic_row_mask(rows.topics, rows.topic, only)
     )
     slow_enough = ~(rows.active < (options["min_seconds"] or 0))
     wanted = (rows.gold == NO_GRADE) | (not options["no_gold"])
-    table = table_of(rows, n_grades=n_grades, only=slow_enough & wanted)
-    dropped = Dropped(
+    table = rows_to_label_table(rows, n_grades=n_grades, only=slow_enough & wanted)
+    dropped = DroppedCounts(
         repeated=0,  # older revisions are not read
         too_fast=int(((rows.standing == TOO_FAST) | (rows.counts & ~slow_enough)).sum()),
         excluded=int((rows.standing == EXCLUDED).sum()),
@@ -167,12 +184,14 @@ def judged_of_campaign(
     return CountedJudgements(table, dropped, threshold, campaign, only)
 
 
-def top_of_campaign(slug: str, top: int) -> TopicDocumentPairs | None:
+def read_pool_top(slug: str, top: int) -> TopicDocumentPairs | None:
     """Pairs of the campaign's pool with a best rank of at most `top`; None where it has no pool."""
-    campaign = campaign_named(slug)
+    campaign = get_campaign(slug)
     if campaign.pool is None:
         return None
-    pairs = [(topic, document) for topic, document, rank in pool_ranks(campaign) if rank <= top]
+    pairs = [
+        (topic, document) for topic, document, rank in read_pool_ranks(campaign) if rank <= top
+    ]
     topics = sorted({topic for topic, _ in pairs})
     place = {topic: i for i, topic in enumerate(topics)}
     documents = np.array([document.encode() for _, document in pairs], dtype="S" if pairs else "S1")
@@ -181,10 +200,10 @@ def top_of_campaign(slug: str, top: int) -> TopicDocumentPairs | None:
     )
 
 
-def with_texts(slug: str, contradicting: list[Contradiction]) -> list[dict[str, Any]]:
+def add_document_texts(slug: str, contradicting: list[Contradiction]) -> list[dict[str, Any]]:
     """Each with its query, and title and text of its document; these are None where the document is
     not stored."""
-    campaign = campaign_named(slug)
+    campaign = get_campaign(slug)
     wanted = {(pair.topic, pair.document) for pair in contradicting}
     columns = (
         "entry__topic__topic_id",
@@ -194,7 +213,7 @@ def with_texts(slug: str, contradicting: list[Contradiction]) -> list[dict[str, 
         "entry__document__text",
     )
     rows = (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(entry__topic__topic_id__in={topic for topic, _ in wanted})
         .values_list(*columns)
     )

@@ -12,34 +12,37 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.judgements.agreement_by_entry import agreement_by_entry, words_by_entry
-from analysis.judgements.live import Live, live_rows
+from analysis.judgements.agreement_by_entry import (
+    compute_agreement_by_entry,
+    describe_agreement_by_entry,
+)
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership, Pair
-from annotation.selectors.pairs import special_pairs
+from annotation.selectors.pairs import get_special_pairs
 from assay.analyses.shared.as_json import scale_json
-from assay.cli.base import jsonable
+from assay.cli.base import to_json_types
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
-from assay.labels.agreement.raters import pairs_of_annotators
-from assay.labels.agreement.report import agreement_report
+from assay.labels.agreement.raters import find_annotator_pairs
+from assay.labels.agreement.report import make_agreement_report
 from assay.labels.labels import LabelTable
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
-AGREEMENT = "agreement figures"
-STALE = timedelta(seconds=60)
+AGREEMENT_JOB = "agreement figures"
+STALE_AFTER = timedelta(seconds=60)
 """Figures are computed anew at most so often, and only while somebody looks."""
-OLD = timedelta(minutes=10)
+ALPHA_MAX_AGE = timedelta(minutes=10)
 """The alpha beside the progress may be so old while nobody looks at the agreement."""
-FEWEST_PAIRS = 10
-MOST_GROUPS = 15
-LENGTHS = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
+MIN_PAIRS = 10
+MAX_GROUPS = 15
+LENGTH_RANGES = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
 """Words of a document: from, below."""
 
 
-def latest(campaign: Campaign) -> Job | None:
+def latest_agreement_job(campaign: Campaign) -> Job | None:
     return (
-        Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state=Job.State.DONE)
+        Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT_JOB, state=Job.State.DONE)
         .order_by("-finished_at")
         .first()
     )
@@ -47,25 +50,27 @@ def latest(campaign: Campaign) -> Job | None:
 
 def is_running(campaign: Campaign) -> bool:
     return Job.objects.filter(
-        campaign_id=campaign.pk, kind=AGREEMENT, state__in=Job.ACTIVE
+        campaign_id=campaign.pk, kind=AGREEMENT_JOB, state__in=Job.ACTIVE
     ).exists()
 
 
-def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
+def agreement_with_refresh(
+    campaign: Campaign, live: CampaignSnapshot
+) -> tuple[dict[str, Any] | None, Job | None]:
     """-> (the newest figures as `newest_agreement` tells them; a new job to be sent, if they are
     out of date)"""
     newest = newest_agreement(campaign, live)
-    if newest is not None and (newest["current"] or newest["age"] < STALE.total_seconds()):
+    if newest is not None and (newest["current"] or newest["age"] < STALE_AFTER.total_seconds()):
         return newest, None
     if not live.rows.counts.any():
         return newest, None
-    return newest, ask(campaign, marks=[live.newest, live.audit])
+    return newest, request_agreement_job(campaign, marks=[live.newest, live.audit])
 
 
-def newest_agreement(campaign: Campaign, live: Live) -> dict[str, Any] | None:
+def newest_agreement(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any] | None:
     """The figures that were computed last, with `age` in seconds, `finished_at` and `current`; None
     where none were."""
-    newest = latest(campaign)
+    newest = latest_agreement_job(campaign)
     if newest is None or newest.finished_at is None:
         return None
     return {
@@ -76,11 +81,11 @@ def newest_agreement(campaign: Campaign, live: Live) -> dict[str, Any] | None:
     }
 
 
-def latest_alpha(campaign: Campaign, live: Live) -> dict[str, Any]:
+def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
     """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when;
     None: never), reason for what is None in words; judgements: that it rests on, current: whether
     these are all; by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
-    newest = latest(campaign)
+    newest = latest_agreement_job(campaign)
     if newest is None:
         never: dict[str, Any] = dict.fromkeys(("value", "low", "high", "at", "judgements"))
         return {
@@ -92,7 +97,7 @@ def latest_alpha(campaign: Campaign, live: Live) -> dict[str, Any]:
     graded = newest.report["graded"]
     low, high = graded["alpha_ci"]
     reason = graded.get("reasons", {}).get("alpha") or graded.get("alpha_ci_reason") or "undefined"
-    apart = words_by_entry(newest.report.get("by_entry", []))
+    apart = describe_agreement_by_entry(newest.report.get("by_entry", []))
     return {
         "value": graded["alpha"],
         "low": low,
@@ -105,27 +110,27 @@ def latest_alpha(campaign: Campaign, live: Live) -> dict[str, Any]:
     }
 
 
-def _is_current(job: Job, live: Live) -> bool:
+def _is_current(job: Job, live: CampaignSnapshot) -> bool:
     """Whether nothing has been judged or excluded since."""
     return bool(job.parameters.get("marks") == [live.newest, live.audit])
 
 
-def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
+def refresh_alpha_if_due(campaign: Campaign, live: CampaignSnapshot) -> Job | None:
     """A new job to be sent, if there are judgements that alpha does not know and it is older than
     OLD."""
-    newest = latest(campaign)
+    newest = latest_agreement_job(campaign)
     if not live.rows.counts.any():
         return None
     if (
         newest is not None
         and newest.finished_at is not None
-        and (_is_current(newest, live) or timezone.now() - newest.finished_at < OLD)
+        and (_is_current(newest, live) or timezone.now() - newest.finished_at < ALPHA_MAX_AGE)
     ):
         return None
-    return ask(campaign, marks=[live.newest, live.audit])
+    return request_agreement_job(campaign, marks=[live.newest, live.audit])
 
 
-def ask(
+def request_agreement_job(
     campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None
 ) -> Job | None:
     """A new job, unless one is on its way."""
@@ -133,7 +138,7 @@ def ask(
         return None
     label = f"Agreement figures of {campaign.name}"
     return jobs.enqueue(
-        AGREEMENT,
+        AGREEMENT_JOB,
         {"marks": marks or []},
         label=label,
         user=user,
@@ -142,16 +147,16 @@ def ask(
     )
 
 
-@jobs.kind(AGREEMENT, unit="steps", figures=True)
-def compute(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(AGREEMENT_JOB, unit="steps", figures=True)
+def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
     """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic,
     by_length, by_guideline, by_entry"""
     campaign = Campaign.objects.get(pk=work.campaign_id)
-    live = live_rows(campaign, fresh=0.0)
+    live = get_snapshot(campaign, fresh=0.0)
     table = live.table(campaign.grades.size)
     rng = np.random.default_rng(campaign.seed)
     work.progress(0, total=5, message="kappa and alpha", now=True)
-    report = agreement_report(table, threshold=campaign.threshold, rng=rng)
+    report = make_agreement_report(table, threshold=campaign.threshold, rng=rng)
     work.progress(1, total=5, message="alpha over time")
     days = np.full(table.n_pairs, -1)
     last = np.zeros(table.n_pairs)
@@ -159,22 +164,27 @@ def compute(work: Work) -> dict[str, Any]:
     twice = table.judgements_per_pair > 1
     days[twice] = np.floor(last[twice] / 86400)
     over_time = [
-        {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha(subset)}
-        for day, subset in sorted(_alphas(table, days).items())
+        {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha_values(subset)}
+        for day, subset in sorted(_alpha_by_group(table, days).items())
     ]
     work.progress(2, total=5, message="alpha by topic")
     lowest = _lowest_topics(table)
-    by_topic = _named(_alphas(table, lowest, fewest=FEWEST_PAIRS), lambda t: table.topics[t])
-    by_topic.sort(key=lambda row: _lowest_first(row["alpha"]))
+    by_topic = _name_groups(
+        _alpha_by_group(table, lowest, fewest=MIN_PAIRS), lambda t: table.topics[t]
+    )
+    by_topic.sort(key=lambda row: _alpha_sort_key(row["alpha"]))
     work.progress(3, total=5, message="alpha by length")
     lengths = _length_groups(live)
-    by_length = _named(_alphas(table, lengths, fewest=FEWEST_PAIRS), _length_name)
+    by_length = _name_groups(
+        _alpha_by_group(table, lengths, fewest=MIN_PAIRS), _format_length_group
+    )
     work.progress(4, total=5, message="alpha by guidelines")
     versions = _guideline_groups(live)
-    by_guideline = _named(
-        _alphas(table, versions, fewest=FEWEST_PAIRS), lambda v: f"version {v}" if v else "none"
+    by_guideline = _name_groups(
+        _alpha_by_group(table, versions, fewest=MIN_PAIRS),
+        lambda v: f"version {v}" if v else "none",
     )
-    return jsonable(
+    return to_json_types(
         {
             "graded": scale_json(report.graded),
             "binary": scale_json(report.binary),
@@ -185,13 +195,13 @@ def compute(work: Work) -> dict[str, Any]:
             "by_topic": by_topic,
             "by_length": by_length,
             "by_guideline": by_guideline,
-            "by_entry": agreement_by_entry(campaign, table),
+            "by_entry": compute_agreement_by_entry(campaign, table),
             "seed": campaign.seed,
         }
     )
 
 
-def _alphas(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
+def _alpha_by_group(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
     """Ordinal alpha of the groups with at least `fewest` pairs judged twice."""
     twice = table.judgements_per_pair > 1
     group = np.where(twice, group, -1)
@@ -200,7 +210,7 @@ def _alphas(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, Subs
     return alpha_by_group(table, group, level="ordinal")
 
 
-def _alpha(subset: SubsetAlpha) -> dict[str, Any]:
+def _alpha_values(subset: SubsetAlpha) -> dict[str, Any]:
     reason = "one and the same grade only" if np.isnan(subset.alpha) else subset.interval.reason
     return {
         "alpha": subset.alpha,
@@ -211,33 +221,35 @@ def _alpha(subset: SubsetAlpha) -> dict[str, Any]:
     }
 
 
-def _named(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
-    return [{"name": name(group), **_alpha(alpha)} for group, alpha in sorted(alphas.items())]
+def _name_groups(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
+    return [
+        {"name": name(group), **_alpha_values(alpha)} for group, alpha in sorted(alphas.items())
+    ]
 
 
 def _lowest_topics(table: LabelTable) -> NDArray[np.int64]:
     """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals
     of thousands would not be shown."""
-    alphas = _alphas(table, table.pair_topic, fewest=FEWEST_PAIRS)
-    shown = sorted(alphas, key=lambda t: (*_lowest_first(alphas[t].alpha), t))[:MOST_GROUPS]
+    alphas = _alpha_by_group(table, table.pair_topic, fewest=MIN_PAIRS)
+    shown = sorted(alphas, key=lambda t: (*_alpha_sort_key(alphas[t].alpha), t))[:MAX_GROUPS]
     return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
 
 
-def _lowest_first(alpha: float) -> tuple[bool, float]:
+def _alpha_sort_key(alpha: float) -> tuple[bool, float]:
     """The undefined last."""
     return bool(np.isnan(alpha)), 0.0 if np.isnan(alpha) else alpha
 
 
-def _length_groups(live: Live) -> Any:
-    return np.digitize(live.pairs.words[live.table_pairs], [low for low, _ in LENGTHS[1:]])
+def _length_groups(live: CampaignSnapshot) -> Any:
+    return np.digitize(live.pairs.words[live.table_pairs], [low for low, _ in LENGTH_RANGES[1:]])
 
 
-def _length_name(group: int) -> str:
-    low, high = LENGTHS[group]
+def _format_length_group(group: int) -> str:
+    low, high = LENGTH_RANGES[group]
     return f"{low} to {high - 1} words" if high else f"{low} words and more"
 
 
-def _guideline_groups(live: Live) -> Any:
+def _guideline_groups(live: CampaignSnapshot) -> Any:
     """The version under which all judgements of the pair were made; -1 where they are of
     several."""
     counts, size = live.rows.counts, len(live.pairs)
@@ -270,17 +282,18 @@ class OverlapPlan:
         return sum(n >= self.partners for _, n in self.partners_of)
 
 
-def overlap_plan(campaign: Campaign, live: Live) -> OverlapPlan:
+def overlap_plan(campaign: Campaign, live: CampaignSnapshot) -> OverlapPlan:
     planned = bool(campaign.min_common and campaign.min_partners)
     common = campaign.min_common if planned else DEFAULT_COMMON
     table = live.table(campaign.grades.size)
     pairs = live.derived(
-        f"annotators with {common} in common", lambda: pairs_of_annotators(table, min_common=common)
+        f"annotators with {common} in common",
+        lambda: find_annotator_pairs(table, min_common=common),
     )
     partners = np.bincount(pairs.first, minlength=table.n_annotators) + np.bincount(
         pairs.second, minlength=table.n_annotators
     )
-    everyone = special_pairs(campaign, Pair.Kind.EVERYONE).count()
+    everyone = get_special_pairs(campaign, Pair.Kind.EVERYONE).count()
     n_annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).count()
     return OverlapPlan(
         planned=planned,

@@ -10,24 +10,43 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.dashboard.own_figures import OwnFigures, own_figures, was_counted
-from analysis.judgements.live import Live
-from analysis.judgements.page_rows import is_large, page_rows
+from analysis.dashboard.own_figures import (
+    AnnotatorColumns,
+    counted_before_exclusion,
+    get_annotator_columns,
+)
+from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.page_rows import get_page_snapshot, is_large_campaign
 from annotation.models import Campaign, Membership
-from annotation.selectors.qualification import FAILED, Score, gold_by_chance, known_scores
-from assay.campaigns.flags import LIKE_RANDOM, Flag, Portrait, flags, strongest_first
-from assay.campaigns.unlike_others import clearly_below
-from assay.labels.aggregation.majority import lowest_of_the_most_frequent
-from assay.labels.agreement.people import AgainstOthers, agreements, what_if_excluded
-from assay.labels.agreement.raters import against_others_by_topic, counts_by_topic
-from assay.natural import natural
+from annotation.selectors.qualification import (
+    FAILED_MESSAGE,
+    QualificationScore,
+    chance_of_gold,
+    get_known_scores,
+)
+from assay.campaigns.flags import (
+    LIKE_RANDOM,
+    AnnotatorFlag,
+    AnnotatorProfile,
+    find_flags,
+    sort_flags,
+)
+from assay.campaigns.unlike_others import find_outliers
+from assay.labels.aggregation.majority import lowest_mode
+from assay.labels.agreement.people import (
+    AnnotatorKappa,
+    compute_annotator_kappas,
+    compute_exclusion_effect,
+)
+from assay.labels.agreement.raters import count_against_others_by_topic, count_by_topic
+from assay.natural import natural_sort_key
 
-LEAST_SHARED = 10
-NOTHING = float("nan")
+MIN_SHARED = 10
+UNDEFINED = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
-class Person:
+class AnnotatorSummary:
     """One annotator. Seconds are active seconds of counted judgements; None where there is none to
     speak of.
 
@@ -51,11 +70,11 @@ class Person:
     shares: list[float | None]
     shares_of_others: list[float | None]
     n_of_others: int
-    agreement: AgainstOthers | None
-    gold: Score | None
-    qualification: Score | None
+    agreement: AnnotatorKappa | None
+    gold: QualificationScore | None
+    qualification: QualificationScore | None
     last: datetime | None  # judged, or was served or answered a pair of any kind
-    flags: list[Flag]
+    flags: list[AnnotatorFlag]
 
     @property
     def waits(self) -> bool:
@@ -63,7 +82,7 @@ class Person:
         member = self.membership
         return (
             member.standing == Membership.Standing.PAUSED
-            and member.standing_reason == FAILED
+            and member.standing_reason == FAILED_MESSAGE
             and member.qualified_at is None
         )
 
@@ -86,7 +105,7 @@ class Person:
         agreement = self.agreement
         return (
             None
-            if agreement is None or agreement.n < LEAST_SHARED or np.isnan(agreement.kappa)
+            if agreement is None or agreement.n < MIN_SHARED or np.isnan(agreement.kappa)
             else agreement.kappa
         )
 
@@ -95,38 +114,40 @@ class Person:
         """Why there is no kappa."""
         if self.agreement is None or self.agreement.n == 0:
             return _("no pair shared with others yet")
-        if self.agreement.n < LEAST_SHARED:
+        if self.agreement.n < MIN_SHARED:
             says = ngettext(
                 "%(n)s shared pair; needs %(least)s",
                 "%(n)s shared pairs; needs %(least)s",
                 self.agreement.n,
             )
-            return says % {"n": self.agreement.n, "least": LEAST_SHARED}
+            return says % {"n": self.agreement.n, "least": MIN_SHARED}
         return _("one and the same grade only, on %(n)s shared pairs") % {"n": self.agreement.n}
 
 
-def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
+def list_annotators(
+    campaign: Campaign, *, live: CampaignSnapshot | None = None
+) -> list[AnnotatorSummary]:
     """All annotators, by pseudonym, in a number of queries that does not depend on how many they
     are. Of a large campaign as they were when the first page of these rows asked for them."""
-    live = live or page_rows(campaign)
+    live = live or get_page_snapshot(campaign)
     return (
-        live.derived("people", lambda: _people(campaign, live))
-        if is_large(live)
-        else _people(campaign, live)
+        live.derived("people", lambda: _compute_annotators(campaign, live))
+        if is_large_campaign(live)
+        else _compute_annotators(campaign, live)
     )
 
 
-def _people(campaign: Campaign, live: Live) -> list[Person]:
+def _compute_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[AnnotatorSummary]:
     members = list(
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
         .select_related("user")
         .order_by("pseudonym")
     )
     names = campaign.grades.names
-    known = known_scores(campaign)
+    known = get_known_scores(campaign)
     for member in members:
         member.campaign = campaign  # whose target is theirs where they have none of their own
-    gold = gold_cohort(campaign, known)
+    gold = gold_results(campaign, known)
     depends_on = (
         live.newest,
         live.audit,
@@ -138,17 +159,17 @@ def _people(campaign: Campaign, live: Live) -> list[Person]:
     figures = live.remembered(
         ("people", "figures"),
         depends_on,
-        lambda: [_of_member(m, known.get(m.pk, {}), gold, campaign, live) for m in members],
+        lambda: [_member_summary(m, known.get(m.pk, {}), gold, campaign, live) for m in members],
     )
     return [
-        replace(person, membership=member, last=_later(person.last, member.last_seen))
+        replace(person, membership=member, last=_next_refresh(person.last, member.last_seen))
         for person, member in zip(figures, members, strict=True)
     ]
 
 
-def person_named(campaign: Campaign, pseudonym: str) -> Person | None:
+def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | None:
     """One annotator, as `people` tells it. None: there is no such annotator."""
-    live = page_rows(campaign)
+    live = get_page_snapshot(campaign)
     member = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym)
         .select_related("user")
@@ -157,102 +178,112 @@ def person_named(campaign: Campaign, pseudonym: str) -> Person | None:
     if member is None:
         return None
     member.campaign = campaign
-    known = known_scores(campaign)
-    person = _of_member(
-        member, known.get(member.pk, {}), gold_cohort(campaign, known), campaign, live
+    known = get_known_scores(campaign)
+    person = _member_summary(
+        member, known.get(member.pk, {}), gold_results(campaign, known), campaign, live
     )
-    return replace(person, last=_later(person.last, member.last_seen))
+    return replace(person, last=_next_refresh(person.last, member.last_seen))
 
 
 @dataclass(frozen=True)
-class GoldCohort:
+class GoldResults:
     """right of judged: by everybody. chance: share right of random keys."""
 
     right: int
     judged: int
     chance: float
 
-    def share_without(self, own: Score | None) -> float:
+    def share_without(self, own: QualificationScore | None) -> float:
         """Share right of everybody else; NaN where they judged none."""
         right, judged = (
             (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
         )
-        return right / judged if judged else NOTHING
+        return right / judged if judged else UNDEFINED
 
 
-NO_GOLD = GoldCohort(0, 0, 0.0)
+NO_GOLD = GoldResults(0, 0, 0.0)
 
 
-def gold_cohort(campaign: Campaign, known: Mapping[int, dict[str, Score]]) -> GoldCohort:
+def gold_results(
+    campaign: Campaign, known: Mapping[int, dict[str, QualificationScore]]
+) -> GoldResults:
     scores = [one["gold"] for one in known.values() if "gold" in one]
     return (
-        GoldCohort(
+        GoldResults(
             sum(one.right for one in scores),
             sum(one.judged for one in scores),
-            gold_by_chance(campaign),
+            chance_of_gold(campaign),
         )
         if scores
         else NO_GOLD
     )
 
 
-def _of_member(
-    member: Membership, known: dict[str, Score], gold: GoldCohort, campaign: Campaign, live: Live
-) -> Person:
+def _member_summary(
+    member: Membership,
+    known: dict[str, QualificationScore],
+    gold: GoldResults,
+    campaign: Campaign,
+    live: CampaignSnapshot,
+) -> AnnotatorSummary:
     """last: of the judgements alone."""
     name, names = member.pseudonym, campaign.grades.names
     agreements = live.derived(
-        "leave one out", lambda: {loo.name: loo for loo in _agreements(campaign, live)}
+        "leave one out", lambda: {loo.name: loo for loo in _agreement_with_others(campaign, live)}
     )
     of_excluded = live.derived(
         "leave excluded out",
-        lambda: {loo.name: loo for loo in _agreements_of_excluded(campaign, live)},
+        lambda: {loo.name: loo for loo in _agreement_of_excluded(campaign, live)},
     )
-    below = live.derived("clearly below", lambda: clearly_below(list(agreements.values())))
-    cohort = live.derived("cohort", lambda: _cohort(live, names, list(agreements.values())))
+    below = live.derived("clearly below", lambda: find_outliers(list(agreements.values())))
+    cohort = live.derived("cohort", lambda: _cohort_figures(live, names, list(agreements.values())))
     agreement = of_excluded.get(name) if member.standing == Membership.Standing.EXCLUDED else None
-    own = own_of(own_figures(live, len(names)), name, len(names))
-    return _person(
+    own = get_annotator_figures(get_annotator_columns(live, len(names)), name, len(names))
+    return _build_summary(
         member, own, cohort, agreement or agreements.get(name), known, gold, below.get(name, False)
     )
 
 
-def _later(*moments: datetime | None) -> datetime | None:
+def _next_refresh(*moments: datetime | None) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
 
 
-def _agreements(campaign: Campaign, live: Live) -> list[AgainstOthers]:
+def _agreement_with_others(campaign: Campaign, live: CampaignSnapshot) -> list[AnnotatorKappa]:
     table = live.table(campaign.grades.size)
-    return agreements(table.annotators, against_others_by_topic(table)) if len(table) else []
+    return (
+        compute_annotator_kappas(table.annotators, count_against_others_by_topic(table))
+        if len(table)
+        else []
+    )
 
 
-def _agreements_of_excluded(campaign: Campaign, live: Live) -> list[AgainstOthers]:
+def _agreement_of_excluded(campaign: Campaign, live: CampaignSnapshot) -> list[AnnotatorKappa]:
     """Of the judgements made until the exclusion, each annotator's against the label of those who
     count."""
     rows, g = live.rows, campaign.grades.size
-    own = np.flatnonzero(was_counted(rows) & ~rows.counts)
+    own = np.flatnonzero(counted_before_exclusion(rows) & ~rows.counts)
     if not len(own):
         return []
     counts = np.bincount(
         live.pair[rows.counts] * g + rows.grade[rows.counts], minlength=len(live.pairs) * g
     ).reshape(-1, g)
-    label = lowest_of_the_most_frequent(counts)[live.pair[own]]
+    label = lowest_mode(counts)[live.pair[own]]
     shared = counts.sum(axis=1)[live.pair[own]] > 0
     person, own_grade = rows.annotator[own].astype(np.int64), rows.grade[own]
     who = np.unique(person)
     topic = live.pairs.topic[live.pair[own]]
-    by_topic = counts_by_topic(
+    by_topic = count_by_topic(
         np.searchsorted(who, person)[shared],
         topic[shared],
         own_grade[shared],
         label[shared],
         n_grades=g,
     )
-    return agreements([rows.annotators[i] for i in who.tolist()], by_topic)
+    return compute_annotator_kappas([rows.annotators[i] for i in who.tolist()], by_topic)
 
 
 @dataclass(frozen=True, eq=False)
-class Cohort:
+class CohortFigures:
     """Everybody who counts, together. counts: (n_grades); confusion: (n_grades, n_grades); median:
     active seconds, None without any."""
 
@@ -262,21 +293,23 @@ class Cohort:
     median: float | None
 
 
-def _cohort(live: Live, names: list[str], agreements: list[AgainstOthers]) -> Cohort:
+def _cohort_figures(
+    live: CampaignSnapshot, names: list[str], agreements: list[AnnotatorKappa]
+) -> CohortFigures:
     rows = live.rows
-    return Cohort(
+    return CohortFigures(
         names=names,
         counts=np.bincount(rows.grade[rows.counts], minlength=len(names)).astype(float),
         confusion=sum(
             (loo.confusion for loo in agreements),
             np.zeros((len(names), len(names)), dtype=np.int64),
         ),
-        median=_median(rows.active[rows.counts]),
+        median=_median_or_none(rows.active[rows.counts]),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class AnnotatorFigures:
     """What is known from an annotator's own rows alone: a row of `OwnFigures`, None for what is not
     there."""
 
@@ -293,13 +326,15 @@ class Own:
     last: datetime | None
 
 
-def own_of(figures: OwnFigures, name: str, n_grades: int) -> Own:
+def get_annotator_figures(figures: AnnotatorColumns, name: str, n_grades: int) -> AnnotatorFigures:
     """Of somebody who has judged nothing, zeros."""
     at = figures.code.get(name)
     if at is None:
-        return Own(0, 0, 0, 0, 0, 0, 0.0, np.zeros(n_grades), None, [None] * n_grades, None)
+        return AnnotatorFigures(
+            0, 0, 0, 0, 0, 0, 0.0, np.zeros(n_grades), None, [None] * n_grades, None
+        )
     q1, median, q3 = figures.quartiles[at].tolist()
-    return Own(
+    return AnnotatorFigures(
         n=int(figures.n[at]),
         n_kept=int(figures.n_kept[at]),
         n_fast=int(figures.n_fast[at]),
@@ -318,29 +353,29 @@ def own_of(figures: OwnFigures, name: str, n_grades: int) -> Own:
     )
 
 
-def _person(
+def _build_summary(
     member: Membership,
-    own: Own,
-    cohort: Cohort,
-    agreement: AgainstOthers | None,
-    known: dict[str, Score],
-    gold_of_all: GoldCohort,
+    own: AnnotatorFigures,
+    cohort: CohortFigures,
+    agreement: AnnotatorKappa | None,
+    known: dict[str, QualificationScore],
+    gold_of_all: GoldResults,
     below_others: bool,
-) -> Person:
+) -> AnnotatorSummary:
     own_counts, n = own.counts, own.n_kept
     is_out = member.standing == Membership.Standing.EXCLUDED
     q1, median, q3 = own.quartiles or (None, None, None)
     gold = known.get("gold")
     others_counts = cohort.counts if is_out else cohort.counts - own_counts
-    portrait = Portrait(
+    portrait = AnnotatorProfile(
         n=n,
         n_fast=own.n_fast,
         n_cannot=own.n_cannot,
-        median_seconds=NOTHING if median is None else median,
-        cohort_median_seconds=NOTHING if cohort.median is None else cohort.median,
-        kappa=agreement.kappa if agreement else NOTHING,
-        low=agreement.over_pairs.low if agreement else NOTHING,
-        high=agreement.over_pairs.high if agreement else NOTHING,
+        median_seconds=UNDEFINED if median is None else median,
+        cohort_median_seconds=UNDEFINED if cohort.median is None else cohort.median,
+        kappa=agreement.kappa if agreement else UNDEFINED,
+        low=agreement.over_pairs.low if agreement else UNDEFINED,
+        high=agreement.over_pairs.high if agreement else UNDEFINED,
         n_shared=agreement.n if agreement else 0,
         shares=own_counts / n if n else own_counts,
         cohort_shares=others_counts / others_counts.sum() if others_counts.sum() else others_counts,
@@ -354,7 +389,7 @@ def _person(
         gold_chance=gold_of_all.chance,
         gold_others=gold_of_all.share_without(gold),
     )
-    return Person(
+    return AnnotatorSummary(
         membership=member,
         n=own.n,
         n_kept=n,
@@ -367,29 +402,29 @@ def _person(
         q1=q1,
         q3=q3,
         median_by_grade=own.median_by_grade,
-        shares=_shares(own_counts),
-        shares_of_others=_shares(others_counts),
+        shares=_grade_shares(own_counts),
+        shares_of_others=_grade_shares(others_counts),
         n_of_others=int(others_counts.sum()),
         agreement=agreement,
         gold=gold,
         qualification=known.get("qualification"),
         last=own.last,
-        flags=[] if is_out else flags(portrait, cohort.names),
+        flags=[] if is_out else find_flags(portrait, cohort.names),
     )
 
 
-def _shares(counts: np.ndarray) -> list[float | None]:
+def _grade_shares(counts: np.ndarray) -> list[float | None]:
     total = float(counts.sum())
     return [float(n) / total if total else None for n in counts]
 
 
-def _median(seconds: np.ndarray) -> float | None:
+def _median_or_none(seconds: np.ndarray) -> float | None:
     known = seconds[~np.isnan(seconds)]
     return float(np.median(known)) if len(known) else None
 
 
 @dataclass(frozen=True)
-class LikeRandom:
+class RandomLikeAnnotator:
     """An annotator whose judgements may have nothing to do with the documents. sign: of
     LIKE_RANDOM. n_labels: labels that would be gone, or others, without them."""
 
@@ -399,19 +434,21 @@ class LikeRandom:
     n_labels: int
 
 
-def like_random(campaign: Campaign, live: Live) -> list[LikeRandom]:
+def find_random_like_annotators(
+    campaign: Campaign, live: CampaignSnapshot
+) -> list[RandomLikeAnnotator]:
     """Annotators with such a sign, whether they still judge or not, but for excluded ones: those on
     whom most labels rest first."""
     if len(live.rows.annotators) < 2:
         return []
     suspects = []
-    for person in people(campaign, live=live):
-        signs = [flag.name for flag in strongest_first(person.flags) if flag.name in LIKE_RANDOM]
+    for person in list_annotators(campaign, live=live):
+        signs = [flag.name for flag in sort_flags(person.flags) if flag.name in LIKE_RANDOM]
         if signs:
             name = person.membership.pseudonym
-            without = what_if_excluded(live.table(campaign.grades.size), [name])
+            without = compute_exclusion_effect(live.table(campaign.grades.size), [name])
             suspects.append(
-                LikeRandom(
+                RandomLikeAnnotator(
                     name,
                     signs[0],
                     without.n_judgements,
@@ -419,5 +456,6 @@ def like_random(campaign: Campaign, live: Live) -> list[LikeRandom]:
                 )
             )
     return sorted(
-        suspects, key=lambda one: (-one.n_labels, -one.n_judgements, natural(one.pseudonym))
+        suspects,
+        key=lambda one: (-one.n_labels, -one.n_judgements, natural_sort_key(one.pseudonym)),
     )

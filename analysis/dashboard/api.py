@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from analysis.dashboard import agreement_figures
-from analysis.dashboard.progress import progress
-from analysis.dashboard.to_do import ToDoKind, to_do_of
-from analysis.judgements.live import live_rows
-from annotation.permissions import managed_campaign
+from analysis.dashboard.progress import compute_progress
+from analysis.dashboard.to_do import ToDoKind, get_to_do_list
+from analysis.judgements.live import get_snapshot
+from annotation.permissions import get_managed_campaign
 from pooling import tasks
 
 
@@ -106,7 +106,7 @@ class ProgressOfCampaign(APIView):
 
     @extend_schema(operation_id="campaigns_progress", responses=ProgressOfCampaignSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        now = progress(managed_campaign(request, slug))
+        now = compute_progress(get_managed_campaign(request, slug))
         ahead = asdict(now.forecast)
         moments = {
             name: None if ahead[name] is None else datetime.fromtimestamp(ahead[name], UTC)
@@ -158,7 +158,9 @@ class ToDoOfPerson(APIView):
     @extend_schema(operation_id="to_do", responses=ToDoListSerializer)
     def get(self, request: Request) -> Response:
         """What needs a person in the campaigns that one manages: the list of Home."""
-        items, asked = to_do_of(cast("User", request.user))  # whoever is not signed in was refused
+        items, asked = get_to_do_list(
+            cast("User", request.user)
+        )  # whoever is not signed in was refused
         for job in asked:
             tasks.send(job)
         return Response(ToDoListSerializer({"items": items}).data)
@@ -170,8 +172,8 @@ class AgreementOfCampaign(APIView):
     @extend_schema(operation_id="campaigns_agreement", responses=AgreementOfCampaignSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The newest figures; asking has them computed anew where they are out of date."""
-        campaign = managed_campaign(request, slug)
-        figures, job = agreement_figures.agreement_of(campaign, live_rows(campaign))
+        campaign = get_managed_campaign(request, slug)
+        figures, job = agreement_figures.agreement_with_refresh(campaign, get_snapshot(campaign))
         if job is not None:
             tasks.send(job)
         agreement: dict[str, Any] = figures or {}

@@ -13,21 +13,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from analysis.dashboard import one_more as previews
-from annotation.api.refusals import refusal_of
-from annotation.permissions import managed_campaign
-from annotation.selectors.pairs import kept_pairs
+from annotation.api.refusals import to_api_exception
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.errors import CampaignError
 from annotation.services.judging import one_more
-from pooling.api.bodies import Body, TextField
-from pooling.api.repeats import repeatable
+from pooling.api.bodies import StrictSerializer, TextField
+from pooling.api.repeats import make_idempotent
 
 
-class PairNameSerializer(Body):
+class PairNameSerializer(StrictSerializer):
     topic = TextField()
     document = TextField()
 
 
-class OneMoreWantedSerializer(Body):
+class OneMoreWantedSerializer(StrictSerializer):
     pairs = PairNameSerializer(many=True, allow_empty=False)
     take_back = serializers.BooleanField(
         default=False, help_text="take one back that nobody has given, in place of asking for one"
@@ -60,13 +60,13 @@ class AskedPairSerializer(PairNameSerializer):
     needed = serializers.IntegerField(help_text="judgements in all")
 
 
-class OneMore(APIView):
+class AdditionalJudgementsView(APIView):
     serializer_class = OneMoreWantedSerializer
 
     @extend_schema(responses=AskedPairSerializer(many=True), operation_id="campaigns_one_more_list")
     def get(self, request: Request, slug: str) -> Response:
         """The pairs of which managers asked for further judgements, by topic and document."""
-        rows = kept_pairs(managed_campaign(request, slug)).filter(asked_more__gt=0)
+        rows = get_kept_pairs(get_managed_campaign(request, slug)).filter(asked_more__gt=0)
         names = ("topic", "document", "asked_more", "judgements", "needed")
         fields = ("entry__topic__topic_id", "entry__docno", "asked_more", "counted", "needed")
         return Response(
@@ -78,29 +78,29 @@ class OneMore(APIView):
         responses=OneMoreDoneSerializer,
         operation_id="campaigns_one_more",
     )
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         """Ask for one more judgement of each pair, beyond the campaign's number: another person's.
         Pairs of which none can be asked are left out."""
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         body = OneMoreWantedSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         wanted, actor = body.validated_data, cast(User, request.user)
         try:
-            ids = one_more.pairs_named(
+            ids = one_more.get_pair_ids(
                 campaign,
                 list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])),
             )
-            shown = previews.preview(campaign, ids, back=wanted["take_back"])
+            shown = previews.preview_additional_judgements(campaign, ids, back=wanted["take_back"])
             if not wanted["preview"]:
                 deed = (
-                    one_more.take_one_more_back
+                    one_more.undo_additional_judgement
                     if wanted["take_back"]
-                    else one_more.ask_for_one_more
+                    else one_more.request_additional_judgement
                 )
                 deed(campaign, ids, actor=actor)
         except CampaignError as error:
-            raise refusal_of(error) from None
+            raise to_api_exception(error) from None
         at = shown.after.expected
         answer: dict[str, Any] = {
             **{

@@ -11,32 +11,32 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.dashboard.disagreements import (
-    Difference,
-    Disputed,
-    most_disputed,
-    of_person,
-    with_texts,
+    DisputedPair,
+    GradeDifference,
+    annotator_differences,
+    attach_texts,
+    list_most_disputed,
 )
-from analysis.judgements.live import Live
+from analysis.judgements.live import CampaignSnapshot
 from annotation.models import Campaign
-from assay.natural import natural
-from pooling.platform.listing import ListChoice, ListPage
+from assay.natural import natural_sort_key
+from pooling.platform.listing import ListPage, RowFilter
 
 PER_PAGE = 25
-RULED = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("not ruled"))]
+RULING_CHOICES = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("not ruled"))]
 
 
-def disputed_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage:
+def disputed_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
     """The widest spread of grades first."""
-    disputed = most_disputed(campaign, live)
-    with_texts(campaign, disputed)
-    ruled = ListChoice(
+    disputed = list_most_disputed(campaign, live)
+    attach_texts(campaign, disputed)
+    ruled = RowFilter(
         "label",
         _("Label of a manager"),
-        RULED,
+        RULING_CHOICES,
         lambda rows, value: [d for d in rows if (d.adjudicated is not None) == (value == "ruled")],
     )
-    return _page(
+    return _disagreement_page(
         request,
         disputed,
         {"spread": lambda d: d.spread, "label": lambda d: d.adjudicated},
@@ -45,22 +45,24 @@ def disputed_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListP
     )
 
 
-def differences_page(
-    request: HttpRequest, campaign: Campaign, live: Live, pseudonym: str
+def annotator_differences_page(
+    request: HttpRequest, campaign: Campaign, live: CampaignSnapshot, pseudonym: str
 ) -> ListPage:
     """Of one annotator, the farthest from the others first."""
-    differences = of_person(campaign, live, pseudonym)
-    all_texts = "q" in request.GET or request.GET.get("sort", "").removeprefix("-") in TEXTS
+    differences = annotator_differences(campaign, live, pseudonym)
+    all_texts = (
+        "q" in request.GET or request.GET.get("sort", "").removeprefix("-") in TEXT_SORT_KEYS
+    )
     if all_texts:
-        with_texts(campaign, differences)
+        attach_texts(campaign, differences)
     grades = [(str(grade["value"]), grade["name"]) for grade in campaign.scale]
-    own = ListChoice(
+    own = RowFilter(
         "own",
         _("Grade of %(pseudonym)s") % {"pseudonym": pseudonym},
         grades,
         lambda rows, value: [d for d in rows if str(d.own) == value],
     )
-    shown = _page(
+    shown = _disagreement_page(
         request,
         differences,
         {"own": lambda d: d.own, "others": lambda d: d.label},
@@ -68,21 +70,21 @@ def differences_page(
         part="differences",
     )
     if not all_texts:
-        with_texts(campaign, shown)
+        attach_texts(campaign, shown)
     return shown
 
 
-TEXTS: Mapping[str, Callable[[Any], Any]] = {
-    "topic": lambda d: natural(d.topic),
-    "document": lambda d: natural(d.docno),
+TEXT_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "topic": lambda d: natural_sort_key(d.topic),
+    "document": lambda d: natural_sort_key(d.docno),
 }
 
 
-def _page(
+def _disagreement_page(
     request: HttpRequest,
-    rows: Sequence[Difference | Disputed],
+    rows: Sequence[GradeDifference | DisputedPair],
     sort: Mapping[str, Callable[[Any], Any]],
-    choice: ListChoice,
+    choice: RowFilter,
     *,
     part: str,
 ) -> ListPage:
@@ -90,7 +92,7 @@ def _page(
         request,
         rows,
         search=lambda d: " ".join((d.topic, d.topic_text, d.docno, d.title)),
-        sort={**TEXTS, **sort},
+        sort={**TEXT_SORT_KEYS, **sort},
         choices=[choice],
         per_page=PER_PAGE,
         part=part,

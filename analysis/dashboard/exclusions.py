@@ -8,21 +8,21 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from analysis.judgements.rows import counted_table
-from analysis.judgements.system_rankings import compared, means_under, why_no_rankings
+from analysis.judgements.rows import read_counted_table
+from analysis.judgements.system_rankings import compare_rankings, compute_means, no_rankings_reason
 from annotation.models import Campaign
 from assay.labels.agreement.alpha import krippendorff_alpha
-from assay.labels.agreement.people import what_if_excluded
-from assay.natural import natural
+from assay.labels.agreement.people import compute_exclusion_effect
+from assay.natural import natural_sort_key
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
 EXCLUSION = "preview exclusion"
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 
 
-def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, user: User) -> Job:
+def request_exclusion_preview(campaign: Campaign, annotators: list[str], *, user: User) -> Job:
     return jobs.enqueue(
         EXCLUSION,
         {"annotators": sorted(annotators)},
@@ -33,17 +33,21 @@ def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, use
     )
 
 
-@jobs.kind(EXCLUSION, unit="runs")
-def preview_exclusion(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(EXCLUSION, unit="runs")
+def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
     """-> report: alpha (ordinal, before and after; None: undefined), judgements, pairs without
     label, changes (the first hundred), topics that would have no label left (systems are ranked
     over the others, before and after), and what `compared` says of the systems"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
-    what = what_if_excluded(counted_table(campaign), work.parameters["annotators"])
+    what = compute_exclusion_effect(read_counted_table(campaign), work.parameters["annotators"])
     tables = (what.before.table, what.after.table)
-    shown = sorted(what.changes, key=lambda c: (natural(c.topic), natural(c.document)))[:MOST_SHOWN]
+    shown = sorted(
+        what.changes, key=lambda c: (natural_sort_key(c.topic), natural_sort_key(c.document))
+    )[:MAX_SHOWN]
     report: dict[str, Any] = {
-        "alpha": [_or_none(krippendorff_alpha(table.counts, level="ordinal")) for table in tables],
+        "alpha": [
+            none_if_nan(krippendorff_alpha(table.counts, level="ordinal")) for table in tables
+        ],
         "annotators": what.annotators,
         "judgements": what.n_judgements,
         "labels_before": what.before.n_labelled,
@@ -59,16 +63,16 @@ def preview_exclusion(work: Work) -> dict[str, Any]:
         "systems": 0,
     }
     runs = list(campaign.collection.runs.all())
-    if reason := why_no_rankings(campaign, len(runs)):
+    if reason := no_rankings_reason(campaign, len(runs)):
         report["no_rankings"] = reason
         return report
     if not what.after.n_labelled or not what.before.n_labelled:
         report["no_rankings"] = "no pair has enough judgements for a label"
         return report
-    before, after = means_under(
+    before, after = compute_means(
         work, runs, what.on_common_topics(), levels=[campaign.threshold] * 2
     )
-    rankings = compared(
+    rankings = compare_rankings(
         before,
         after,
         [run.tag for run in runs],
@@ -77,5 +81,5 @@ def preview_exclusion(work: Work) -> dict[str, Any]:
     return report | {"rankings": rankings, "systems": len(runs)}
 
 
-def _or_none(value: float) -> float | None:
+def none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value

@@ -12,16 +12,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from numpy.typing import NDArray
 
-from annotation.core.scheduling import band_of
+from annotation.core.scheduling import compute_band
 from annotation.models import Campaign
 from assay.campaigns.forecast import Forecast
 
 if TYPE_CHECKING:
     from analysis.dashboard.progress import CampaignProgress
 
-DAY = 86400.0
-HOUR = 3600.0
-SMALL = (
+DAY_SECONDS = 86400.0
+HOUR_SECONDS = 3600.0
+NUMBER_WORDS = (
     gettext_lazy("no"),
     gettext_lazy("one"),
     gettext_lazy("two"),
@@ -38,7 +38,7 @@ SMALL = (
 )
 
 
-def moment_text(seconds: float) -> str:
+def format_moment(seconds: float) -> str:
     """“Fri 27 Nov, 18:00”, with the year if it is not this one. seconds: since 1970; in the
     reader's time zone."""
     moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
@@ -47,29 +47,29 @@ def moment_text(seconds: float) -> str:
     )
 
 
-def day_text(seconds: float) -> str:
+def format_day(seconds: float) -> str:
     """“Fri 27 Nov”, as forecasts are told by the day; the hour is added within the next two
     days."""
     moment, now = timezone.localtime(datetime.fromtimestamp(seconds, UTC)), timezone.localtime()
     if moment - now < timedelta(days=2):
-        return moment_text(seconds)
+        return format_moment(seconds)
     return formats.date_format(moment, "D j M" if moment.year == now.year else "D j M Y")
 
 
-def interval_text(ahead: Forecast) -> str:
+def format_interval(ahead: Forecast) -> str:
     """“Thu 26 Nov to Wed 2 Dec”; only months if the interval is too wide to plan by."""
     assert ahead.early is not None, "only a forecast has an interval"
     if ahead.late is None:
         return _("%(early)s to more than two years from now") % {
-            "early": _month(ahead.early) if ahead.is_vague else day_text(ahead.early)
+            "early": _format_month(ahead.early) if ahead.is_vague else format_day(ahead.early)
         }
     early, late = (
-        _month(at) if ahead.is_vague else day_text(at) for at in (ahead.early, ahead.late)
+        _format_month(at) if ahead.is_vague else format_day(at) for at in (ahead.early, ahead.late)
     )
     return _("%(early)s to %(late)s") % {"early": early, "late": late}
 
 
-def _month(seconds: float) -> str:
+def _format_month(seconds: float) -> str:
     return formats.date_format(timezone.localtime(datetime.fromtimestamp(seconds, UTC)), "M Y")
 
 
@@ -78,7 +78,7 @@ def has_ended(campaign: Campaign) -> bool:
     return campaign.is_over or campaign.state == Campaign.State.CLOSED
 
 
-def complete_level(
+def last_complete_level(
     campaign: Campaign,
     priorities: Sequence[int],
     missing: Sequence[float] | NDArray[Any],
@@ -95,7 +95,7 @@ def complete_level(
     if not len(priorities):
         return 0
     bands = [
-        band_of(
+        compute_band(
             priority,
             highest=max(priorities[0], campaign.top_priority),
             width=width or campaign.band,
@@ -119,14 +119,16 @@ def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
     return [priority for priority in priorities if least is None or priority >= least]
 
 
-def headline(campaign: Campaign, now: CampaignProgress) -> str:
+def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
     """“Day 9 of 13 · 54% judged · two days late; complete to rank 6 by the deadline”"""
     said = {
-        "level": level_name(campaign.level_word),
+        "level": translate_level_word(campaign.level_word),
         "share": f"{100 * now.counted // now.needed}%" if now.needed else _("nothing to judge"),
     }
     judged = _("%(share)s judged") % said if now.needed else said["share"]
-    said["so_far"] = " · ".join(part for part in (_days(campaign, now), judged) if part)
+    said["so_far"] = " · ".join(
+        part for part in (_format_campaign_day(campaign, now), judged) if part
+    )
     if now.needed and now.counted >= now.needed:
         return _("Everything that is needed has been judged.")
     if has_ended(campaign):
@@ -141,15 +143,15 @@ def headline(campaign: Campaign, now: CampaignProgress) -> str:
     ahead, possible = now.forecast.expected, now.forecast.possible_from
     if ahead is None and possible is not None:
         return _("%(so_far)s · forecast available from %(day)s") % (
-            said | {"day": day_text(possible)}
+            said | {"day": format_day(possible)}
         )
     if ahead is None:
         return said["so_far"]
     if now.forecast.is_vague:
         return _("%(so_far)s · too uncertain to say when it ends") % said
     if campaign.deadline is None:
-        return _("%(so_far)s · expected to end %(day)s") % (said | {"day": day_text(ahead)})
-    said["late"] = lateness(ahead - campaign.deadline.timestamp())
+        return _("%(so_far)s · expected to end %(day)s") % (said | {"day": format_day(ahead)})
+    said["late"] = format_lateness(ahead - campaign.deadline.timestamp())
     if now.by_deadline is None or ahead <= campaign.deadline.timestamp():
         return _("%(so_far)s · %(late)s") % said
     if now.by_deadline:
@@ -161,7 +163,7 @@ def headline(campaign: Campaign, now: CampaignProgress) -> str:
     )
 
 
-def level_name(word: str) -> str:
+def translate_level_word(word: str) -> str:
     """What the pool calls its levels (assay.pools.pool_kinds), in the reader's language."""
     return {
         "rank": _("rank"),
@@ -172,25 +174,31 @@ def level_name(word: str) -> str:
     }.get(word, word)
 
 
-def _days(campaign: Campaign, now: CampaignProgress) -> str:
+def _format_campaign_day(campaign: Campaign, now: CampaignProgress) -> str:
     """“Day 9 of 13”: from the opening to now, and to the deadline; the first day is day 1."""
     if campaign.opened_at is None:
         return ""
-    passed = max(1, int(np.ceil((now.moment - campaign.opened_at).total_seconds() / DAY)))
+    passed = max(1, int(np.ceil((now.moment - campaign.opened_at).total_seconds() / DAY_SECONDS)))
     if campaign.deadline is None or has_ended(campaign):
         return _("Day %(n)s") % {"n": f"{passed:,}"}
-    whole = max(1, int(np.ceil((campaign.deadline - campaign.opened_at).total_seconds() / DAY)))
+    whole = max(
+        1, int(np.ceil((campaign.deadline - campaign.opened_at).total_seconds() / DAY_SECONDS))
+    )
     return _("Day %(n)s of %(whole)s") % {"n": f"{min(passed, whole):,}", "whole": f"{whole:,}"}
 
 
-def lateness(seconds: float) -> str:
+def format_lateness(seconds: float) -> str:
     """“two days late”, “five hours late”, “in time”."""
     if seconds <= 0:
         return _("in time")
-    size = round(seconds / DAY) if seconds >= DAY else max(1, round(seconds / HOUR))
+    size = (
+        round(seconds / DAY_SECONDS)
+        if seconds >= DAY_SECONDS
+        else max(1, round(seconds / HOUR_SECONDS))
+    )
     says = (
         ngettext("%(n)s day late", "%(n)s days late", size)
-        if seconds >= DAY
+        if seconds >= DAY_SECONDS
         else ngettext("%(n)s hour late", "%(n)s hours late", size)
     )
-    return says % {"n": SMALL[size] if size < len(SMALL) else f"{size:,}"}
+    return says % {"n": NUMBER_WORDS[size] if size < len(NUMBER_WORDS) else f"{size:,}"}

@@ -11,33 +11,33 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from numpy.typing import NDArray
 
-from analysis.dashboard.disagreements import waiting
+from analysis.dashboard.disagreements import is_awaiting_judgement
 from analysis.judgements.labels import (
-    KNOWN,
-    Choices,
+    KNOWN_GRADE_COLUMN,
     Label,
+    LabelChoices,
     Labels,
-    adjudications,
     decision_codes,
-    known_grades,
-    labels,
+    make_labels,
+    read_adjudications,
+    read_known_grades,
 )
-from analysis.judgements.live import Live
+from analysis.judgements.live import CampaignSnapshot
 from annotation.models import Campaign, Pair
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from assay.labels.labels import MISSING
-from assay.natural import natural
-from pooling.platform.listing import ListChoice, ListPage
+from assay.natural import natural_sort_key
+from pooling.platform.listing import ListPage, RowFilter
 
-RULED = DECISIONS[ADJUDICATED]
+ADJUDICATED_WORD = DECISIONS[ADJUDICATED]
 DECISION_WORDS = {
     "unanimous": gettext_lazy("all agree"),
     "majority": gettext_lazy("majority"),
     "lowest_grade": gettext_lazy("lowest grade"),
-    RULED: gettext_lazy("a manager"),
-    KNOWN: gettext_lazy("known beforehand"),
+    ADJUDICATED_WORD: gettext_lazy("a manager"),
+    KNOWN_GRADE_COLUMN: gettext_lazy("known beforehand"),
 }
-STATES = [
+STATE_CHOICES = [
     ("disputed", gettext_lazy("disputed: grades differ, nobody has decided")),
     ("differ", gettext_lazy("grades differ")),
     ("waiting", gettext_lazy("still to be judged")),
@@ -45,7 +45,7 @@ STATES = [
     ("ruled", gettext_lazy("a manager decided")),
     ("asked", gettext_lazy("one more judgement asked for")),
 ]
-MOST_IN_SELECT = 200
+MAX_IN_SELECT = 200
 """Topics of a select; of more one finds a topic by its words."""
 
 
@@ -89,28 +89,28 @@ class TopicLabels(NamedTuple):
     undecided: int
 
 
-def labels_on_page(campaign: Campaign, live: Live) -> Labels:
+def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
     """As an export with no further choices writes them; made anew only when judgements or the
     managers' own labels have changed."""
     depends_on = (
         live.newest,
         live.audit,
         campaign.threshold,
-        adjudications(campaign),
-        known_grades(campaign),
+        read_adjudications(campaign),
+        read_known_grades(campaign),
     )
     return live.remembered(
-        ("labels", "of the page"), depends_on, lambda: _labels_of(campaign, live)
+        ("labels", "of the page"), depends_on, lambda: _make_labels(campaign, live)
     )
 
 
-def _labels_of(campaign: Campaign, live: Live) -> Labels:
-    return labels(
-        campaign, Choices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size)
+def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
+    return make_labels(
+        campaign, LabelChoices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size)
     )
 
 
-def labels_listed(campaign: Campaign, live: Live) -> list[ListedLabel]:
+def list_labels(campaign: Campaign, live: CampaignSnapshot) -> list[ListedLabel]:
     """By topic in natural order, then document id; made anew only when judgements or the managers'
     own labels have changed."""
     over = campaign.is_over or campaign.state == Campaign.State.CLOSED
@@ -119,24 +119,26 @@ def labels_listed(campaign: Campaign, live: Live) -> list[ListedLabel]:
         live.audit,
         campaign.threshold,
         over,
-        adjudications(campaign),
-        known_grades(campaign),
+        read_adjudications(campaign),
+        read_known_grades(campaign),
     )
     return live.remembered(
         ("labels", "listed"),
         depends_on,
-        lambda: _listed(campaign, live, labels_on_page(campaign, live)),
+        lambda: _build_label_list(campaign, live, cached_labels(campaign, live)),
     )
 
 
-def _listed(campaign: Campaign, live: Live, made: Labels) -> list[ListedLabel]:
+def _build_label_list(
+    campaign: Campaign, live: CampaignSnapshot, made: Labels
+) -> list[ListedLabel]:
     table, at = made.table, live.table_pairs
     grades = np.arange(table.n_grades)
     n = table.counts.sum(axis=1)
     spread = (table.counts @ grades**2) / np.maximum(n, 1) - (
         (table.counts @ grades) / np.maximum(n, 1)
     ) ** 2
-    codes, waits = decision_codes(made.graded), waiting(campaign, live)[at]
+    codes, waits = decision_codes(made.graded), is_awaiting_judgement(campaign, live)[at]
     differ = (n >= 2) & (spread > 1e-12)
     disputed = differ & ~waits & (codes != ADJUDICATED)
     columns = (
@@ -170,12 +172,14 @@ def _listed(campaign: Campaign, live: Live, made: Labels) -> list[ListedLabel]:
             *columns, strict=True
         )
     ]
-    rows += _beyond(live, made.beyond, waiting(campaign, live))
-    place = {topic: natural(topic) for topic in live.pairs.topics}
+    rows += _unjudged_labels(live, made.beyond, is_awaiting_judgement(campaign, live))
+    place = {topic: natural_sort_key(topic) for topic in live.pairs.topics}
     return sorted(rows, key=lambda row: (place[row.topic], row.document))
 
 
-def _beyond(live: Live, beyond: Sequence[Label], waits: NDArray[np.bool_]) -> list[ListedLabel]:
+def _unjudged_labels(
+    live: CampaignSnapshot, beyond: Sequence[Label], waits: NDArray[np.bool_]
+) -> list[ListedLabel]:
     """The labels of pairs that nobody has judged."""
     if not beyond:
         return []
@@ -209,14 +213,14 @@ def _beyond(live: Live, beyond: Sequence[Label], waits: NDArray[np.bool_]) -> li
     ]
 
 
-def is_in(row: ListedLabel, state: str) -> bool:
+def matches_state(row: ListedLabel, state: str) -> bool:
     """state: one of STATES."""
     return {
         "disputed": row.disputed,
         "differ": row.spread > 0,
         "waiting": row.waiting,
         "undecided": row.grade is None,
-        "ruled": row.decision == RULED,
+        "ruled": row.decision == ADJUDICATED_WORD,
         "asked": row.asked > 0,
     }[state]
 
@@ -224,24 +228,24 @@ def is_in(row: ListedLabel, state: str) -> bool:
 def label_page(
     request: HttpRequest,
     campaign: Campaign,
-    live: Live,
+    live: CampaignSnapshot,
     *,
     kept: int | None = None,
     whole: bool = False,
 ) -> ListPage:
     """The list as the address asks for it. kept: the row of a pair that stays in it even if it fits
     no longer, having just been decided. whole: on one page."""
-    rows = labels_listed(campaign, live)
+    rows = list_labels(campaign, live)
     asked, names = request.GET.get("topic", ""), live.pairs.topics
     named = (
-        sorted(names, key=natural)
-        if len(names) <= MOST_IN_SELECT
+        sorted(names, key=natural_sort_key)
+        if len(names) <= MAX_IN_SELECT
         else [name for name in names if name == asked]
     )
     decisions = {row.decision for row in rows}
 
-    def choice(name: str, label: str, options: Sequence[tuple[str, str]], fits: Any) -> ListChoice:
-        return ListChoice(
+    def choice(name: str, label: str, options: Sequence[tuple[str, str]], fits: Any) -> RowFilter:
+        return RowFilter(
             name,
             label,
             options,
@@ -253,7 +257,7 @@ def label_page(
         rows,
         search=lambda row: f"{row.topic} {row.document}",
         sort={
-            "topic": lambda row: natural(row.topic),
+            "topic": lambda row: natural_sort_key(row.topic),
             "document": lambda row: row.document,
             "grade": lambda row: row.grade,
             "decision": lambda row: row.decision,
@@ -285,13 +289,18 @@ def label_page(
                 [(name, str(words)) for name, words in DECISION_WORDS.items() if name in decisions],
                 lambda row, value: row.decision == value,
             ),
-            choice("state", _("Standing"), [(state, str(words)) for state, words in STATES], is_in),
+            choice(
+                "state",
+                _("Standing"),
+                [(state, str(words)) for state, words in STATE_CHOICES],
+                matches_state,
+            ),
         ],
         per_page=max(len(rows), 1) if whole else 50,
     )
 
 
-def with_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
+def add_label_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
     """The rows of one page with query and title, in one query."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
     texts = {
@@ -308,10 +317,10 @@ def with_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
     ]
 
 
-def topic_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage:
+def topic_labels_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
     """How many labels each topic has, and how many of them are relevant."""
     numbers: dict[str, list[int]] = {}
-    for row in labels_listed(campaign, live):
+    for row in list_labels(campaign, live):
         of = numbers.setdefault(row.topic, [0, 0, 0, 0])
         of[0] += row.grade is not None
         of[1] += row.grade is not None and row.relevant
@@ -326,7 +335,7 @@ def topic_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage
         request,
         rows,
         search=lambda row: row.topic,
-        sort={"topic": lambda row: natural(row.topic), **columns},
+        sort={"topic": lambda row: natural_sort_key(row.topic), **columns},
         default="topic",
         prefix="topics-",
         per_page=25,

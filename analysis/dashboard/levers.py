@@ -24,31 +24,31 @@ from django.utils.translation import ngettext
 from numpy.typing import NDArray
 
 from analysis.dashboard.headline import (
-    complete_level,
-    day_text,
-    interval_text,
+    format_day,
+    format_interval,
+    format_lateness,
+    format_moment,
     judged_levels,
-    lateness,
-    level_name,
-    moment_text,
+    last_complete_level,
+    translate_level_word,
 )
-from analysis.dashboard.progress import forecaster_of, slots
-from analysis.dashboard.without_forecast import since
-from analysis.judgements.live import Live, live_rows
-from annotation.core.bands import Preview
-from annotation.core.scheduling import band_of
+from analysis.dashboard.progress import count_slots, make_forecaster
+from analysis.dashboard.without_forecast import when_forecast_possible
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
+from annotation.core.bands import BandPreview
+from annotation.core.scheduling import compute_band
 from annotation.models import Campaign
-from annotation.selectors.bands import band_previews
+from annotation.selectors.bands import preview_bands
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.depth import set_depth, why_whole
+from annotation.services.campaigns.depth import full_depth_reason, set_depth
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts
 from assay.campaigns.forecast import LEAST_DAYS, Forecaster
 from assay.campaigns.working_days import add_working_days
 
-DAY = 86400.0
+DAY_SECONDS = 86400.0
 INVITED, DAYS = (1, 2, 5), (2, 7, 14)
-MATTERS = 1 / 24
+MIN_CHANGE_DAYS = 1 / 24
 """Days by which a lever has to bring the end nearer to be called a help."""
 
 
@@ -71,16 +71,16 @@ class Outlook:
         return (
             None
             if self.expected is None or self.deadline is None
-            else (self.expected - self.deadline) / DAY
+            else (self.expected - self.deadline) / DAY_SECONDS
         )
 
     @property
     def lateness(self) -> str:
-        return "" if self.late_days is None else lateness(self.late_days * DAY)
+        return "" if self.late_days is None else format_lateness(self.late_days * DAY_SECONDS)
 
     @property
     def when(self) -> str:
-        return "" if self.expected is None else day_text(self.expected)
+        return "" if self.expected is None else format_day(self.expected)
 
     @property
     def is_late(self) -> bool:
@@ -92,7 +92,7 @@ class Outlook:
 
 
 @dataclass(frozen=True)
-class Lever:
+class PlanningOption:
     """key and value name it; words: what is done; means: what this is for people and costs; after:
     the outlook then."""
 
@@ -104,7 +104,7 @@ class Lever:
 
 
 @dataclass(frozen=True, eq=False)
-class Base:
+class OutlookInputs:
     """What every outlook is computed from, read once. priorities: of the levels, the highest first;
     level: of each ordinary pair; of each pair, too:
     judgements counted, needed (nothing where it is left), whole (needed if the whole pool is
@@ -170,7 +170,9 @@ class Base:
         level = (
             None
             if room is None
-            else complete_level(self.campaign, priorities, per_level, room * faster, width=width)
+            else last_complete_level(
+                self.campaign, priorities, per_level, room * faster, width=width
+            )
         )
         return Outlook(n, expected, due, level)
 
@@ -180,23 +182,35 @@ class Base:
         if not now.missing or now.expected is None:
             return now
         ahead = self.forecaster.forecast(now.missing)
-        return replace(now, interval=interval_text(ahead), is_vague=ahead.is_vague)
+        return replace(now, interval=format_interval(ahead), is_vague=ahead.is_vague)
 
 
-def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, list[Lever], str]:
+def list_planning_options(
+    campaign: Campaign, *, live: CampaignSnapshot | None = None
+) -> tuple[Outlook, list[PlanningOption], str]:
     """-> (as it is, the levers, why there are none: empty where there are some)"""
-    base = base_of(campaign, live or live_rows(campaign))
+    base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
         return now, [], _("Nobody judges now: there is nothing to speed up.")
-    to_depths = list(_depths(base))
+    to_depths = list(_depth_options(base))
     if now.missing and now.expected is not None:
-        return now, [*_invite(base), *_extend(base), *_fewer(base), *_order(base), *to_depths], ""
+        return (
+            now,
+            [
+                *_invite_options(base),
+                *_deadline_options(base),
+                *_fewer_judgements_options(base),
+                *_order_options(base),
+                *to_depths,
+            ],
+            "",
+        )
     why = _("Everything that is needed has been judged.")
     if now.missing:
         ahead = base.forecaster.forecast(now.missing)
         why = _("No forecast yet, so nothing can be compared. %(since)s") % {
-            "since": since(ahead) or ahead.reason
+            "since": when_forecast_possible(ahead) or ahead.reason
         }
     deeper = [
         lever for lever in to_depths if lever.after.missing > now.missing
@@ -204,7 +218,7 @@ def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, li
     return now, deeper, "" if deeper else why
 
 
-def helpful(now: Outlook, offered: list[Lever]) -> list[Lever]:
+def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[PlanningOption]:
     """The levers that bring the end nearer to the deadline, or more ranks in time; the best first.
     None where the end is in time as it is.
 
@@ -215,12 +229,12 @@ def helpful(now: Outlook, offered: list[Lever]) -> list[Lever]:
     def distance(one: Outlook) -> tuple[float, int]:
         if one.expected is None:
             return math.inf, 0
-        days = one.expected / DAY if one.late_days is None else max(0.0, one.late_days)
-        return MATTERS * round(days / MATTERS), -(one.level or 0)
+        days = one.expected / DAY_SECONDS if one.late_days is None else max(0.0, one.late_days)
+        return MIN_CHANGE_DAYS * round(days / MIN_CHANGE_DAYS), -(one.level or 0)
 
     if now.is_in_time:
         return []
-    kept: list[Lever] = []
+    kept: list[PlanningOption] = []
     for key in ("invite", "extend", "fewer", "depth", "order"):
         mildest_first = [
             one
@@ -238,10 +252,10 @@ def helpful(now: Outlook, offered: list[Lever]) -> list[Lever]:
     return sorted(kept, key=lambda one: distance(one.after))
 
 
-def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
+def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlook, PlanningOption]:
     """The outlook as it is and the lever of this name. Raises CampaignError where it is not
     offered, or not any more."""
-    now, offered, why_none = levers(campaign)
+    now, offered, why_none = list_planning_options(campaign)
     lever = next((one for one in offered if (one.key, one.value) == (key, value)), None)
     if lever is None:
         raise CampaignError(
@@ -250,10 +264,10 @@ def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
     return now, lever
 
 
-def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
+def apply_planning_option(campaign: Campaign, lever: PlanningOption, *, actor: User) -> str:
     """Do it. -> what was done, as a sentence. Raises CampaignError."""
     if lever.key == "invite":
-        accounts.invite(campaign=campaign, actor=actor, max_uses=lever.value)
+        accounts.create_invitation(campaign=campaign, actor=actor, max_uses=lever.value)
         says = ngettext(
             "Invitation for %(n)s annotator created. Send them the link below.",
             "Invitation for %(n)s annotators created. Send them the link below.",
@@ -261,9 +275,9 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
         )
         return says % {"n": lever.value}
     if lever.key == "extend":
-        deadline = _later(campaign, lever.value)
+        deadline = _extended_deadline(campaign, lever.value)
         lifecycle.update_campaign(campaign, actor=actor, deadline=deadline)
-        return _("Deadline moved to %(moment)s.") % {"moment": moment_text(deadline.timestamp())}
+        return _("Deadline moved to %(moment)s.") % {"moment": format_moment(deadline.timestamp())}
     if lever.key == "fewer":
         lifecycle.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
         return ngettext(
@@ -274,27 +288,27 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
         if lever.value == 1:
             return _("Pairs are served strictly by priority now.")
         return _("Pairs are served in bands of %(width)s priorities now.") % {"width": lever.value}
-    base = base_of(campaign, live_rows(campaign))
-    place = _place_of(base, lever.value)
+    base = read_outlook_inputs(campaign, get_snapshot(campaign))
+    place = _level_position(base, lever.value)
     set_depth(
         campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor
     )
     if campaign.judged_to is None:
         return _("Judging now covers the whole pool.")
     return _("Judging now stops at %(level)s %(number)s.") % {
-        "level": level_name(campaign.level_word),
+        "level": translate_level_word(campaign.level_word),
         "number": lever.value,
     }
 
 
-def base_of(campaign: Campaign, live: Live) -> Base:
-    its, normal = slots(campaign, live), live.pairs.normal
+def read_outlook_inputs(campaign: Campaign, live: CampaignSnapshot) -> OutlookInputs:
+    its, normal = count_slots(campaign, live), live.pairs.normal
     values, level = live.pairs.levels
-    forecaster = forecaster_of(live, timezone.now())
+    forecaster = make_forecaster(live, timezone.now())
     lately = live.rows.counts & (
         live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone)
     )
-    return Base(
+    return OutlookInputs(
         campaign=campaign,
         forecaster=forecaster,
         priorities=(-values).tolist(),
@@ -313,7 +327,7 @@ def base_of(campaign: Campaign, live: Live) -> Base:
     )
 
 
-def _invite(base: Base) -> Iterator[Lever]:
+def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     for more in INVITED if base.n_active else ():
         after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
         means = ngettext(
@@ -324,34 +338,34 @@ def _invite(base: Base) -> Iterator[Lever]:
         words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {
             "n": more
         }
-        yield Lever("invite", more, words, means, after)
+        yield PlanningOption("invite", more, words, means, after)
 
 
-def _later(campaign: Campaign, days: int) -> datetime:
+def _extended_deadline(campaign: Campaign, days: int) -> datetime:
     """From the deadline on, or from now where it has passed."""
     assert campaign.deadline is not None, "only a deadline can be extended"
     return max(campaign.deadline, timezone.now()) + timedelta(days=days)
 
 
-def _extend(base: Base) -> Iterator[Lever]:
+def _deadline_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     if base.campaign.deadline is None:
         return
     for days in DAYS:
-        deadline = _later(base.campaign, days)
+        deadline = _extended_deadline(base.campaign, days)
         after = base.outlook(base.missing(), deadline=deadline.timestamp())
         words = ngettext(
             "Extend the deadline by %(n)s day", "Extend the deadline by %(n)s days", days
         ) % {"n": days}
-        yield Lever(
+        yield PlanningOption(
             "extend",
             days,
             words,
-            _("Until %(moment)s.") % {"moment": moment_text(deadline.timestamp())},
+            _("Until %(moment)s.") % {"moment": format_moment(deadline.timestamp())},
             after,
         )
 
 
-def _fewer(base: Base) -> Iterator[Lever]:
+def _fewer_judgements_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     n = base.campaign.judgements_per_pair
     for per_pair in range(n - 1, max(n - 3, 0), -1):
         missing = base.missing(per_pair)
@@ -376,32 +390,36 @@ def _fewer(base: Base) -> Iterator[Lever]:
         words = ngettext(
             "Reduce to %(n)s judgement per pair", "Reduce to %(n)s judgements per pair", per_pair
         )
-        yield Lever("fewer", per_pair, words % {"n": per_pair}, means, base.outlook(missing))
+        yield PlanningOption(
+            "fewer", per_pair, words % {"n": per_pair}, means, base.outlook(missing)
+        )
 
 
-def _order(base: Base) -> Iterator[Lever]:
+def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     """The orders of the rules page, with how long annotators stay with a topic under each."""
     if len(base.priorities) < 2:
         return
-    played = {one.width: one for one in band_previews(base.campaign)}
+    played = {one.width: one for one in preview_bands(base.campaign)}
     now = played.get(min(base.campaign.band, max(played, default=1)))
     for width, one in played.items():
         if now is None or width == now.width:
             continue
-        means = _order_means(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
+        means = _describe_order(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
         words = (
             _("Serve strictly by priority")
             if width == 1
             else _("Serve in bands of %(width)s priorities") % {"width": width}
         )
-        yield Lever("order", width, words, means, base.outlook(base.missing(), width=width))
+        yield PlanningOption(
+            "order", width, words, means, base.outlook(base.missing(), width=width)
+        )
 
 
-def _order_means(campaign: Campaign, played: Preview, *, is_more_often: bool) -> str:
+def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: bool) -> str:
     numbers = {
         "run": f"{played.mean_run:.1f}",
         "share": f"{played.percent_out_of_order:.0f}",
-        "level": level_name(campaign.level_word),
+        "level": translate_level_word(campaign.level_word),
     }
     often = _("Annotators switch topic less often (every %(run)s documents).")
     if is_more_often:
@@ -412,10 +430,10 @@ def _order_means(campaign: Campaign, played: Preview, *, is_more_often: bool) ->
     return f"{often % numbers} {order % numbers}"
 
 
-def _depths(base: Base) -> Iterator[Lever]:
+def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     """One for each level but that to which is judged now."""
     campaign, missing = base.campaign, base.missing()
-    if why_whole(campaign):
+    if full_depth_reason(campaign):
         return
     for place, priority in enumerate(base.priorities):
         after, level = base.missing_to(place), campaign.level_of(priority)
@@ -433,7 +451,7 @@ def _depths(base: Base) -> Iterator[Lever]:
             left,
         )
         words = _("Stop at %(level)s %(number)s") % {
-            "level": level_name(campaign.level_word),
+            "level": translate_level_word(campaign.level_word),
             "number": level,
         }
         means = cost % {"n": f"{abs(more):,}"}
@@ -441,32 +459,34 @@ def _depths(base: Base) -> Iterator[Lever]:
             words = _("Judge the whole pool")
         else:
             means = f"{means} {stay % {'n': f'{left:,}'}}"
-        yield Lever("depth", level, words, means, base.outlook(after, place=place))
+        yield PlanningOption("depth", level, words, means, base.outlook(after, place=place))
 
 
-def _place_of(base: Base, level: int) -> int:
+def _level_position(base: OutlookInputs, level: int) -> int:
     return [base.campaign.level_of(priority) for priority in base.priorities].index(level)
 
 
 @dataclass(frozen=True)
-class DepthRow:
+class DepthOption:
     """level; complete: when all pairs down to it are expected to be complete, as it is, in the
     bands of now; lever: judges to it; None: that is so already, or cannot be."""
 
     level: int
     complete: Outlook
-    lever: Lever | None
+    lever: PlanningOption | None
 
 
-def depths(campaign: Campaign, offered: list[Lever], *, live: Live | None = None) -> list[DepthRow]:
+def list_depth_options(
+    campaign: Campaign, offered: list[PlanningOption], *, live: CampaignSnapshot | None = None
+) -> list[DepthOption]:
     """Less depth, and deeper again: the last level that is complete, where one may stop, and each
     that is not. offered: the levers of the campaign."""
-    base = base_of(campaign, live or live_rows(campaign))
+    base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     missing = np.maximum(base.whole - base.counted, 0)
-    rows: list[DepthRow] = []
+    rows: list[DepthOption] = []
     of = {lever.value: lever for lever in offered if lever.key == "depth"}
     bands = [
-        band_of(
+        compute_band(
             priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band
         )
         for priority in base.priorities
@@ -474,7 +494,7 @@ def depths(campaign: Campaign, offered: list[Lever], *, live: Live | None = None
     for priority, band in zip(base.priorities, bands, strict=True):
         last = len(bands) - 1 - bands[::-1].index(band)  # a band is complete as a whole
         kept, level = np.where(base.level <= last, missing, 0), campaign.level_of(priority)
-        row = DepthRow(level, base.outlook(kept, place=last), of.get(level))
+        row = DepthOption(level, base.outlook(kept, place=last), of.get(level))
         if not row.complete.missing:
             rows.clear()  # of the complete ones the last alone
         rows.append(row)

@@ -9,36 +9,40 @@ import numpy as np
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.judgements.live import Live
-from analysis.judgements.rows import counted_table
+from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.rows import read_counted_table
 from analysis.judgements.system_rankings import (
     MEASURES,
-    mark_of_runs,
-    means_under,
-    tau_between,
-    why_no_rankings,
-    why_undefined,
+    compute_means,
+    compute_taus,
+    no_rankings_reason,
+    runs_marker,
+    undefined_tau_reason,
 )
 from annotation.models import Campaign
 from assay.labels.aggregation import METHODS
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
-EFFECT = "method effect"
-STALE = timedelta(seconds=120)
+METHOD_EFFECT_JOB = "method effect"
+STALE_AFTER = timedelta(seconds=120)
 
 
 def is_running(campaign: Campaign) -> bool:
-    return Job.objects.filter(campaign_id=campaign.pk, kind=EFFECT, state__in=Job.ACTIVE).exists()
+    return Job.objects.filter(
+        campaign_id=campaign.pk, kind=METHOD_EFFECT_JOB, state__in=Job.ACTIVE
+    ).exists()
 
 
-def newest_effect(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
+def newest_effect(
+    campaign: Campaign, live: CampaignSnapshot
+) -> tuple[dict[str, Any] | None, Job | None]:
     """-> (the newest result with `finished_at` and `current`, whether it rests on all judgements,
     or None; a new job to be sent when it is out of date)"""
-    mine = Job.objects.filter(campaign_id=campaign.pk, kind=EFFECT)
+    mine = Job.objects.filter(campaign_id=campaign.pk, kind=METHOD_EFFECT_JOB)
     newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
-    marks = [live.newest, live.audit, *mark_of_runs(campaign.collection)]
+    marks = [live.newest, live.audit, *runs_marker(campaign.collection)]
     known = newest.parameters.get("marks", []) if newest else []
     result = (
         {**newest.report, "finished_at": newest.finished_at, "current": known[:2] == marks[:2]}
@@ -48,14 +52,14 @@ def newest_effect(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None
     if (
         newest
         and newest.finished_at
-        and (known == marks or timezone.now() - newest.finished_at < STALE)
+        and (known == marks or timezone.now() - newest.finished_at < STALE_AFTER)
     ):
         return result, None
     if not live.rows.counts.any() or is_running(campaign):
         return result, None
     label = f"What the aggregation method changes in {campaign.name}"
     return result, jobs.enqueue(
-        EFFECT,
+        METHOD_EFFECT_JOB,
         {"marks": marks},
         label=label,
         user=None,
@@ -64,40 +68,40 @@ def newest_effect(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None
     )
 
 
-def why_some(under: dict[str, NDArray[np.float64]]) -> str:
+def first_undefined_reason(under: dict[str, NDArray[np.float64]]) -> str:
     """Why some of the taus are undefined, the first reason; `` if none is. under: method -> means
     (n_runs, n_measures)."""
     base = under["majority"]
     for m, measure in enumerate(MEASURES):
         for name, means in under.items():
-            if tau_between(base[:, [m]], means[:, [m]]) == [None]:
-                return f"{measure}: {why_undefined(base[:, m], means[:, m], ('majority', name))}"
+            if compute_taus(base[:, [m]], means[:, [m]]) == [None]:
+                return f"{measure}: {undefined_tau_reason(base[:, m], means[:, m], ('majority', name))}"
     return ""
 
 
-@jobs.kind(EFFECT, unit="runs", figures=True)
-def compute(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(METHOD_EFFECT_JOB, unit="runs", figures=True)
+def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
     """-> report: judgements, measures, systems, methods: [{name, labels, different, tau: [one a
     measure]}]"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
-    table = counted_table(campaign)
+    table = read_counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}
     runs = list(campaign.collection.runs.all())
     base = labels["majority"]
-    reason = why_no_rankings(campaign, len(runs)) or (
+    reason = no_rankings_reason(campaign, len(runs)) or (
         "" if base.n_labelled else "no pair has enough judgements for a label"
     )
     taus: dict[str, list[float | None]] = {name: [None] * len(MEASURES) for name in labels}
     if not reason:
-        means = means_under(
+        means = compute_means(
             work,
             runs,
             [labelled.qrels(name) for name, labelled in labels.items()],
             levels=[campaign.threshold] * len(labels),
         )
         under = dict(zip(labels, means, strict=True))
-        taus = {name: tau_between(under["majority"], under[name]) for name in labels}
-        reason = why_some(under)
+        taus = {name: compute_taus(under["majority"], under[name]) for name in labels}
+        reason = first_undefined_reason(under)
     rows = []
     for name, labelled in labels.items():
         both = base.labelled & labelled.labelled

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.dashboard.levers import Outlook, base_of
-from analysis.judgements.live import live_rows
+from analysis.dashboard.levers import Outlook, read_outlook_inputs
+from analysis.judgements.live import get_snapshot
 from annotation.models import Campaign
 from annotation.services.judging import one_more
 
 
 @dataclass(frozen=True)
-class OneMorePreview:
+class AdditionalJudgementsPreview:
     """now, after: the outlook as it is, and then. seconds: of work, at the campaign's expected
     seconds a judgement."""
 
-    chosen: one_more.Chosen
+    chosen: one_more.SelectionResult
     now: Outlook
     after: Outlook
     seconds: float
@@ -29,15 +29,17 @@ class OneMorePreview:
         return len(self.chosen.ids)
 
 
-def preview(campaign: Campaign, ids: Collection[int], *, back: bool = False) -> OneMorePreview:
+def preview_additional_judgements(
+    campaign: Campaign, ids: Collection[int], *, back: bool = False
+) -> AdditionalJudgementsPreview:
     """Nothing is changed. Raises CampaignError where it cannot be done to any of these pairs."""
-    chosen = one_more.chosen(campaign, ids, back=back)
-    live = live_rows(campaign, fresh=0.0)
-    base = base_of(campaign, live)
+    chosen = one_more.check_selection(campaign, ids, back=back)
+    live = get_snapshot(campaign, fresh=0.0)
+    base = read_outlook_inputs(campaign, live)
     missing = base.missing()
     changed = np.isin(live.pairs.ids[live.pairs.normal], chosen.ids)
     after = np.maximum(missing + np.where(changed, -1 if back else 1, 0), 0)
-    return OneMorePreview(
+    return AdditionalJudgementsPreview(
         chosen,
         base.outlook(missing),
         base.outlook(after),

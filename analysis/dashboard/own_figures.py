@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.judgements.live import Live
-from analysis.judgements.rows import CANNOT, EXCLUDED, NO_GRADE, TOO_FAST, JudgementRows
+from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.rows import CANNOT_JUDGE, EXCLUDED, NO_GRADE, TOO_FAST, JudgementRows
 
 Floats = NDArray[np.float64]
 QUARTILES = (0.25, 0.5, 0.75)
-MOST_CELLS = 20_000_000
+MAX_CELLS = 20_000_000
 """Bytes of a table of annotators and topics; beyond, pairs of the two are sorted instead."""
 
 
 @dataclass(frozen=True, eq=False)
-class OwnFigures:
+class AnnotatorColumns:
     """One element an annotator of the rows, in their order (code of each name: its place).
 
     n: counted now; n_kept, counts (n, grades), quartiles (n, 3), medians (n, grades): with those
@@ -40,14 +40,18 @@ class OwnFigures:
     last: Floats
 
 
-def own_figures(live: Live, n_grades: int) -> OwnFigures:
+def get_annotator_columns(live: CampaignSnapshot, n_grades: int) -> AnnotatorColumns:
     """Made anew only when the judgements have changed."""
-    return live.derived("own figures", lambda: figures_of(live.rows, n_grades))
+    return live.derived("own figures", lambda: compute_annotator_columns(live.rows, n_grades))
 
 
-def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
+def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorColumns:
     size, person = len(rows.annotators), rows.annotator
-    kept, graded, fast = was_counted(rows), rows.grade != NO_GRADE, rows.standing == TOO_FAST
+    kept, graded, fast = (
+        counted_before_exclusion(rows),
+        rows.grade != NO_GRADE,
+        rows.standing == TOO_FAST,
+    )
 
     def number(which: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.bincount(person[which], minlength=size)
@@ -56,14 +60,14 @@ def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
     last = np.full(size, -np.inf)
     np.maximum.at(last, person, rows.judged_at)
     n_fast = number(fast)
-    return OwnFigures(
+    return AnnotatorColumns(
         code={name: place for place, name in enumerate(rows.annotators)},
         n=number(rows.counts),
         n_kept=number(kept),
         n_fast=n_fast,
-        n_cannot=number(rows.standing == CANNOT),
+        n_cannot=number(rows.standing == CANNOT_JUDGE),
         n_extra=number(graded & ~kept) - n_fast,
-        n_topics=n_distinct(person, rows.topic, size, len(rows.topics)),
+        n_topics=count_distinct_by_group(person, rows.topic, size, len(rows.topics)),
         active_s=np.bincount(person, weights=np.nan_to_num(rows.active), minlength=size).astype(
             np.float64
         ),
@@ -76,17 +80,17 @@ def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
     )
 
 
-def was_counted(rows: JudgementRows) -> NDArray[np.bool_]:
+def counted_before_exclusion(rows: JudgementRows) -> NDArray[np.bool_]:
     """(n) of each row whether it counts, or did until its annotator was excluded."""
     return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
 
 
-def n_distinct(
+def count_distinct_by_group(
     group: NDArray[np.integer], value: NDArray[np.integer], n_groups: int, n_values: int
 ) -> NDArray[np.int64]:
     """(n_groups) how many different values, 0 to n_values - 1, each group has."""
     cell = group.astype(np.int64) * max(n_values, 1) + value
-    if n_groups * n_values > MOST_CELLS:
+    if n_groups * n_values > MAX_CELLS:
         return np.bincount(np.unique(cell) // max(n_values, 1), minlength=n_groups)
     seen = np.zeros((n_groups, max(n_values, 1)), dtype=bool)
     seen.ravel()[cell] = True

@@ -12,16 +12,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.dashboard.annotators import Person
+from analysis.dashboard.annotators import AnnotatorSummary
 from annotation.models import Membership
-from annotation.selectors.parts import parts_of
-from assay.campaigns.flags import Flag, strongest_first
-from assay.charts.small import small_bars, small_interval
-from assay.natural import natural
-from pooling.platform.listing import ListChoice, ListPage
+from annotation.selectors.parts import annotator_quotas
+from assay.campaigns.flags import AnnotatorFlag, sort_flags
+from assay.charts.small import inline_bars, inline_interval
+from assay.natural import natural_sort_key
+from pooling.platform.listing import ListPage, RowFilter
 
-SORTS: dict[str, Callable[[Person], Any]] = {
-    "name": lambda p: natural(p.membership.pseudonym),
+SORT_KEYS: dict[str, Callable[[AnnotatorSummary], Any]] = {
+    "name": lambda p: natural_sort_key(p.membership.pseudonym),
     "flags": lambda p: len(p.flags),
     "judged": lambda p: p.membership.n_judged,
     "fast": lambda p: p.n_fast,
@@ -34,7 +34,7 @@ SORTS: dict[str, Callable[[Person], Any]] = {
     "last": lambda p: p.last,
 }
 FLAGGED = "flagged"
-WHICH = [
+PEOPLE_FILTERS = [
     (FLAGGED, gettext_lazy("with a flag")),
     ("active", gettext_lazy("active")),
     ("paused", gettext_lazy("paused")),
@@ -43,14 +43,14 @@ WHICH = [
 
 
 @dataclass(frozen=True, eq=False)
-class PersonRow:
+class AnnotatorListRow:
     """part: judgements that are asked of the person, None for no target. flags: the strongest
     first. times, dot: pictures."""
 
-    person: Person
+    person: AnnotatorSummary
     part: int | None
     name: str
-    flags: list[Flag]
+    flags: list[AnnotatorFlag]
     times: SafeString
     dot: SafeString
 
@@ -59,41 +59,41 @@ class PersonRow:
         return [flag.name for flag in self.flags]
 
 
-def people_page(request: HttpRequest, everybody: Sequence[Person]) -> ListPage:
-    which = ListChoice(
+def annotator_list_page(request: HttpRequest, everybody: Sequence[AnnotatorSummary]) -> ListPage:
+    which = RowFilter(
         "which",
         _("Which"),
-        WHICH,
-        lambda people, value: [person for person in people if is_one(person, value)],
+        PEOPLE_FILTERS,
+        lambda people, value: [person for person in people if matches_filter(person, value)],
     )
     return ListPage(
-        request, everybody, search=words_of, sort=SORTS, choices=[which], default="name"
+        request, everybody, search=searchable_text, sort=SORT_KEYS, choices=[which], default="name"
     )
 
 
-def rows_of(people: Sequence[Person], grades: list[str]) -> list[PersonRow]:
+def build_rows(people: Sequence[AnnotatorSummary], grades: list[str]) -> list[AnnotatorListRow]:
     """Rows of one page: bars of seconds have one scale in all of them."""
     highest = max(
         (m for person in people for m in person.median_by_grade if m is not None), default=0.0
     )
-    parts = parts_of([person.membership for person in people])
+    parts = annotator_quotas([person.membership for person in people])
     return [
-        row_of(person, part, grades, highest) for person, part in zip(people, parts, strict=True)
+        build_row(person, part, grades, highest) for person, part in zip(people, parts, strict=True)
     ]
 
 
-def is_one(person: Person, which: str) -> bool:
+def matches_filter(person: AnnotatorSummary, which: str) -> bool:
     """which: one of WHICH."""
     return bool(person.flags) if which == FLAGGED else person.membership.standing == which
 
 
-def words_of(person: Person) -> str:
+def searchable_text(person: AnnotatorSummary) -> str:
     """What is searched: pseudonym, name, account, note and flags."""
     member = person.membership
     return " ".join(
         [
             member.pseudonym,
-            name_of(member),
+            account_name(member),
             member.user.get_username(),
             member.note,
             *(flag.name for flag in person.flags),
@@ -101,23 +101,25 @@ def words_of(person: Person) -> str:
     )
 
 
-def name_of(member: Membership) -> str:
+def account_name(member: Membership) -> str:
     """For managers alone: what the account says of itself."""
     return member.user.get_full_name() or member.user.get_username()
 
 
-def row_of(person: Person, part: int | None, grades: list[str], highest: float) -> PersonRow:
+def build_row(
+    person: AnnotatorSummary, part: int | None, grades: list[str], highest: float
+) -> AnnotatorListRow:
     dot = ""
     if person.kappa is not None and person.agreement is not None:
         interval = person.agreement.interval
         low, high = (None, None) if interval.reason else (interval.low, interval.high)
-        dot = small_interval(person.kappa, low, high, what="kappa")
-    times = small_bars(person.median_by_grade, grades, highest=highest, unit="s")
-    return PersonRow(
+        dot = inline_interval(person.kappa, low, high, what="kappa")
+    times = inline_bars(person.median_by_grade, grades, highest=highest, unit="s")
+    return AnnotatorListRow(
         person,
         part,
-        name_of(person.membership),
-        strongest_first(person.flags),
+        account_name(person.membership),
+        sort_flags(person.flags),
         mark_safe(times),
         mark_safe(dot),
     )

@@ -11,16 +11,16 @@ from django.db.models import Count
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.dashboard.headline import complete_level, has_ended, judged_levels
-from analysis.judgements.live import Live, live_rows
-from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
+from analysis.dashboard.headline import has_ended, judged_levels, last_complete_level
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
+from analysis.judgements.rows import CANNOT_JUDGE, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
 from assay.campaigns.flags import is_many_too_fast
-from assay.campaigns.forecast import Forecast, Forecaster, short_at_deadline
-from assay.natural import natural
+from assay.campaigns.forecast import Forecast, Forecaster, count_short_pairs
+from assay.natural import natural_sort_key
 from pooling.models import Pool
 
-DAY = 86400.0
+DAY_SECONDS = 86400.0
 BATCH = 500
 
 
@@ -71,7 +71,7 @@ class CampaignProgress:
 
 
 @dataclass(frozen=True)
-class TooFast:
+class FastAnnotator:
     """n_fast: too fast judgements, of all that the annotator submitted."""
 
     pseudonym: str
@@ -97,17 +97,17 @@ class SlotCounts:
         return np.minimum(self.counted, self.needed)
 
 
-def slots(campaign: Campaign, live: Live) -> SlotCounts:
+def count_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
     """The numbers that the scheduler keeps with the pairs, from the judgements."""
-    return live.derived("slots", lambda: _slots(campaign, live))
+    return live.derived("slots", lambda: _compute_slots(campaign, live))
 
 
-def _slots(campaign: Campaign, live: Live) -> SlotCounts:
+def _compute_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
     size, n = len(live.pairs), campaign.judgements_per_pair
     counted = np.bincount(live.pair[live.rows.standing == COUNTED], minlength=size)
     unjudgeable = np.zeros(size, dtype=bool)
     cannot = np.flatnonzero(
-        np.bincount(live.pair[live.rows.standing == CANNOT], minlength=size) >= n
+        np.bincount(live.pair[live.rows.standing == CANNOT_JUDGE], minlength=size) >= n
     )
     for start in range(0, len(cannot), BATCH):
         some = live.pairs.ids[cannot[start : start + BATCH]].tolist()
@@ -121,28 +121,30 @@ def _slots(campaign: Campaign, live: Live) -> SlotCounts:
     return SlotCounts(counted, needed, unjudgeable, left)
 
 
-def of_slots(live: Live) -> NDArray[np.bool_]:
+def fills_slot_mask(live: CampaignSnapshot) -> NDArray[np.bool_]:
     """(n) of each row whether it counts towards what is needed: a counted judgement of an ordinary
     pair, not of gold."""
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
-def forecaster_of(live: Live, now: datetime) -> Forecaster:
+def make_forecaster(live: CampaignSnapshot, now: datetime) -> Forecaster:
     """Days are those of the installation's time zone."""
     return Forecaster.of(
-        live.rows.judged_at[of_slots(live)],
+        live.rows.judged_at[fills_slot_mask(live)],
         now=now.timestamp(),
         zone=timezone.get_default_timezone(),
     )
 
 
-def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgress:
+def compute_progress(
+    campaign: Campaign, *, live: CampaignSnapshot | None = None
+) -> CampaignProgress:
     """In a number of queries that depends neither on the annotators nor on the pairs."""
-    live = live or live_rows(campaign)
+    live = live or get_snapshot(campaign)
     now = timezone.now()
-    pairs, its = live.pairs, slots(campaign, live)
+    pairs, its = live.pairs, count_slots(campaign, live)
     normal = pairs.normal
-    depths = _depths(campaign, live, its)
+    depths = _progress_by_depth(campaign, live, its)
     complete_depth = 0
     for level in depths:
         if level.complete < level.pairs:
@@ -156,7 +158,7 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
     moments = live.rows.judged_at[live.rows.counts]
     seconds = now.timestamp()
     remaining = needed - counted
-    ahead, room = _outlook(campaign, forecaster_of(live, now), remaining)
+    ahead, room = _forecast_with_capacity(campaign, make_forecaster(live, now), remaining)
     return CampaignProgress(
         needed=needed,
         counted=counted,
@@ -166,31 +168,32 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
         complete_depth=complete_depth,
         one_judgement=int((normal & (its.counted == 1) & (its.needed > 1)).sum()),
         unjudgeable=int(its.unjudgeable.sum()),
-        per_12h=int((moments > seconds - DAY / 2).sum()),
-        per_24h=int((moments > seconds - DAY).sum()),
+        per_12h=int((moments > seconds - DAY_SECONDS / 2).sum()),
+        per_24h=int((moments > seconds - DAY_SECONDS).sum()),
         active_now=held["people"],
         live_leases=held["n"],
-        stalled=len(stalled_pairs(campaign, live)[0]),
+        stalled=len(find_stalled_pairs(campaign, live)[0]),
         forecast=ahead,
-        short_at_deadline=_short(live, its, room),
-        by_deadline=_complete_by_deadline(campaign, live, its, room),
+        short_at_deadline=_count_short_pairs(live, its, room),
+        by_deadline=_level_by_deadline(campaign, live, its, room),
         moment=now,
-        on_gold=int(live.rows.counts.sum()) - int(of_slots(live).sum()),
+        on_gold=int(live.rows.counts.sum()) - int(fills_slot_mask(live).sum()),
     )
 
 
-def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
+def extension_costs(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
     """What so many further pairs of the pool would cost each of its campaigns: judgements, hours,
     and the forecast with and without."""
     rows = []
     for campaign in Campaign.objects.filter(pool=pool).order_by("name"):
-        live = live_rows(campaign)
-        its, more = slots(campaign, live), n_pairs * campaign.judgements_per_pair
+        live = get_snapshot(campaign)
+        its, more = count_slots(campaign, live), n_pairs * campaign.judgements_per_pair
         normal = live.pairs.normal
         remaining = int(its.needed[normal].sum()) - int(its.filled[normal].sum())
-        forecaster = forecaster_of(live, timezone.now())
+        forecaster = make_forecaster(live, timezone.now())
         ends = [
-            _outlook(campaign, forecaster, n)[0].expected for n in (remaining, remaining + more)
+            _forecast_with_capacity(campaign, forecaster, n)[0].expected
+            for n in (remaining, remaining + more)
         ]
         rows.append(
             {
@@ -214,14 +217,16 @@ def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
     return rows
 
 
-def too_fast(campaign: Campaign, live: Live) -> list[TooFast]:
+def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[FastAnnotator]:
     """Annotators, other than excluded ones, with many too fast judgements: the most first."""
     rows = live.rows
     size = len(rows.annotators)
     fast = np.bincount(rows.annotator[rows.standing == TOO_FAST], minlength=size)
-    others = np.bincount(rows.annotator[rows.counts | (rows.standing == CANNOT)], minlength=size)
+    others = np.bincount(
+        rows.annotator[rows.counts | (rows.standing == CANNOT_JUDGE)], minlength=size
+    )
     suspects = [
-        TooFast(name, int(n), int(n + rest))
+        FastAnnotator(name, int(n), int(n + rest))
         for name, n, rest in zip(rows.annotators, fast, others, strict=True)
         if is_many_too_fast(int(n), int(n + rest))
     ]
@@ -234,7 +239,9 @@ def too_fast(campaign: Campaign, live: Live) -> list[TooFast]:
     return sorted(suspects, key=lambda one: (-one.n_fast, one.pseudonym))
 
 
-def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgress]:
+def _progress_by_depth(
+    campaign: Campaign, live: CampaignSnapshot, its: SlotCounts
+) -> list[DepthProgress]:
     """By rank, batch or stage, as the pool is ordered; the highest priority first."""
     normal = live.pairs.normal
     values, level = live.pairs.levels
@@ -254,7 +261,7 @@ def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgre
     ]
 
 
-def _outlook(
+def _forecast_with_capacity(
     campaign: Campaign, forecaster: Forecaster, remaining: int
 ) -> tuple[Forecast, float | None]:
     """-> (the forecast, how many of the remaining judgements are expected until the deadline)
@@ -274,36 +281,36 @@ def _outlook(
     )
 
 
-def _short(live: Live, its: SlotCounts, room: float | None) -> int | None:
+def _count_short_pairs(live: CampaignSnapshot, its: SlotCounts, room: float | None) -> int | None:
     """Pairs that will have fewer than two judgements at the deadline."""
     if room is None:
         return None
     order = live.pairs.serving_order
-    return short_at_deadline(its.counted[order], its.needed[order], capacity=round(room))
+    return count_short_pairs(its.counted[order], its.needed[order], capacity=round(room))
 
 
-def _complete_by_deadline(
-    campaign: Campaign, live: Live, its: SlotCounts, room: float | None
+def _level_by_deadline(
+    campaign: Campaign, live: CampaignSnapshot, its: SlotCounts, room: float | None
 ) -> int | None:
     if room is None:
         return None
     normal = live.pairs.normal
     values, level = live.pairs.levels
     missing = np.bincount(level, weights=(its.needed - its.filled)[normal], minlength=len(values))
-    return complete_level(campaign, judged_levels(campaign, (-values).tolist()), missing, room)
+    return last_complete_level(campaign, judged_levels(campaign, (-values).tolist()), missing, room)
 
 
-def stalled_pairs(
-    campaign: Campaign, live: Live, *, hours: int = 24
+def find_stalled_pairs(
+    campaign: Campaign, live: CampaignSnapshot, *, hours: int = 24
 ) -> tuple[list[int], list[datetime]]:
     """Pairs with judgements, still short of some, on which nothing has happened for so long: no
     lease, no judgement.
 
     -> (row ids of the pairs, when each was judged last), the longest stalled first
     """
-    its = slots(campaign, live)
+    its = count_slots(campaign, live)
     short = live.pairs.normal & (its.counted > 0) & (its.counted < its.needed) & ~its.unjudgeable
-    last = live.derived("last judged", lambda: _last_judged(live))
+    last = live.derived("last judged", lambda: _last_judged_times(live))
     short &= last < (timezone.now() - timedelta(hours=hours)).timestamp()
     held = Lease.objects.filter(
         membership__campaign=campaign, state=Lease.State.LIVE, takes_slot=True
@@ -315,22 +322,22 @@ def stalled_pairs(
     ]
 
 
-def _last_judged(live: Live) -> NDArray[np.float64]:
+def _last_judged_times(live: CampaignSnapshot) -> NDArray[np.float64]:
     """Of every pair when it was judged last, seconds since 1970; 0: never."""
     last = np.zeros(len(live.pairs))
     np.maximum.at(last, live.pair, live.rows.judged_at)
     return last
 
 
-def heat_map(
-    campaign: Campaign, live: Live, *, most: int = 60
+def progress_heat_map(
+    campaign: Campaign, live: CampaignSnapshot, *, most: int = 60
 ) -> tuple[list[str], list[int], list[list[float | None]], int]:
     """Share of judgements made, by topic and rank (batch, stage). -> (topics, ranks, shares with
     None where there is no pair, topics left out)
 
     Of more than `most` topics the least complete are taken; of equally complete ones the first by
     name."""
-    its, normal = slots(campaign, live), live.pairs.normal
+    its, normal = count_slots(campaign, live), live.pairs.normal
     priorities, level = live.pairs.levels
     topics, topic = np.unique(live.pairs.topic[normal], return_inverse=True)
     cell, shape = topic * max(len(priorities), 1) + level, (len(topics), len(priorities))
@@ -339,7 +346,9 @@ def heat_map(
         for n in (its.filled, its.needed)
     )
     share = filled.sum(axis=1) / np.maximum(wanted.sum(axis=1), 1)
-    by_name = sorted(range(len(topics)), key=lambda t: natural(live.pairs.topics[topics[t]]))
+    by_name = sorted(
+        range(len(topics)), key=lambda t: natural_sort_key(live.pairs.topics[topics[t]])
+    )
     least = set(sorted(by_name, key=share.__getitem__)[:most])
     shown = [t for t in by_name if t in least]
     values = [

@@ -11,36 +11,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.judgements.rows import NO_GRADE, TOO_FAST, JudgementRows
-from assay.charts.points import Box
+from assay.charts.points import BoxSummary
 
-ENDS = (0.05, 0.95)
+WHISKER_QUANTILES = (0.05, 0.95)
 """The ends of a box's line: quantiles, since single interrupted judgements would stretch it beyond
 use."""
 
 
-def box(name: str, seconds: NDArray[np.float64]) -> Box:
+def summarise_times(name: str, seconds: NDArray[np.float64]) -> BoxSummary:
     """Five numbers of the known times; None where there is none."""
     known = seconds[~np.isnan(seconds)]
     if not len(known):
-        return Box(name, None, None, None, None, None, 0)
-    low, q1, median, q3, high = np.quantile(known, [ENDS[0], 0.25, 0.5, 0.75, ENDS[1]])
-    return Box(name, float(low), float(q1), float(median), float(q3), float(high), len(known))
+        return BoxSummary(name, None, None, None, None, None, 0)
+    low, q1, median, q3, high = np.quantile(
+        known, [WHISKER_QUANTILES[0], 0.25, 0.5, 0.75, WHISKER_QUANTILES[1]]
+    )
+    return BoxSummary(
+        name, float(low), float(q1), float(median), float(q3), float(high), len(known)
+    )
 
 
-def per_grade(rows: JudgementRows, names: list[str]) -> list[Box]:
+def times_by_grade(rows: JudgementRows, names: list[str]) -> list[BoxSummary]:
     """Counted judgements, one box a grade of the scale."""
     return [
-        box(name, rows.active[rows.counts & (rows.grade == grade)])
+        summarise_times(name, rows.active[rows.counts & (rows.grade == grade)])
         for grade, name in enumerate(names)
     ]
 
 
-def per_half_day(rows: JudgementRows, *, most: int = 14) -> list[Box]:
+def times_by_half_day(rows: JudgementRows, *, most: int = 14) -> list[BoxSummary]:
     """The last half days (UTC) in which somebody judged."""
     half_day = np.floor(rows.judged_at / 43200)
     shown = np.unique(half_day[rows.counts])[-most:]
     return [
-        box(
+        summarise_times(
             datetime.fromtimestamp(h * 43200, UTC).strftime("%d %b %Hh"),
             rows.active[rows.counts & (half_day == h)],
         )
@@ -48,7 +52,9 @@ def per_half_day(rows: JudgementRows, *, most: int = 14) -> list[Box]:
     ]
 
 
-def by_day_and_hour(rows: JudgementRows, zone: zoneinfo.ZoneInfo) -> list[list[float | None]]:
+def times_by_weekday_and_hour(
+    rows: JudgementRows, zone: zoneinfo.ZoneInfo
+) -> list[list[float | None]]:
     """Counted judgements by day of the week (Monday first) and hour, in the zone's time: 7 x 24."""
     hours, n = np.unique(
         np.floor(rows.judged_at[rows.counts] / 3600), return_counts=True
@@ -61,7 +67,7 @@ def by_day_and_hour(rows: JudgementRows, zone: zoneinfo.ZoneInfo) -> list[list[f
 
 
 @dataclass(frozen=True)
-class Shares:
+class TimeShares:
     """Hours of all judgements with known times: active, idle (page open, nobody there), hidden
     (another window)."""
 
@@ -73,9 +79,9 @@ class Shares:
     unknown: int
 
 
-def shares(rows: JudgementRows) -> Shares:
+def compute_time_shares(rows: JudgementRows) -> TimeShares:
     known = ~np.isnan(rows.active) & (rows.grade != NO_GRADE)
-    return Shares(
+    return TimeShares(
         active_h=float(np.nansum(rows.active[known])) / 3600,
         idle_h=float(np.nansum(rows.idle[known])) / 3600,
         hidden_h=float(np.nansum(rows.hidden[known])) / 3600,

@@ -18,21 +18,21 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analysis.dashboard.annotators import LikeRandom
-from analysis.dashboard.headline import day_text, moment_text
-from analysis.dashboard.home_figures import HomeFigures, home_figures
+from analysis.dashboard.annotators import RandomLikeAnnotator
+from analysis.dashboard.headline import format_day, format_moment
+from analysis.dashboard.home_figures import HomeFigures, get_home_figures
 from analysis.models import Release
 from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
-from annotation.selectors.pausing import number_in, paused_by_rule
-from annotation.selectors.people import managed_campaigns
+from annotation.selectors.pausing import get_paused_by_rule, parse_pause_reason
+from annotation.selectors.people import get_managed_campaigns
 from assay.campaigns.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
 from pooling.models import Job
 
-RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
-KEPT_AFTER_CLOSING = timedelta(days=60)
+RUNNING_STATES = (Campaign.State.OPEN, Campaign.State.PAUSED)
+WATCHED_AFTER_CLOSING = timedelta(days=60)
 """How long the quality of a closed campaign stays in the list, if no release is built before."""
-MOST_PEOPLE = 10
+MAX_PEOPLE = 10
 """Annotators named one by one; the page People has all."""
 TOO_FAST_REASON = gettext_lazy(
     "Many of your judgements were made faster than the text can be read. The campaign's manager "
@@ -72,7 +72,7 @@ class ToDoAction:
 
 
 @dataclass(frozen=True)
-class ToDo:
+class ToDoItem:
     """words: a sentence without its full stop. count: of people, judgements or pairs. as_of: when
     its figures were counted; None: now."""
 
@@ -84,21 +84,21 @@ class ToDo:
     as_of: datetime | None = None
 
 
-def to_do_of(user: User) -> tuple[list[ToDo], list[Job]]:
+def get_to_do_list(user: User) -> tuple[list[ToDoItem], list[Job]]:
     """-> (the list, new jobs to be sent)"""
-    campaigns = watched(managed_campaigns(user))
-    known, asked = home_figures(campaigns)
-    return to_do(campaigns, known), asked
+    campaigns = filter_watched(get_managed_campaigns(user))
+    known, asked = get_home_figures(campaigns)
+    return build_to_do_list(campaigns, known), asked
 
 
-def running(campaigns: Sequence[Campaign]) -> list[Campaign]:
-    return [campaign for campaign in campaigns if campaign.state in RUNNING]
+def filter_running(campaigns: Sequence[Campaign]) -> list[Campaign]:
+    return [campaign for campaign in campaigns if campaign.state in RUNNING_STATES]
 
 
-def watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
+def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
     """The running ones, and those closed within KEPT_AFTER_CLOSING of which no release has been
     built since: their quality is still to be decided on. Running ones come first."""
-    since = timezone.now() - KEPT_AFTER_CLOSING
+    since = timezone.now() - WATCHED_AFTER_CLOSING
     closed = [
         one
         for one in campaigns
@@ -112,59 +112,67 @@ def watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
         )
         published = set(built.values_list("recipe__campaign", flat=True))
         closed = [one for one in closed if one.pk not in published]
-    return running(campaigns) + closed
+    return filter_running(campaigns) + closed
 
 
-def to_do(campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]) -> list[ToDo]:
+def build_to_do_list(
+    campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]
+) -> list[ToDoItem]:
     """campaigns: of `watched`. known: of each what was counted, where it was. In four statements,
     however many there are."""
     if not campaigns:
         return []
-    ids = [campaign.pk for campaign in running(campaigns)]
+    ids = [campaign.pk for campaign in filter_running(campaigns)]
     waiting: dict[int, list[str]] = {}
     by_rule: dict[int, list[tuple[str, int]]] = {}
     paused = (
-        (qualification.waiting() | paused_by_rule()).filter(campaign__in=ids).order_by("pseudonym")
+        (qualification.get_failed_annotators() | get_paused_by_rule())
+        .filter(campaign__in=ids)
+        .order_by("pseudonym")
     )  # both in one statement
     for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "standing_reason"):
-        if (n := number_in(reason)) is None:
+        if (n := parse_pause_reason(reason)) is None:
             waiting.setdefault(pk, []).append(pseudonym)
         else:
             by_rule.setdefault(pk, []).append((pseudonym, n))
-    asked = _by_campaign(
+    asked = _counts_by_campaign(
         Question.objects.filter(membership__campaign__in=ids, answered_at=None).values_list(
             "membership__campaign"
         )
     )
-    textless = _by_campaign(
+    textless = _counts_by_campaign(
         Pair.objects.filter(
             campaign__in=ids, removed=False, without_text=True, open_slots__gt=0
         ).values_list("campaign")
     )
-    standings = _standings(known)
-    items: list[ToDo] = []
+    standings = _annotator_states(known)
+    items: list[ToDoItem] = []
     for campaign in campaigns:
         figures = known.get(campaign.pk)
-        items += _paused_by_rule(campaign, by_rule.get(campaign.pk, []))
-        items += _of_people(
+        items += _rule_pause_items(campaign, by_rule.get(campaign.pk, []))
+        items += _people_items(
             campaign,
             waiting.get(campaign.pk, []),
             asked.get(campaign.pk, 0),
             textless.get(campaign.pk, 0),
         )
         if figures is not None:
-            items += _like_random(campaign, figures, standings) + _disputed(campaign, figures)
-        if figures is not None and campaign.state in RUNNING:
-            items += _of_end(campaign, figures) + _too_fast(campaign, figures, standings)
+            items += _random_like_items(campaign, figures, standings) + _disputed_items(
+                campaign, figures
+            )
+        if figures is not None and campaign.state in RUNNING_STATES:
+            items += _completion_items(campaign, figures) + _too_fast_items(
+                campaign, figures, standings
+            )
     order = list(ToDoKind)
     return sorted(items, key=lambda item: order.index(item.kind))
 
 
-def _by_campaign(rows: object) -> dict[int, int]:
+def _counts_by_campaign(rows: object) -> dict[int, int]:
     return dict(rows.annotate(n=Count("pk")).order_by())  # type: ignore[attr-defined]
 
 
-def _standings(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
+def _annotator_states(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
     """By (campaign, pseudonym), of everybody named in the figures, which may be older than a pause
     or an exclusion."""
     names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
@@ -177,11 +185,13 @@ def _standings(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
     return {(campaign, pseudonym): standing for campaign, pseudonym, standing in rows}
 
 
-def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless: int) -> list[ToDo]:
+def _people_items(
+    campaign: Campaign, waiting: list[str], n_asked: int, n_textless: int
+) -> list[ToDoItem]:
     items = []
     if waiting:
         n = len(waiting)
-        words = _counted(
+        words = _format_counted(
             ngettext(
                 "%(n)s annotator failed the qualification and waits for you",
                 "%(n)s annotators failed the qualification and wait for you",
@@ -192,18 +202,18 @@ def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless:
         actions = [
             ToDoAction(
                 words,
-                _address("campaign-person-act", campaign, pseudonym),
+                _campaign_url("campaign-person-act", campaign, pseudonym),
                 {"action": action},
                 pseudonym,
             )
-            for pseudonym in waiting[:MOST_PEOPLE]
+            for pseudonym in waiting[:MAX_PEOPLE]
             for words, action in ((_("Let in"), "let-in"), (_("Try again"), "try-again"))
         ]
-        if n > MOST_PEOPLE:
-            actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
-        items.append(ToDo(ToDoKind.QUALIFICATION, campaign, words, n, actions))
+        if n > MAX_PEOPLE:
+            actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+        items.append(ToDoItem(ToDoKind.QUALIFICATION, campaign, words, n, actions))
     if n_asked:
-        words = _counted(
+        words = _format_counted(
             ngettext(
                 "%(n)s question of an annotator waits for an answer",
                 "%(n)s questions of annotators wait for an answer",
@@ -212,16 +222,16 @@ def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless:
             n_asked,
         )
         items.append(
-            ToDo(
+            ToDoItem(
                 ToDoKind.QUESTIONS,
                 campaign,
                 words,
                 n_asked,
-                [ToDoAction(_("Answer"), _address("campaign-questions", campaign))],
+                [ToDoAction(_("Answer"), _campaign_url("campaign-questions", campaign))],
             )
         )
     if n_textless:
-        words = _counted(
+        words = _format_counted(
             ngettext(
                 "%(n)s pair has no text and cannot be judged",
                 "%(n)s pairs have no text and cannot be judged",
@@ -230,18 +240,18 @@ def _of_people(campaign: Campaign, waiting: list[str], n_asked: int, n_textless:
             n_textless,
         )
         items.append(
-            ToDo(
+            ToDoItem(
                 ToDoKind.WITHOUT_TEXT,
                 campaign,
                 words,
                 n_textless,
-                [ToDoAction(_("Bring the documents"), _step(campaign, "files"))],
+                [ToDoAction(_("Bring the documents"), _settings_step_url(campaign, "files"))],
             )
         )
     return items
 
 
-def _paused_by_rule(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDo]:
+def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDoItem]:
     """paused: (pseudonym, too fast judgements that led to it)"""
     if not paused:
         return []
@@ -253,38 +263,43 @@ def _paused_by_rule(campaign: Campaign, paused: list[tuple[str, int]]) -> list[T
     if n > 1:
         words = _("%(n)s annotators paused by the rule of too fast judgements") % {"n": f"{n:,}"}
     actions = []
-    for pseudonym, number in paused[:MOST_PEOPLE]:
+    for pseudonym, number in paused[:MAX_PEOPLE]:
         about = (
             pseudonym
             if n == 1
             else _("%(pseudonym)s: %(n)s too fast") % {"pseudonym": pseudonym, "n": f"{number:,}"}
         )
         actions.append(
-            ToDoAction(_("Look"), _address("campaign-person", campaign, pseudonym), about=about)
+            ToDoAction(
+                _("Look"), _campaign_url("campaign-person", campaign, pseudonym), about=about
+            )
         )
         actions.append(
             ToDoAction(
                 _("Let go on"),
-                _address("campaign-person-act", campaign, pseudonym),
+                _campaign_url("campaign-person-act", campaign, pseudonym),
                 {"action": "resume"},
                 about,
             )
         )
-    if n > MOST_PEOPLE:
-        actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
-    return [ToDo(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
+    if n > MAX_PEOPLE:
+        actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+    return [ToDoItem(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
 
 
-def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
+def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
     missing, ahead = figures.missing, figures.forecast
     extend, close = (
-        ToDoAction(_("Extend"), _step(campaign, "rules")),
-        ToDoAction(_("Close"), _step(campaign, "open")),
+        ToDoAction(_("Extend"), _settings_step_url(campaign, "rules")),
+        ToDoAction(_("Close"), _settings_step_url(campaign, "open")),
     )
     if figures.needed and not missing:
-        actions = [close, ToDoAction(_("Build a release"), _address("campaign-export", campaign))]
+        actions = [
+            close,
+            ToDoAction(_("Build a release"), _campaign_url("campaign-export", campaign)),
+        ]
         return [
-            ToDo(
+            ToDoItem(
                 ToDoKind.ALL_JUDGED,
                 campaign,
                 _("Everything that is needed has been judged"),
@@ -294,7 +309,7 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
             )
         ]
     if campaign.is_over:
-        words = _counted(
+        words = _format_counted(
             ngettext(
                 "The deadline has passed, %(n)s judgement is missing",
                 "The deadline has passed, %(n)s judgements are missing",
@@ -303,7 +318,9 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
             missing,
         )
         return [
-            ToDo(ToDoKind.DEADLINE_PASSED, campaign, words, missing, [extend, close], figures.at)
+            ToDoItem(
+                ToDoKind.DEADLINE_PASSED, campaign, words, missing, [extend, close], figures.at
+            )
         ]
     if (
         campaign.deadline is None
@@ -312,24 +329,24 @@ def _of_end(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
     ):
         return []
     moments = {
-        "end": day_text(ahead.expected),
-        "deadline": moment_text(campaign.deadline.timestamp()),
+        "end": format_day(ahead.expected),
+        "deadline": format_moment(campaign.deadline.timestamp()),
     }
     words = _("Expected to end %(end)s, after the deadline of %(deadline)s") % moments
     if ahead.is_vague:
         words = _("Too uncertain to say when it ends; the deadline is %(deadline)s") % moments
-    remind = ToDoAction(_("Remind"), _address("campaign-remind", campaign))
+    remind = ToDoAction(_("Remind"), _campaign_url("campaign-remind", campaign))
     actions = [
-        ToDoAction(_("Ways to finish on time"), _address("campaign-levers", campaign)),
+        ToDoAction(_("Ways to finish on time"), _campaign_url("campaign-levers", campaign)),
         extend,
         remind,
     ]
-    return [ToDo(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
+    return [ToDoItem(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 
-def _like_random(
+def _random_like_items(
     campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
-) -> list[ToDo]:
+) -> list[ToDoItem]:
     """One item a person, whether they still judge or not."""
     items = []
     suspects = [
@@ -337,25 +354,25 @@ def _like_random(
         for one in figures.like_random
         if standings.get((campaign.pk, one.pseudonym)) != Membership.Standing.EXCLUDED
     ]
-    for one in suspects[:MOST_PEOPLE]:
+    for one in suspects[:MAX_PEOPLE]:
         actions = [
             ToDoAction(
                 _("Review"),
-                _address("campaign-person", campaign, one.pseudonym),
+                _campaign_url("campaign-person", campaign, one.pseudonym),
                 about=one.pseudonym,
             ),
             ToDoAction(
                 _("Exclude…"),
-                _address("campaign-person-act", campaign, one.pseudonym),
+                _campaign_url("campaign-person-act", campaign, one.pseudonym),
                 {"action": "preview"},
                 one.pseudonym,
             ),
         ]
         items.append(
-            ToDo(
+            ToDoItem(
                 ToDoKind.LIKE_RANDOM,
                 campaign,
-                _sign_in_words(one),
+                _describe_signs(one),
                 one.n_judgements,
                 actions,
                 figures.at,
@@ -364,7 +381,7 @@ def _like_random(
     return items
 
 
-def _sign_in_words(one: LikeRandom) -> str:
+def _describe_signs(one: RandomLikeAnnotator) -> str:
     says = {
         AGAINST_OTHERS: ngettext(
             "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s label rests on them",
@@ -389,9 +406,9 @@ def _sign_in_words(one: LikeRandom) -> str:
     }
 
 
-def _too_fast(
+def _too_fast_items(
     campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
-) -> list[ToDo]:
+) -> list[ToDoItem]:
     items = []
     suspects = [
         one
@@ -413,7 +430,7 @@ def _too_fast(
         if n > 1:
             words = _("%(n)s annotators with many judgements that were too fast") % {"n": f"{n:,}"}
         actions = []
-        for one in suspects[:MOST_PEOPLE]:
+        for one in suspects[:MAX_PEOPLE]:
             about = (
                 one.pseudonym
                 if n == 1
@@ -426,25 +443,27 @@ def _too_fast(
             )
             actions.append(
                 ToDoAction(
-                    _("Look"), _address("campaign-person", campaign, one.pseudonym), about=about
+                    _("Look"),
+                    _campaign_url("campaign-person", campaign, one.pseudonym),
+                    about=about,
                 )
             )
             post = {"action": "pause", "text": str(TOO_FAST_REASON)}
             actions.append(
                 ToDoAction(
                     _("Pause"),
-                    _address("campaign-person-act", campaign, one.pseudonym),
+                    _campaign_url("campaign-person-act", campaign, one.pseudonym),
                     post,
                     about,
                 )
             )
-        if n > MOST_PEOPLE:
-            actions.append(ToDoAction(_("All of them"), _address("campaign-people", campaign)))
-        items.append(ToDo(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
+        if n > MAX_PEOPLE:
+            actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+        items.append(ToDoItem(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
     return items
 
 
-def _disputed(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
+def _disputed_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
     if figures.disputed is None:
         return []
     words = ngettext(
@@ -452,13 +471,13 @@ def _disputed(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
         "%(n)s disputed pairs to adjudicate",
         figures.n_disputed,
     )
-    first = ToDoAction(_("Adjudicate"), _address("campaign-pair", campaign, figures.disputed))
-    actions = [first, ToDoAction(_("List"), _address("campaign-agreement", campaign))]
+    first = ToDoAction(_("Adjudicate"), _campaign_url("campaign-pair", campaign, figures.disputed))
+    actions = [first, ToDoAction(_("List"), _campaign_url("campaign-agreement", campaign))]
     return [
-        ToDo(
+        ToDoItem(
             ToDoKind.DISPUTED,
             campaign,
-            _counted(words, figures.n_disputed),
+            _format_counted(words, figures.n_disputed),
             figures.n_disputed,
             actions,
             figures.at,
@@ -466,13 +485,13 @@ def _disputed(campaign: Campaign, figures: HomeFigures) -> list[ToDo]:
     ]
 
 
-def _counted(sentence: str, n: int) -> str:
+def _format_counted(sentence: str, n: int) -> str:
     return sentence % {"n": f"{n:,}"}
 
 
-def _address(name: str, campaign: Campaign, *rest: str | int) -> str:
+def _campaign_url(name: str, campaign: Campaign, *rest: str | int) -> str:
     return reverse(name, args=[campaign.slug, *rest])
 
 
-def _step(campaign: Campaign, key: str) -> str:
-    return _address("campaign-step", campaign, key)
+def _settings_step_url(campaign: Campaign, key: str) -> str:
+    return _campaign_url("campaign-step", campaign, key)

@@ -8,52 +8,52 @@ from typing import Any
 
 from django.utils import timezone
 
-from analysis.dashboard.to_do import ToDo, to_do_of
+from analysis.dashboard.to_do import ToDoItem, get_to_do_list
 from annotation.models import Profile
 from annotation.services.people import messages
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
-MAILS = "to-do mails"
+TO_DO_MAIL_JOB = "to-do mails"
 
 
-def mail_when_due() -> list[Job]:
+def request_due_mails() -> list[Job]:
     """Ask for the mails of everybody whose turn it is. Nothing while such a job is on its way. ->
     the job"""
     if (
-        not messages.due_to_do_mails(timezone.now()).exists()
-        or Job.objects.filter(kind=MAILS, state__in=Job.ACTIVE).exists()
+        not messages.get_due_to_do_mails(timezone.now()).exists()
+        or Job.objects.filter(kind=TO_DO_MAIL_JOB, state__in=Job.ACTIVE).exists()
     ):
         return []
-    return [jobs.enqueue(MAILS, {}, label="To-do lists by mail", user=None)]
+    return [jobs.enqueue(TO_DO_MAIL_JOB, {}, label="To-do lists by mail", user=None)]
 
 
-@jobs.kind(MAILS, unit="people", figures=True, resumes=True)
-def mail_lists(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(TO_DO_MAIL_JOB, unit="people", figures=True, resumes=True)
+def send_to_do_mails(work: ClaimedJob) -> dict[str, Any]:
     """-> report: to how many there was something to say, and nothing"""
     now, n_something, n_nothing = timezone.now(), 0, 0
-    for profile in messages.due_to_do_mails(now):
-        if not messages.take_to_do_turn(profile, now):
+    for profile in messages.get_due_to_do_mails(now):
+        if not messages.claim_to_do_mail(profile, now):
             continue
         zone = zoneinfo.ZoneInfo(profile.time_zone) if profile.time_zone else None
         with timezone.override(zone):
-            items, _ = to_do_of(profile.user)
+            items, _ = get_to_do_list(profile.user)
             if items:
-                messages.mail_to_do(
-                    profile, subject=subject_of(items), body=body_of(profile, items), now=now
+                messages.send_to_do_mail(
+                    profile, subject=mail_subject(items), body=mail_body(profile, items), now=now
                 )
         n_something += bool(items)
         n_nothing += not items
     return {"something": n_something, "nothing": n_nothing}
 
 
-def subject_of(items: list[ToDo]) -> str:
-    return f"{counted(len(items), 'thing needs', plural='things need')} you in Assay"
+def mail_subject(items: list[ToDoItem]) -> str:
+    return f"{format_count(len(items), 'thing needs', plural='things need')} you in Assay"
 
 
-def body_of(profile: Profile, items: list[ToDo]) -> str:
+def mail_body(profile: Profile, items: list[ToDoItem]) -> str:
     """Every item in a line, under its campaign, with the address of the first page that helps."""
     home = profile.to_do_address.rstrip("/")
     lines = [f"Hello {profile.user.get_username()},", ""]

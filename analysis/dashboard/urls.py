@@ -21,7 +21,9 @@ urlpatterns = [
     path("campaigns/<slug:slug>/", progress.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
     path("campaigns/<slug:slug>/levers", progress.levers_page, name="campaign-levers"),
-    path("campaigns/<slug:slug>/stopping", progress.ask_for_look, name="campaign-stopping"),
+    path(
+        "campaigns/<slug:slug>/stopping", progress.request_stopping_check, name="campaign-stopping"
+    ),
     path("campaigns/<slug:slug>/time/", times.page, name="campaign-time"),
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),
@@ -56,6 +58,6 @@ urlpatterns = [
     path("campaigns/<slug:slug>/pairs/<int:pair_id>/", agreement.pair, name="campaign-pair"),
     path("campaigns/<slug:slug>/gold/", gold.page, name="campaign-gold"),
     path("campaigns/<slug:slug>/labels/", labels.page, name="campaign-labels"),
-    path("campaigns/<slug:slug>/labels/list/", labels.listed, name="campaign-label-list"),
+    path("campaigns/<slug:slug>/labels/list/", labels.all_labels, name="campaign-label-list"),
     path("campaigns/<slug:slug>/labels/one-more", labels.ask, name="campaign-one-more"),
 ]

@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from assay.counts import counted
+from assay.counts import format_count
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
 from assay.labels.labels import LabelTable
-from assay.pools.pool_kinds import Entered, PoolKind
+from assay.pools.pool_kinds import PoolKind, SelectionMethod
 
-FEWEST_PAIRS = 10
-NAMES = {Entered.CHANCE: "drawn by chance (audit pairs)", Entered.CHOICE: "chosen by the order"}
+MIN_PAIRS = 10
+ENTRY_NAMES = {
+    SelectionMethod.CHANCE: "drawn by chance (audit pairs)",
+    SelectionMethod.CHOICE: "chosen by the order",
+}
 
 
-def agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[dict[str, Any]]:
+def compute_agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[dict[str, Any]]:
     """Ordinal alpha of either -> name, entered, alpha, low, high (None where undefined), pairs
     (judged twice), reason; empty for pools that are not ordered."""
     pool = campaign.pool
@@ -28,32 +31,32 @@ def agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[dict[str, 
         return []
     rows = pool.entries.exclude(entered="").values_list("topic__topic_id", "docno", "entered")
     entered = {(topic, document): how for topic, document, how in rows}
-    kinds = list(Entered)
+    kinds = list(SelectionMethod)
     group = np.array(
-        [_place(entered.get(table.pair_ids(pair)), kinds) for pair in range(table.n_pairs)],
+        [_kind_index(entered.get(table.pair_ids(pair)), kinds) for pair in range(table.n_pairs)],
         np.int64,
     )
     group[table.judgements_per_pair < 2] = -1
     alphas = alpha_by_group(table, group, level="ordinal") if len(group) else {}
-    return [_row(kind, alphas.get(place)) for place, kind in enumerate(kinds)]
+    return [_alpha_row(kind, alphas.get(place)) for place, kind in enumerate(kinds)]
 
 
-def _place(entered: str | None, kinds: list[Entered]) -> int:
-    return kinds.index(Entered(entered)) if entered else -1
+def _kind_index(entered: str | None, kinds: list[SelectionMethod]) -> int:
+    return kinds.index(SelectionMethod(entered)) if entered else -1
 
 
-def _row(kind: Entered, subset: SubsetAlpha | None) -> dict[str, Any]:
+def _alpha_row(kind: SelectionMethod, subset: SubsetAlpha | None) -> dict[str, Any]:
     n = subset.n_pairs if subset is not None else 0
     row: dict[str, Any] = {
-        "name": NAMES[kind],
+        "name": ENTRY_NAMES[kind],
         "entered": kind.value,
         "alpha": None,
         "low": None,
         "high": None,
         "pairs": n,
     }
-    if subset is None or n < FEWEST_PAIRS:
-        return row | {"reason": f"{counted(n, 'pair')} judged twice; {FEWEST_PAIRS} are needed"}
+    if subset is None or n < MIN_PAIRS:
+        return row | {"reason": f"{format_count(n, 'pair')} judged twice; {MIN_PAIRS} are needed"}
     if np.isnan(subset.alpha):
         return row | {"reason": "one and the same grade only"}
     low, high = (
@@ -68,7 +71,7 @@ def _row(kind: Entered, subset: SubsetAlpha | None) -> dict[str, Any]:
     }
 
 
-def words_by_entry(rows: list[dict[str, Any]]) -> str:
+def describe_agreement_by_entry(rows: list[dict[str, Any]]) -> str:
     """One line; empty where there are no rows."""
 
     def said(row: dict[str, Any]) -> str:

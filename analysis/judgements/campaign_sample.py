@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from analysis.judgements.labels import Choices, Labels, labels
+from analysis.judgements.labels import LabelChoices, Labels, make_labels
 from annotation.models import Campaign
-from annotation.selectors.pairs import waited_for
-from assay.counts import counted
-from assay.formats.prel import UNJUDGED, Prel, prel_of_rows
+from annotation.selectors.pairs import get_unfinished_pairs
+from assay.counts import format_count
+from assay.formats.prel import UNJUDGED, SampledQrels, make_prel
 from assay.pools.pool_kinds import PoolKind
 
 
@@ -58,7 +58,7 @@ class CampaignSample:
     def n_judged(self) -> int:
         return sum(pair.grade is not None for pair in self.pairs)
 
-    def prel(self, grades: str, name: str = "sample") -> Prel:
+    def prel(self, grades: str, name: str = "sample") -> SampledQrels:
         """grades: graded or binary. Pairs of stages that are not complete stand as unjudged,
         whatever has been said of them."""
         rows = []
@@ -67,14 +67,14 @@ class CampaignSample:
             rows.append(
                 (pair.topic, pair.document, pair.stratum, UNJUDGED if value is None else value)
             )
-        return prel_of_rows(name, rows, drawn=self.n_drawn)
+        return make_prel(name, rows, drawn=self.n_drawn)
 
 
 def is_sampled(campaign: Campaign) -> bool:
     return campaign.pool is not None and campaign.pool.is_sampled
 
 
-def order_said(campaign: Campaign) -> str:
+def describe_order(campaign: Campaign) -> str:
     """Of an ordered pool that is not wholly judged, how far it is, as a sentence; empty for
     others."""
     pool = campaign.pool
@@ -83,7 +83,7 @@ def order_said(campaign: Campaign) -> str:
     n_pairs = pool.entries.filter(topic__removed_reason="").count()
     n_done = (
         pool.entries.filter(topic__removed_reason="").exclude(stage=None).count()
-        - waited_for(campaign).count()
+        - get_unfinished_pairs(campaign).count()
     )
     return (
         ""
@@ -92,20 +92,20 @@ def order_said(campaign: Campaign) -> str:
     )
 
 
-def sample_of(
-    campaign: Campaign, choices: Choices, *, made: Labels | None = None
+def read_campaign_sample(
+    campaign: Campaign, choices: LabelChoices, *, made: Labels | None = None
 ) -> CampaignSample:
     """made: the labels under the choices, made unless given. Raises NotEstimable where no stage is
     complete or nothing has a label."""
-    stage, n_stages, waiting = stages_of(campaign)
+    stage, n_stages, waiting = read_stage_progress(campaign)
     if not stage:
         wait = "waits" if waiting == 1 else "wait"
         raise NotEstimable(
-            f"{counted(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for "
+            f"{format_count(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for "
             f"judgements; before its end nothing can be estimated"
         )
-    made = labels(campaign, choices) if made is None else made
-    sample = CampaignSample(sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
+    made = make_labels(campaign, choices) if made is None else made
+    sample = CampaignSample(list_sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
     if not sample.n_judged:
         least = choices.min_judgements
         raise NotEstimable(
@@ -114,7 +114,7 @@ def sample_of(
     return sample
 
 
-def stages_of(campaign: Campaign) -> tuple[int, int, int]:
+def read_stage_progress(campaign: Campaign) -> tuple[int, int, int]:
     """-> the last stage that is complete (0: none is), stages drawn, pairs of the stage after it
     that wait for judgements
 
@@ -122,7 +122,7 @@ def stages_of(campaign: Campaign) -> tuple[int, int, int]:
     missing by chance."""
     assert campaign.pool is not None
     n_stages = len(campaign.pool.parameters.get("stages", []))
-    waiting = waited_for(campaign)
+    waiting = get_unfinished_pairs(campaign)
     stages = sorted(
         stage for stage in waiting.values_list("entry__stage", flat=True) if stage is not None
     )
@@ -133,9 +133,9 @@ def stages_of(campaign: Campaign) -> tuple[int, int, int]:
     )
 
 
-def stages_said(campaign: Campaign) -> str:
+def describe_stages(campaign: Campaign) -> str:
     """Which stages may be looked at, as a sentence."""
-    stage, n_stages, waiting = stages_of(campaign)
+    stage, n_stages, waiting = read_stage_progress(campaign)
     if stage == n_stages:
         return (
             f"All {n_stages} stages that were drawn are complete."
@@ -144,10 +144,10 @@ def stages_said(campaign: Campaign) -> str:
         )
     if not stage:
         return (
-            f"The first stage is not complete yet: {counted(waiting, 'pair', 'waits', 'wait')} "
+            f"The first stage is not complete yet: {format_count(waiting, 'pair', 'waits', 'wait')} "
             f"for judgements, and before that nothing can be estimated."
         )
-    next_ones = counted(waiting, "pair")
+    next_ones = format_count(waiting, "pair")
     return (
         f"{stage} of {n_stages} stages are complete; {next_ones} of the next "
         f"{'waits' if waiting == 1 else 'wait'} for judgements, "
@@ -155,7 +155,7 @@ def stages_said(campaign: Campaign) -> str:
     )
 
 
-def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
+def list_sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
     """Every pair of the pool as it was in this stage, by topic and document id: strata of late runs
     belong to it from their own stage on. stage: the last whose labels count."""
     assert campaign.pool is not None

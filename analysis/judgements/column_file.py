@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.judgements.pairs import PairColumns
-from analysis.judgements.rows import LISTS, JudgementRows
-from analysis.judgements.shared_answer import folder, identity, write_whole
+from analysis.judgements.rows import ID_LISTS, JudgementRows
+from analysis.judgements.shared_answer import cache_folder, campaign_identity, write_atomically
 from annotation.models import AuditEvent, Campaign, Judgement
 
 log = logging.getLogger(__name__)
 FORMAT = 4
-SMALLEST = 5000
+MIN_ROWS = 5000
 """Rows and pairs: fewer are read from the database as quickly."""
-OF_PAIRS = (
+PAIR_COLUMNS = (
     "ids",
     "topic",
     "document",
@@ -41,7 +41,7 @@ OF_PAIRS = (
     "asked_more",
     "beyond_depth",
 )
-OF_ROWS = (
+ROW_COLUMNS = (
     "judgement",
     "pair",
     "member",
@@ -58,7 +58,7 @@ OF_ROWS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CachedColumns:
     """audit, settled: as in `Live`."""
 
     rows: JudgementRows
@@ -67,38 +67,38 @@ class Kept:
     settled: int
 
 
-def path_of(campaign: Campaign) -> Path:
-    return folder() / f"{campaign.pk}-columns.npz"
+def column_file_path(campaign: Campaign) -> Path:
+    return cache_folder() / f"{campaign.pk}-columns.npz"
 
 
-def write(
+def write_columns(
     campaign: Campaign, rows: JudgementRows, pairs: PairColumns, *, audit: int, settled: int
 ) -> None:
     """Nothing happens to small campaigns, where another process is at it, and where the disk is
     full."""
-    if len(rows) + len(pairs) < SMALLEST or not len(rows):
+    if len(rows) + len(pairs) < MIN_ROWS or not len(rows):
         return
-    path = path_of(campaign)
+    path = column_file_path(campaign)
     meta = {
         "format": FORMAT,
-        "of": identity(campaign),
+        "of": campaign_identity(campaign),
         "audit": audit,
         "settled": settled,
-        "marks": _marks(campaign, rows),
+        "marks": _validity_marks(campaign, rows),
     }
-    arrays: dict[str, NDArray[Any]] = {"meta": _packed(meta)}
+    arrays: dict[str, NDArray[Any]] = {"meta": _pack_json(meta)}
     for name in ("topics", "documents"):
-        arrays[name] = _packed(getattr(pairs, name))
-    arrays["annotators"], arrays["judges"] = _packed(rows.annotators), _packed(rows.judges)
-    arrays |= {f"pairs_{name}": getattr(pairs, name) for name in OF_PAIRS} | {
-        f"rows_{name}": getattr(rows, name) for name in OF_ROWS
+        arrays[name] = _pack_json(getattr(pairs, name))
+    arrays["annotators"], arrays["judges"] = _pack_json(rows.annotators), _pack_json(rows.judges)
+    arrays |= {f"pairs_{name}": getattr(pairs, name) for name in PAIR_COLUMNS} | {
+        f"rows_{name}": getattr(rows, name) for name in ROW_COLUMNS
     }
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            write_whole(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
+            write_atomically(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
         except BlockingIOError:
             pass
         finally:
@@ -107,27 +107,27 @@ def write(
         log.warning("the columns of %s cannot be kept in %s", campaign.slug, path, exc_info=True)
 
 
-def load(campaign: Campaign, *, audit: int) -> Kept | None:
+def load_cached_columns(campaign: Campaign, *, audit: int) -> CachedColumns | None:
     """What the file holds, if it is of this campaign and no audited change has come since."""
     try:
-        with np.load(path_of(campaign), allow_pickle=False) as arrays:
-            meta = _unpacked(arrays["meta"])
+        with np.load(column_file_path(campaign), allow_pickle=False) as arrays:
+            meta = _unpack_json(arrays["meta"])
             if (
                 meta["format"] != FORMAT
-                or meta["of"] != identity(campaign)
+                or meta["of"] != campaign_identity(campaign)
                 or meta["audit"] != audit
             ):
                 return None
-            if not _holds(campaign, meta["marks"]):
+            if not _marks_match(campaign, meta["marks"]):
                 return None
             columns = {name: arrays[name] for name in arrays.files if name != "meta"}
-        topics, documents, annotators, judges = (_unpacked(columns[name]) for name in LISTS)
+        topics, documents, annotators, judges = (_unpack_json(columns[name]) for name in ID_LISTS)
         pairs = PairColumns(
             topics=topics,
             documents=documents,
-            **{name: columns[f"pairs_{name}"] for name in OF_PAIRS},
+            **{name: columns[f"pairs_{name}"] for name in PAIR_COLUMNS},
         )
-        own = {name: columns[f"rows_{name}"] for name in OF_ROWS}
+        own = {name: columns[f"rows_{name}"] for name in ROW_COLUMNS}
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return None
     at = pairs.index_of(own["pair"])
@@ -135,10 +135,10 @@ def load(campaign: Campaign, *, audit: int) -> Kept | None:
     rows = JudgementRows(
         topics=topics, documents=documents, annotators=annotators, judges=judges, **own, **of_pairs
     )
-    return Kept(rows, pairs, meta["audit"], meta["settled"])
+    return CachedColumns(rows, pairs, meta["audit"], meta["settled"])
 
 
-def _marks(campaign: Campaign, rows: JudgementRows) -> list[Any]:
+def _validity_marks(campaign: Campaign, rows: JudgementRows) -> list[Any]:
     """The newest judgement and the newest event as nobody else has them: both exist in the database
     to which the file belongs."""
     newest = int(rows.judgement[-1])
@@ -149,7 +149,7 @@ def _marks(campaign: Campaign, rows: JudgementRows) -> list[Any]:
     return [newest, str(key), event[0] if event else 0, event[1].isoformat() if event else ""]
 
 
-def _holds(campaign: Campaign, marks: list[Any]) -> bool:
+def _marks_match(campaign: Campaign, marks: list[Any]) -> bool:
     newest, key, event, at = marks
     if str(Judgement.objects.filter(pk=newest).values_list("key", flat=True).first()) != key:
         return False
@@ -159,9 +159,9 @@ def _holds(campaign: Campaign, marks: list[Any]) -> bool:
     return (known.isoformat() if known else "") == at
 
 
-def _packed(value: Any) -> NDArray[np.uint8]:
+def _pack_json(value: Any) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
-def _unpacked(array: NDArray[np.uint8]) -> Any:
+def _unpack_json(array: NDArray[np.uint8]) -> Any:
     return json.loads(array.tobytes())

@@ -15,25 +15,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.judgements.rows import COUNTED, EXCLUDED, NO_GRADE, JudgementRows, read_rows, table_of
+from analysis.judgements.rows import (
+    COUNTED,
+    EXCLUDED,
+    NO_GRADE,
+    JudgementRows,
+    read_rows,
+    rows_to_label_table,
+)
 from analysis.models import Recipe
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import ruled_pairs, special_pairs
-from assay.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
+from annotation.selectors.pairs import get_ruled_pairs, get_special_pairs
+from assay.formats.qrels import SAMPLED_MESSAGE, QrelsColumns, make_qrels
 from assay.labels import judges as kinds_of_judges
 from assay.labels.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
-from assay.labels.judges import LABELLING, JudgeKind
+from assay.labels.judges import LABELLING_KINDS, JudgeKind
 from assay.labels.labels import MISSING, LabelTable
 
 SCALES = ("graded", "binary")
-EVERYBODY = "*"
+ALL_JUDGES = "*"
 """In the place of pseudonyms: all annotators whom the campaign excludes."""
-KNOWN = "known_grade"
+KNOWN_GRADE_COLUMN = "known_grade"
 """How the label of a qualification pair was decided: before anybody judged."""
 
 
 @dataclass(frozen=True)
-class Choices:
+class LabelChoices:
     """Which judgements make labels, and how. threshold: lowest relevant grade, None for the
     campaign's own.
 
@@ -49,17 +56,17 @@ class Choices:
     min_seconds: float = 0.0
     exclude: tuple[str, ...] = ()
     take_back: tuple[str, ...] = ()
-    judges: tuple[str, ...] = LABELLING
+    judges: tuple[str, ...] = LABELLING_KINDS
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Choices:
+    def of(cls, given: Mapping[str, Any]) -> LabelChoices:
         """From JSON or a form; what is not a choice is passed over, what is missing or None has its
         default."""
         known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
         known["exclude"] = tuple(sorted(known.get("exclude", ())))
         back = tuple(sorted(known.get("take_back", ())))
-        known["take_back"] = (EVERYBODY,) if EVERYBODY in back else back
-        known["judges"] = kinds_of_judges.ordered(known.get("judges") or LABELLING)
+        known["take_back"] = (ALL_JUDGES,) if ALL_JUDGES in back else back
+        known["judges"] = kinds_of_judges.sort_kinds(known.get("judges") or LABELLING_KINDS)
         return cls(**known)
 
     def as_json(self) -> dict[str, Any]:
@@ -72,7 +79,7 @@ class Choices:
     def takes_back(self, annotator: str) -> bool:
         """Whether judgements of this annotator count although the campaign excludes the
         annotator."""
-        return annotator in self.take_back or EVERYBODY in self.take_back
+        return annotator in self.take_back or ALL_JUDGES in self.take_back
 
     def with_taken_back(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
         """The rows with those counted that are only left out because their annotator is excluded
@@ -118,12 +125,12 @@ class Choices:
         if self.take_back:
             whom = (
                 "all excluded annotators"
-                if EVERYBODY in self.take_back
+                if ALL_JUDGES in self.take_back
                 else f"{', '.join(self.take_back)} (even if excluded)"
             )
             said.append(f"taking back {whom}")
-        if self.judges != LABELLING:
-            said.append(kinds_of_judges.words(self.judges))
+        if self.judges != LABELLING_KINDS:
+            said.append(kinds_of_judges.describe_kinds(self.judges))
         return said
 
 
@@ -145,7 +152,7 @@ class Labels:
     """A campaign's labels on both scales. rulings: the managers' own labels, which override, by
     (topic id, document id)."""
 
-    choices: Choices
+    choices: LabelChoices
     threshold: int
     table: LabelTable
     graded: Aggregation
@@ -161,8 +168,8 @@ class Labels:
         columns = (
             self.graded.label[self.labelled].tolist(),
             self.binary.label[self.labelled].tolist(),
-            decisions_of(self.graded, self.labelled),
-            decisions_of(self.binary, self.labelled),
+            describe_decisions(self.graded, self.labelled),
+            describe_decisions(self.binary, self.labelled),
             self.table.judgements_per_pair[self.labelled].tolist(),
         )
         ids = map(self.table.pair_ids, self.labelled.tolist())
@@ -186,9 +193,7 @@ class Labels:
         """grades: `graded` or `binary`. topics: only these, None for all."""
         value = {"graded": "grade", "binary": "binary"}[grades]
         rows = (row for row in self.rows if topics is None or row.topic in topics)
-        return qrels_of_rows(
-            grades, ((row.topic, row.document, getattr(row, value)) for row in rows)
-        )
+        return make_qrels(grades, ((row.topic, row.document, getattr(row, value)) for row in rows))
 
     def cross(self, grades: str) -> dict[int, dict[str, int]]:
         """Labels by grade and decision (TripJudge's Figure 1); every grade of the scale is there.
@@ -221,12 +226,12 @@ class Labels:
 
     @property
     def n_known(self) -> int:
-        return sum(row.decision == KNOWN for row in self.beyond)
+        return sum(row.decision == KNOWN_GRADE_COLUMN for row in self.beyond)
 
 
-def labels(
+def make_labels(
     campaign: Campaign,
-    choices: Choices,
+    choices: LabelChoices,
     *,
     rows: JudgementRows | None = None,
     counted: Callable[[], LabelTable] | None = None,
@@ -237,7 +242,7 @@ def labels(
     counted: gives the table of all counted judgements of `rows`, for a caller who has it; taken
     where the choices leave none of them out."""
     threshold = campaign.threshold if choices.threshold is None else choices.threshold
-    table = _chosen_table(
+    table = _select_judgements(
         campaign,
         choices,
         read_rows(campaign, judges=choices.judges) if rows is None else rows,
@@ -245,7 +250,7 @@ def labels(
     )
     method = METHODS[choices.method]
     by_machine = JudgeKind.MACHINE in choices.judges
-    rulings = {} if by_machine else adjudications(campaign, with_gold=choices.with_gold)
+    rulings = {} if by_machine else read_adjudications(campaign, with_gold=choices.with_gold)
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
     binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(
@@ -258,17 +263,17 @@ def labels(
         for pair, grade in rulings.items()
         if pair not in judged
     ]
-    known = known_grades(campaign) if choices.with_gold and not by_machine else {}
+    known = read_known_grades(campaign) if choices.with_gold and not by_machine else {}
     beyond += [
-        Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0)
+        Label(*pair, grade, int(grade >= threshold), KNOWN_GRADE_COLUMN, KNOWN_GRADE_COLUMN, 0)
         for pair, grade in known.items()
     ]
     return Labels(choices, threshold, table, graded, binary, rulings, beyond)
 
 
-def _chosen_table(
+def _select_judgements(
     campaign: Campaign,
-    choices: Choices,
+    choices: LabelChoices,
     rows: JudgementRows,
     counted: Callable[[], LabelTable] | None,
 ) -> LabelTable:
@@ -277,10 +282,10 @@ def _chosen_table(
     admitted = choices.admits(taken)
     if counted is not None and taken is rows and (admitted == rows.counts).all():
         return counted()
-    return table_of(taken, n_grades=campaign.grades.size, only=admitted)
+    return rows_to_label_table(taken, n_grades=campaign.grades.size, only=admitted)
 
 
-def decisions_of(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
+def describe_decisions(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
     """How the labels of these rows of the table came, in the words of exports."""
     return [DECISIONS.get(code, "") for code in decision_codes(aggregation)[pairs].tolist()]
 
@@ -294,36 +299,38 @@ def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
     )
 
 
-def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
+def read_adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
     """The managers' own labels by (topic id, document id)."""
-    ruled = ruled_pairs(campaign)
+    ruled = get_ruled_pairs(campaign)
     if not with_gold:
         ruled = ruled.filter(gold_grade=None)
     rows = ruled.values_list("entry__topic__topic_id", "entry__docno", "adjudicated_grade")
     return {(topic, document): grade for topic, document, grade in rows if grade is not None}
 
 
-def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
+def read_known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
     """The labels of the qualification pairs by (topic id, document id): their known grades.
 
     What annotators say of them only lets the annotators in, and nobody else is served them, so
     without these labels the qrels would have holes at the pairs that are known best."""
-    known_pairs = special_pairs(campaign, Pair.Kind.QUALIFICATION).filter(gold_grade__isnull=False)
+    known_pairs = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).filter(
+        gold_grade__isnull=False
+    )
     rows = known_pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade")
     return {(topic, document): int(grade) for topic, document, grade in rows if grade is not None}
 
 
-class Reference(NamedTuple):
+class LabelReference(NamedTuple):
     """Which labels of a campaign, as a report keeps it: `campaign:graded|binary:method`, with
     `:kind+kind` where not all judges count, or `recipe:graded|binary:ID`, those that a saved recipe
     makes."""
 
     grades: str
-    choices: Choices
+    choices: LabelChoices
     recipe: Recipe | None = None
 
     @classmethod
-    def find(cls, campaign: Campaign, text: str) -> Reference:
+    def find(cls, campaign: Campaign, text: str) -> LabelReference:
         """Also of a recipe. Raises ValueError for what is none, and for a recipe that the campaign
         has not."""
         if not text.startswith("recipe:"):
@@ -336,43 +343,45 @@ class Reference(NamedTuple):
         )
         if recipe is None:
             raise ValueError(text)
-        return cls(grades, Choices.of(recipe.choices), recipe)
+        return cls(grades, LabelChoices.of(recipe.choices), recipe)
 
     @classmethod
-    def of(cls, text: str) -> Reference:
+    def of(cls, text: str) -> LabelReference:
         """Raises ValueError for what is none."""
         source, grades, method, *kinds = text.split(":")
-        judges = kinds_of_judges.ordered(kinds[0].split("+")) if kinds else LABELLING
+        judges = kinds_of_judges.sort_kinds(kinds[0].split("+")) if kinds else LABELLING_KINDS
         if (
             source != "campaign"
             or grades not in SCALES
             or method not in METHODS
-            or kinds_of_judges.check(judges)
+            or kinds_of_judges.check_kinds(judges)
         ):
             raise ValueError(text)
-        return cls(grades, Choices(method=method, judges=judges))
+        return cls(grades, LabelChoices(method=method, judges=judges))
 
     def __str__(self) -> str:
         if self.recipe is not None:
             return f"recipe:{self.grades}:{self.recipe.pk}"
-        kinds = "" if self.choices.judges == LABELLING else ":" + "+".join(self.choices.judges)
+        kinds = (
+            "" if self.choices.judges == LABELLING_KINDS else ":" + "+".join(self.choices.judges)
+        )
         return f"campaign:{self.grades}:{self.choices.method}{kinds}"
 
 
-def is_own(reference: str) -> bool:
+def is_own_labels(reference: str) -> bool:
     """Whether the reference, one that was found, is of a campaign's own labels, which change, and
     not of imported qrels."""
     return reference.startswith(("campaign:", "recipe:"))
 
 
-def campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
+def make_campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
     """The labels as an export with no further choices, or with those of the recipe, writes them.
     reference: a Reference as text.
 
     Those of a sampled pool say so among their warnings and, written, in their first line: no
     measure takes them."""
-    wanted = Reference.find(campaign, reference)
-    warnings = [OF_A_SAMPLE] if campaign.pool is not None and campaign.pool.is_sampled else []
+    wanted = LabelReference.find(campaign, reference)
+    warnings = [SAMPLED_MESSAGE] if campaign.pool is not None and campaign.pool.is_sampled else []
     return replace(
-        labels(campaign, wanted.choices).qrels(wanted.grades), name=name, warnings=warnings
+        make_labels(campaign, wanted.choices).qrels(wanted.grades), name=name, warnings=warnings
     )

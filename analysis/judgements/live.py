@@ -18,36 +18,36 @@ from numpy.typing import NDArray
 
 from analysis.judgements import column_file as files
 from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
-from analysis.judgements.rows import LISTS, NO_GRADE, STANDINGS, JudgementRows, seconds_of
-from analysis.judgements.shared_answer import forget_answers
+from analysis.judgements.rows import ID_LISTS, NO_GRADE, STATUSES, JudgementRows, to_seconds
+from analysis.judgements.shared_answer import clear_cache
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
-from assay.labels.judges import LABELLING
+from assay.labels.judges import LABELLING_KINDS
 from assay.labels.labels import LabelTable
 
 T = TypeVar("T")
-SHOWN = 5.0
+PAGE_FRESH_SECONDS = 5.0
 """Seconds that live figures on a page are old at most, from the reading of the database until the
 page shows newer ones."""
 REFRESH = 3
 """Seconds after which a page asks again."""
-FRESH = 1.5
+FRESH_SECONDS = 1.5
 """Seconds for which what was read is good enough."""
-WAITING = 1.8
+WAIT_SECONDS = 1.8
 """Seconds for which it still is while somebody reads anew. With REFRESH, and 0.2 s for the way, not
 more than SHOWN."""
-LATER = 2000
+BACKGROUND_ROWS = 2000
 """Judgements that have come since the columns were kept in a file, beyond which they are kept anew
 (or a fiftieth of all, if more)."""
-FEW = 400
+FEW_ROWS = 400
 """Rows that are asked for one by one; more are read with all that come after the settled ones."""
 clock = time.monotonic
-SETTLED = 30.0
+SETTLED_SECONDS = 30.0
 """Seconds after which no transaction that has taken an id is still uncommitted; until then ids are
 looked at again."""
-KEPT = 8
+MAX_CAMPAIGNS = 8
 """Campaigns kept in one process."""
-HARMLESS = (
+HARMLESS_ACTIONS = (
     *(
         AuditAction.JOINED,
         AuditAction.INVITED,
@@ -76,7 +76,7 @@ HARMLESS = (
     *(AuditAction.RENAMED_THE_POOL, AuditAction.RENAMED_A_RUN),
 )
 """Audited actions that change neither judgements nor pairs."""
-OF_JUDGEMENTS = (AuditAction.EXCLUDED_AN_ANNOTATOR, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN)
+JUDGEMENT_ACTIONS = (AuditAction.EXCLUDED_AN_ANNOTATOR, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN)
 """Audited actions that change judgements, but no pair's kind, rank or place."""
 COLUMNS = (
     "pk",
@@ -93,7 +93,7 @@ COLUMNS = (
 
 
 @dataclass
-class Live:
+class CampaignSnapshot:
     """What is known of a campaign.
 
     newest: id of its newest judgement. audit: number of audited changes that may touch judgements.
@@ -115,7 +115,7 @@ class Live:
     computing: threading.RLock = field(default_factory=threading.RLock)
     values: dict[str, tuple[JudgementRows, Any]] = field(default_factory=dict)
     memory: dict[tuple[str, object], tuple[Any, Any]] = field(default_factory=dict)
-    page: Live | None = None
+    page: CampaignSnapshot | None = None
     deed: int = 0
 
     def derived(self, name: str, compute: Callable[[], T]) -> T:
@@ -178,8 +178,8 @@ class Live:
         annotators[used] = np.arange(len(used))
         annotator = annotators[rows.annotator[kept]]
         order = np.argsort(pair * max(len(used), 1) + annotator, kind="stable")
-        topics, pair_topic = _in_use(pairs.topics, pairs.topic[judged])
-        documents, pair_document = _in_use(pairs.documents, pairs.document[judged])
+        topics, pair_topic = _used_ids(pairs.topics, pairs.topic[judged])
+        documents, pair_document = _used_ids(pairs.documents, pairs.document[judged])
         kept = kept[order]
         return LabelTable(
             topics=topics,
@@ -196,7 +196,7 @@ class Live:
         )
 
 
-def _in_use(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
+def _used_ids(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
     """The ids in use, in their order, and the index into them."""
     used = np.zeros(len(ids), dtype=bool)
     used[index] = True
@@ -204,75 +204,75 @@ def _in_use(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDArra
     return [ids[i] for i in np.flatnonzero(used).tolist()], number[index].astype(np.int32)
 
 
-_kept: dict[tuple[str, int], Live] = {}
-_first: dict[tuple[str, int], threading.Lock] = {}
-_guard = threading.Lock()
+_snapshots: dict[tuple[str, int], CampaignSnapshot] = {}
+_first_reads: dict[tuple[str, int], threading.Lock] = {}
+_snapshots_lock = threading.Lock()
 
 
-def live_rows(campaign: Campaign, *, fresh: float | None = None) -> Live:
+def get_snapshot(campaign: Campaign, *, fresh: float | None = None) -> CampaignSnapshot:
     """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others
     get what there was, or wait."""
-    fresh = FRESH if fresh is None else fresh
-    key = _key(campaign)
-    live = _found(key)
+    fresh = FRESH_SECONDS if fresh is None else fresh
+    key = _snapshot_key(campaign)
+    live = _find_snapshot(key)
     if live is None:
-        with _guard:
-            first = _first.setdefault(key, threading.Lock())
+        with _snapshots_lock:
+            first = _first_reads.setdefault(key, threading.Lock())
         with first:
-            live = _found(key) or _begin(campaign, key)
+            live = _find_snapshot(key) or _read_snapshot(campaign, key)
     if live.age_s < fresh:
         return live
     if not live.lock.acquire(blocking=False):
-        if live.age_s < max(fresh, WAITING if fresh else 0.0):
+        if live.age_s < max(fresh, WAIT_SECONDS if fresh else 0.0):
             return live
         live.lock.acquire()
     try:
         if live.age_s >= fresh:
-            _top_up(campaign, live)
+            _refresh_snapshot(campaign, live)
     finally:
         live.lock.release()
     return live
 
 
-def known(campaign: Campaign) -> Live | None:
+def get_last_snapshot(campaign: Campaign) -> CampaignSnapshot | None:
     """What was read of the campaign last, however old."""
-    return _found(_key(campaign))
+    return _find_snapshot(_snapshot_key(campaign))
 
 
-def _key(campaign: Campaign) -> tuple[str, int]:
+def _snapshot_key(campaign: Campaign) -> tuple[str, int]:
     return str(Judgement.objects.db), campaign.pk
 
 
-def _found(key: tuple[str, int]) -> Live | None:
-    with _guard:
-        live = _kept.pop(key, None)
+def _find_snapshot(key: tuple[str, int]) -> CampaignSnapshot | None:
+    with _snapshots_lock:
+        live = _snapshots.pop(key, None)
         if live is not None:
-            _kept[key] = live  # the most recently used is last
+            _snapshots[key] = live  # the most recently used is last
     return live
 
 
-def _begin(campaign: Campaign, key: tuple[str, int]) -> Live:
+def _read_snapshot(campaign: Campaign, key: tuple[str, int]) -> CampaignSnapshot:
     """From the file, if there is one that fits; else everything is read."""
-    fresh = _from_file(campaign) or _saved(campaign, _read(campaign))
-    with _guard:
-        _kept[key] = fresh
-        while len(_kept) > KEPT:
-            _kept.pop(next(iter(_kept)))
+    fresh = _load_snapshot(campaign) or _save_snapshot(campaign, _read_all_rows(campaign))
+    with _snapshots_lock:
+        _snapshots[key] = fresh
+        while len(_snapshots) > MAX_CAMPAIGNS:
+            _snapshots.pop(next(iter(_snapshots)))
     return fresh
 
 
-def _from_file(campaign: Campaign) -> Live | None:
-    moment, audit, top = clock(), _audited(campaign), _top()
-    kept = files.load(campaign, audit=audit)
+def _load_snapshot(campaign: Campaign) -> CampaignSnapshot | None:
+    moment, audit, top = clock(), _count_audit_events(campaign), _newest_judgement_id()
+    kept = files.load_cached_columns(campaign, audit=audit)
     if kept is None:
         return None
     rows = kept.rows
     people, first = np.unique(rows.member, return_index=True)
     members = dict(zip(people.tolist(), rows.annotator[first].tolist(), strict=True))
-    live = Live(
+    live = CampaignSnapshot(
         rows,
         kept.pairs,
-        _newest(rows),
+        _newest_row_id(rows),
         audit,
         moment,
         members,
@@ -280,103 +280,103 @@ def _from_file(campaign: Campaign) -> Live | None:
         pending=(moment, top),
         saved=len(rows),
     )
-    _top_up(campaign, live)
+    _refresh_snapshot(campaign, live)
     return live
 
 
-def _saved(campaign: Campaign, live: Live) -> Live:
-    files.write(campaign, live.rows, live.pairs, audit=live.audit, settled=live.settled)
+def _save_snapshot(campaign: Campaign, live: CampaignSnapshot) -> CampaignSnapshot:
+    files.write_columns(campaign, live.rows, live.pairs, audit=live.audit, settled=live.settled)
     live.saved = len(live.rows)
     return live
 
 
-def forget(campaign: Campaign) -> None:
-    with _guard:
-        _kept.pop(_key(campaign), None)
+def forget_snapshot(campaign: Campaign) -> None:
+    with _snapshots_lock:
+        _snapshots.pop(_snapshot_key(campaign), None)
 
 
-def age_everything() -> None:
+def expire_caches() -> None:
     """Let the next question read again, whatever is kept: for tests and benchmarks."""
-    with _guard:
-        for live in _kept.values():
+    with _snapshots_lock:
+        for live in _snapshots.values():
             live.read_at, live.page = -1e9, None
-    forget_answers()
+    clear_cache()
 
 
-def _audited(campaign: Campaign) -> int:
+def _count_audit_events(campaign: Campaign) -> int:
     """A count, since a transaction with a lower id may end after one with a higher id."""
-    return AuditEvent.objects.filter(campaign=campaign).exclude(action__in=HARMLESS).count()
+    return AuditEvent.objects.filter(campaign=campaign).exclude(action__in=HARMLESS_ACTIONS).count()
 
 
-def _top() -> int:
+def _newest_judgement_id() -> int:
     return Judgement.objects.aggregate(n=Max("pk"))["n"] or 0
 
 
-def _read(campaign: Campaign, pairs: PairColumns | None = None) -> Live:
+def _read_all_rows(campaign: Campaign, pairs: PairColumns | None = None) -> CampaignSnapshot:
     moment, audit, top = (
         clock(),
-        _audited(campaign),
-        _top(),
+        _count_audit_events(campaign),
+        _newest_judgement_id(),
     )  # before the rows: what comes in between is read again, not missed
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}
-    rows = _rows(campaign, None, pairs, members, after=0)
+    rows = _append_new_rows(campaign, None, pairs, members, after=0)
     if rows is None:  # pairs were added after these were read
-        return _read(campaign)
-    return Live(
+        return _read_all_rows(campaign)
+    return CampaignSnapshot(
         rows,
         pairs,
-        _newest(rows),
+        _newest_row_id(rows),
         audit,
         moment,
         members,
-        settled=_before_the_newest(rows),
+        settled=_safe_watermark(rows),
         pending=(moment, top),
     )
 
 
-def _before_the_newest(rows: JudgementRows) -> int:
+def _safe_watermark(rows: JudgementRows) -> int:
     """An id well below the newest: what was written by transactions that were under way during the
     first reading comes after it."""
     return int(rows.judgement[max(0, len(rows) - 1000)]) - 1 if len(rows) else 0
 
 
-def _newest(rows: JudgementRows) -> int:
+def _newest_row_id(rows: JudgementRows) -> int:
     return int(rows.judgement[-1]) if len(rows) else 0
 
 
-def _top_up(campaign: Campaign, live: Live) -> None:
-    moment, audit, top = clock(), _audited(campaign), _top()
+def _refresh_snapshot(campaign: Campaign, live: CampaignSnapshot) -> None:
+    moment, audit, top = clock(), _count_audit_events(campaign), _newest_judgement_id()
     if audit != live.audit:
         changed = (
             AuditEvent.objects.filter(campaign=campaign)
-            .exclude(action__in=HARMLESS)
+            .exclude(action__in=HARMLESS_ACTIONS)
             .order_by("-pk")
         )
         known = set(changed.values_list("action", flat=True)[: audit - live.audit + 20]) <= set(
-            OF_JUDGEMENTS
+            JUDGEMENT_ACTIONS
         )
-        _take(
+        _refresh_under_lock(
             live,
-            _from_file(campaign)
-            or _saved(campaign, _read(campaign, live.pairs if known else None)),
+            _load_snapshot(campaign)
+            or _save_snapshot(campaign, _read_all_rows(campaign, live.pairs if known else None)),
         )
     elif top > live.settled:
         members = dict(live.members)
-        rows = _rows(campaign, live.rows, live.pairs, members, after=live.settled)
+        rows = _append_new_rows(campaign, live.rows, live.pairs, members, after=live.settled)
         if rows is None:
-            _take(live, _saved(campaign, _read(campaign)))
+            _refresh_under_lock(live, _save_snapshot(campaign, _read_all_rows(campaign)))
             return
         if rows is not live.rows:
-            live.rows, live.members, live.newest = rows, members, _newest(rows)
-    if moment - live.pending[0] > SETTLED:
+            live.rows, live.members, live.newest = rows, members, _newest_row_id(rows)
+    if moment - live.pending[0] > SETTLED_SECONDS:
         live.settled, live.pending = live.pending[1], (moment, top)
     live.read_at = moment
-    if len(live.rows) - live.saved > max(LATER, len(live.rows) // 50):
-        _saved(campaign, live)
+    if len(live.rows) - live.saved > max(BACKGROUND_ROWS, len(live.rows) // 50):
+        _save_snapshot(campaign, live)
 
 
-def _take(live: Live, fresh: Live) -> None:
+def _refresh_under_lock(live: CampaignSnapshot, fresh: CampaignSnapshot) -> None:
     for name in (
         "pairs",
         "rows",
@@ -391,7 +391,7 @@ def _take(live: Live, fresh: Live) -> None:
         setattr(live, name, getattr(fresh, name))
 
 
-def _rows(
+def _append_new_rows(
     campaign: Campaign,
     known: JudgementRows | None,
     pairs: PairColumns,
@@ -407,7 +407,7 @@ def _rows(
     judgements = Judgement.objects.filter(
         membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after
     )
-    judgements = judgements.filter(membership__judge_kind__in=LABELLING)
+    judgements = judgements.filter(membership__judge_kind__in=LABELLING_KINDS)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
         # of all campaigns: numbers alone are read faster than those of one campaign are chosen
@@ -417,7 +417,7 @@ def _rows(
         unseen = ids[~np.isin(ids, seen)]
         if not len(unseen):
             return known
-        if len(unseen) <= FEW:
+        if len(unseen) <= FEW_ROWS:
             judgements = judgements.filter(pk__in=unseen.tolist())
     columns: list[Any] = list(
         zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)
@@ -442,7 +442,7 @@ def _rows(
         members[pk] = len(annotators)
         annotators.append(pseudonym)
         judges.append(kind)
-    place = {name: i for i, name in enumerate(STANDINGS)}
+    place = {name: i for i, name in enumerate(STATUSES)}
     index, member = index[new], member[new]
     rows = JudgementRows(
         topics=pairs.topics,
@@ -458,19 +458,19 @@ def _rows(
         grade=np.array(
             [NO_GRADE if grade is None else grade for grade in columns[3]], dtype=np.int16
         )[new],
-        active=seconds_of(columns[4])[new],
-        idle=seconds_of(columns[5])[new],
-        hidden=seconds_of(columns[6])[new],
+        active=to_seconds(columns[4])[new],
+        idle=to_seconds(columns[5])[new],
+        hidden=to_seconds(columns[6])[new],
         judged_at=np.array([moment.timestamp() for moment in columns[7]], dtype=np.float64)[new],
         standing=np.array([place[standing] for standing in columns[8]], dtype=np.int8)[new],
         gold=pairs.gold[index],
         guideline=np.array(columns[9], dtype=np.int32)[new],
         words=pairs.words[index],
     )
-    return rows if known is None else _joined(known, rows)
+    return rows if known is None else _merge_rows(known, rows)
 
 
-def _joined(known: JudgementRows, later: JudgementRows) -> JudgementRows:
+def _merge_rows(known: JudgementRows, later: JudgementRows) -> JudgementRows:
     """Both, by ascending id; a later row takes the place of an earlier one of the same annotator
     and pair."""
     kept = np.ones(len(known), dtype=bool)
@@ -487,7 +487,7 @@ def _joined(known: JudgementRows, later: JudgementRows) -> JudgementRows:
     arrays: dict[str, Any] = {
         f.name: np.concatenate([getattr(known, f.name)[kept], getattr(later, f.name)])
         for f in fields(JudgementRows)
-        if f.name not in LISTS
+        if f.name not in ID_LISTS
     }
     joined = replace(later, **arrays)
     return (
@@ -497,7 +497,9 @@ def _joined(known: JudgementRows, later: JudgementRows) -> JudgementRows:
     )
 
 
-def moments(live: Live, *, counted: bool = True) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def judgement_times(
+    live: CampaignSnapshot, *, counted: bool = True
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """When the judgements were made, seconds since 1970."""
     rows = live.rows
     return rows.judged_at[rows.counts] if counted else rows.judged_at

@@ -14,16 +14,16 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from analysis.judgements import live as kept
-from analysis.judgements.live import Live, live_rows
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
 
-SECONDS = 10.0
+PAGE_CACHE_SECONDS = 10.0
 """For which the rows of a large campaign stay the same, unless a manager changes something."""
-TOLD = 3.0
+AGE_SHOWN_AFTER_SECONDS = 3.0
 """Seconds from which on a page says how old its figures are."""
 LARGE_ROWS, LARGE_PEOPLE = 50_000, 500
-OF_ANNOTATORS = (
+ANNOTATOR_ACTIONS = (
     AuditAction.JOINED,
     AuditAction.CONSENTED,
     AuditAction.PASSED_THE_QUALIFICATION,
@@ -32,14 +32,14 @@ OF_ANNOTATORS = (
 """Audited deeds after which a manager need not see anything at once."""
 
 
-def page_rows(campaign: Campaign) -> Live:
+def get_page_snapshot(campaign: Campaign) -> CampaignSnapshot:
     """The campaign's judgements at one moment, with what was computed of them."""
-    live, deed = kept.known(campaign), 0
-    if live is not None and live.page is not None and is_large(live.page):
-        deed = _last_deed(campaign)
-        if live.deed == deed and live.page.age_s < SECONDS:
+    live, deed = kept.get_last_snapshot(campaign), 0
+    if live is not None and live.page is not None and is_large_campaign(live.page):
+        deed = _last_manager_event(campaign)
+        if live.deed == deed and live.page.age_s < PAGE_CACHE_SECONDS:
             return live.page
-    live = live_rows(campaign)
+    live = get_snapshot(campaign)
     with live.lock:
         if (
             live.page is None
@@ -59,16 +59,20 @@ def page_rows(campaign: Campaign) -> Live:
         return live.page
 
 
-def is_large(live: Live) -> bool:
+def is_large_campaign(live: CampaignSnapshot) -> bool:
     return len(live.rows) >= LARGE_ROWS or len(live.rows.annotators) >= LARGE_PEOPLE
 
 
-def _last_deed(campaign: Campaign) -> int:
+def _last_manager_event(campaign: Campaign) -> int:
     """The newest row of the audit trail that a manager has written; 0 without one."""
-    deeds = AuditEvent.objects.filter(campaign=campaign).exclude(action__in=OF_ANNOTATORS)
+    deeds = AuditEvent.objects.filter(campaign=campaign).exclude(action__in=ANNOTATOR_ACTIONS)
     return deeds.order_by("-at").values_list("pk", flat=True).first() or 0
 
 
-def as_of(live: Live) -> datetime | None:
+def figures_as_of(live: CampaignSnapshot) -> datetime | None:
     """Of when the figures of a page are; None: of now, as far as anybody can see."""
-    return timezone.now() - timedelta(seconds=live.age_s) if live.age_s >= TOLD else None
+    return (
+        timezone.now() - timedelta(seconds=live.age_s)
+        if live.age_s >= AGE_SHOWN_AFTER_SECONDS
+        else None
+    )

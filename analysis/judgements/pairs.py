@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from pooling.models import Topic
 
-KINDS = [kind.value for kind in Pair.Kind]
+PAIR_KINDS = [kind.value for kind in Pair.Kind]
 NORMAL, QUALIFICATION = (
-    KINDS.index(Pair.Kind.NORMAL.value),
-    KINDS.index(Pair.Kind.QUALIFICATION.value),
+    PAIR_KINDS.index(Pair.Kind.NORMAL.value),
+    PAIR_KINDS.index(Pair.Kind.QUALIFICATION.value),
 )
 NO_GRADE = -1
 
@@ -103,7 +103,10 @@ def read_pairs(campaign: Campaign) -> PairColumns:
     """In two queries."""
     columns = list(
         zip(
-            *kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000),
+            *get_kept_pairs(campaign)
+            .order_by("pk")
+            .values_list(*COLUMNS)
+            .iterator(chunk_size=5000),
             strict=True,
         )
     ) or [()] * len(COLUMNS)
@@ -118,7 +121,7 @@ def read_pairs(campaign: Campaign) -> PairColumns:
     topic_code = {name: i for i, name in enumerate(topics)}
     code_of_row = {row: topic_code[names[row]] for row in set(topic_rows)}
     document_code = {name: i for i, name in enumerate(documents)}
-    kinds = {name: i for i, name in enumerate(KINDS)}
+    kinds = {name: i for i, name in enumerate(PAIR_KINDS)}
     return PairColumns(
         topics=topics,
         documents=documents,

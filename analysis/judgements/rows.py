@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Campaign, Judgement, Pair
-from annotation.selectors.pairs import kept_pairs, special_pairs
-from assay.labels.judges import LABELLING
-from assay.labels.labels import LabelTable, label_table
+from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
+from assay.labels.judges import LABELLING_KINDS
+from assay.labels.labels import LabelTable, make_label_table
 
-STANDINGS = [standing.value for standing in Judgement.Standing]
-COUNTED = STANDINGS.index(Judgement.Standing.COUNTED.value)
-EXTRA = STANDINGS.index(Judgement.Standing.EXTRA.value)
-TOO_FAST = STANDINGS.index(Judgement.Standing.TOO_FAST.value)
-CANNOT = STANDINGS.index(Judgement.Standing.CANNOT.value)
-EXCLUDED = STANDINGS.index(Judgement.Standing.EXCLUDED.value)
+STATUSES = [standing.value for standing in Judgement.Standing]
+COUNTED = STATUSES.index(Judgement.Standing.COUNTED.value)
+EXTRA = STATUSES.index(Judgement.Standing.EXTRA.value)
+TOO_FAST = STATUSES.index(Judgement.Standing.TOO_FAST.value)
+CANNOT_JUDGE = STATUSES.index(Judgement.Standing.CANNOT.value)
+EXCLUDED = STATUSES.index(Judgement.Standing.EXCLUDED.value)
 NO_GRADE = -1
-LISTS = ("topics", "documents", "annotators", "judges")
+ID_LISTS = ("topics", "documents", "annotators", "judges")
 """Fields of Rows that are not columns: distinct values."""
 
 
@@ -67,7 +67,9 @@ class JudgementRows:
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
         """Only these rows (a mask, or indices in the order wanted); the lists of ids stay whole."""
-        arrays = {f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in LISTS}
+        arrays = {
+            f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in ID_LISTS
+        }
         return replace(self, **arrays)
 
     def by(self, judges: Collection[str]) -> NDArray[np.bool_]:
@@ -100,21 +102,21 @@ COLUMNS = (
 )
 
 
-def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> JudgementRows:
+def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_KINDS) -> JudgementRows:
     """All newest revisions of the campaign by judges of these kinds, in one query."""
     judgements = Judgement.objects.filter(
-        pair__in=kept_pairs(campaign), current=True, membership__judge_kind__in=judges
+        pair__in=get_kept_pairs(campaign), current=True, membership__judge_kind__in=judges
     )
     judgements = judgements.exclude(pair__kind=Pair.Kind.QUALIFICATION)
     columns: list[Sequence[Any]] = list(
         zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)
     )
     columns = columns or [()] * len(COLUMNS)
-    topics, topic = _codes(columns[3])
-    documents, document = _codes(columns[4])
-    annotators, annotator = _codes(columns[5])
+    topics, topic = _encode_ids(columns[3])
+    documents, document = _encode_ids(columns[4])
+    annotators, annotator = _encode_ids(columns[5])
     kind_of = dict(zip(columns[5], columns[15], strict=True))
-    place = {name: i for i, name in enumerate(STANDINGS)}
+    place = {name: i for i, name in enumerate(STATUSES)}
     return JudgementRows(
         topics=topics,
         documents=documents,
@@ -126,24 +128,24 @@ def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> Judge
         topic=topic,
         document=document,
         annotator=annotator,
-        grade=_grades(columns[6]),
-        active=seconds_of(columns[7]),
-        idle=seconds_of(columns[8]),
-        hidden=seconds_of(columns[9]),
+        grade=_grade_array(columns[6]),
+        active=to_seconds(columns[7]),
+        idle=to_seconds(columns[8]),
+        hidden=to_seconds(columns[9]),
         judged_at=np.array([moment.timestamp() for moment in columns[10]], dtype=np.float64),
         standing=np.array([place[standing] for standing in columns[11]], dtype=np.int8),
-        gold=_grades(columns[12]),
+        gold=_grade_array(columns[12]),
         guideline=np.array(columns[13], dtype=np.int32),
         words=np.array([n or 0 for n in columns[14]], dtype=np.int32),
     )
 
 
-def table_of(
+def rows_to_label_table(
     rows: JudgementRows, *, n_grades: int, only: NDArray[np.bool_] | None = None
 ) -> LabelTable:
     """The counted judgements as a table; `only` (n) narrows them further."""
     kept = rows.counts if only is None else rows.counts & only
-    return label_table(
+    return make_label_table(
         topics=rows.topics,
         documents=rows.documents,
         annotators=rows.annotators,
@@ -157,37 +159,37 @@ def table_of(
     )
 
 
-def counted_table(campaign: Campaign) -> LabelTable:
+def read_counted_table(campaign: Campaign) -> LabelTable:
     """The judgements that enter labels, agreement and statistics."""
-    return table_of(read_rows(campaign), n_grades=campaign.grades.size)
+    return rows_to_label_table(read_rows(campaign), n_grades=campaign.grades.size)
 
 
-def pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
+def read_pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
     """(topic id, document id, best rank) of every pair of the campaign that is to be judged; of a
     staged pool also of those not drawn."""
     if campaign.pool is not None and campaign.pool.is_staged:
-        known = special_pairs(campaign, Pair.Kind.QUALIFICATION).values("entry")
+        known = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).values("entry")
         entries = (
             campaign.pool.entries.filter(topic__removed_reason="")
             .exclude(pk__in=known)
             .order_by("position")
         )
         return list(entries.values_list("topic__topic_id", "docno", "best_rank"))
-    pairs = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).order_by("position")
+    pairs = get_kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).order_by("position")
     return list(pairs.values_list("entry__topic__topic_id", "entry__docno", "entry__best_rank"))
 
 
-def _codes(values: Iterable[str]) -> tuple[list[str], NDArray[np.int32]]:
+def _encode_ids(values: Iterable[str]) -> tuple[list[str], NDArray[np.int32]]:
     """Distinct values in order of first appearance, and the index of each row into them."""
     index: dict[str, int] = {}
     codes = np.fromiter((index.setdefault(value, len(index)) for value in values), dtype=np.int32)
     return list(index), codes
 
 
-def _grades(values: Sequence[int | None]) -> NDArray[np.int16]:
+def _grade_array(values: Sequence[int | None]) -> NDArray[np.int16]:
     return np.array([NO_GRADE if value is None else value for value in values], dtype=np.int16)
 
 
-def seconds_of(values: Sequence[int | None]) -> NDArray[np.float64]:
+def to_seconds(values: Sequence[int | None]) -> NDArray[np.float64]:
     """Milliseconds as seconds, NaN where there is none."""
     return np.array([np.nan if ms is None else ms / 1000 for ms in values], dtype=np.float64)

@@ -19,7 +19,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.models import Campaign
-from assay.whole_files import whole_bytes
+from assay.whole_files import write_bytes_atomically
 
 log = logging.getLogger(__name__)
 clock = time.time
@@ -27,7 +27,7 @@ clock = time.time
 
 
 @dataclass(frozen=True)
-class SharedAnswer:
+class CachedAnswer:
     """value: what JSON can hold. made_at: when its computing began; changed_at: since when it has
     been the same (seconds since 1970)."""
 
@@ -40,36 +40,36 @@ class SharedAnswer:
         return 0 <= clock() - self.made_at <= seconds
 
 
-def folder() -> Path:
+def cache_folder() -> Path:
     return Path(settings.DATA_DIR) / "live"
 
 
-def kept_of(campaign: Campaign) -> list[Path]:
+def cached_files(campaign: Campaign) -> list[Path]:
     """All files here that are of this campaign: their names begin with its number."""
-    return list(folder().glob(f"{campaign.pk}-*"))
+    return list(cache_folder().glob(f"{campaign.pk}-*"))
 
 
-def identity(campaign: Campaign) -> str:
+def campaign_identity(campaign: Campaign) -> str:
     """Row ids are used again after a database has been replaced; this is not."""
     return f"{campaign.pk} {campaign.slug} {campaign.created_at.isoformat()}"
 
 
-def write_whole(path: Path, write: Callable[[Any], object]) -> None:
+def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
     """`write(file)` into a file that appears complete or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with whole_bytes(path, private=True) as file:
+    with write_bytes_atomically(path, private=True) as file:
         write(file)
 
 
-def shared(
+def get_or_compute(
     name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: float, waiting: float
-) -> SharedAnswer:
+) -> CachedAnswer:
     """The answer of this name, at most `fresh` seconds old, or computed now.
 
     While somebody else computes, the last answer is given if it is not older than `waiting`
     seconds; else it is waited for."""
-    path, key = _path(name, campaign), identity(campaign)
-    last = _stored(path, key)
+    path, key = _answer_path(name, campaign), campaign_identity(campaign)
+    last = _load_answer(path, key)
     if last is not None and last.is_young(fresh):
         return last
     try:
@@ -81,7 +81,7 @@ def shared(
             path.parent,
             exc_info=True,
         )
-        return _computed(last, compute)
+        return _compute_answer(last, compute)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,10 +89,10 @@ def shared(
             if last is not None and last.is_young(waiting):
                 return last
             fcntl.flock(lock, fcntl.LOCK_EX)
-        newer = _stored(path, key)
+        newer = _load_answer(path, key)
         if newer is not None and newer != last:
             return newer  # of a moment ago: computed while this process waited
-        answer = _computed(last, compute)
+        answer = _compute_answer(last, compute)
         text = json.dumps(
             {
                 "of": key,
@@ -102,7 +102,7 @@ def shared(
             }
         )
         try:
-            write_whole(path, lambda file: file.write(text.encode()))
+            write_atomically(path, lambda file: file.write(text.encode()))
         except OSError:
             log.warning("figures cannot be kept in %s", path, exc_info=True)
         return answer
@@ -110,33 +110,33 @@ def shared(
         os.close(lock)
 
 
-def last_answer(name: str, campaign: Campaign) -> SharedAnswer | None:
+def get_last_answer(name: str, campaign: Campaign) -> CachedAnswer | None:
     """The answer of this name that was kept last, however old; None where there is none."""
-    return _stored(_path(name, campaign), identity(campaign))
+    return _load_answer(_answer_path(name, campaign), campaign_identity(campaign))
 
 
-def forget_answers() -> None:
+def clear_cache() -> None:
     """For tests and benchmarks."""
-    for path in folder().glob("*.json"):
+    for path in cache_folder().glob("*.json"):
         path.unlink(missing_ok=True)
 
 
-def _path(name: str, campaign: Campaign) -> Path:
-    return folder() / f"{campaign.pk}-{name}.json"
+def _answer_path(name: str, campaign: Campaign) -> Path:
+    return cache_folder() / f"{campaign.pk}-{name}.json"
 
 
-def _computed(last: SharedAnswer | None, compute: Callable[[], Any]) -> SharedAnswer:
+def _compute_answer(last: CachedAnswer | None, compute: Callable[[], Any]) -> CachedAnswer:
     moment = clock()
     value = json.loads(json.dumps(compute()))  # as everybody else will read it
     same = last is not None and last.value == value and last.changed_at <= moment
-    return SharedAnswer(value, moment, last.changed_at if same and last is not None else moment)
+    return CachedAnswer(value, moment, last.changed_at if same and last is not None else moment)
 
 
-def _stored(path: Path, key: str) -> SharedAnswer | None:
+def _load_answer(path: Path, key: str) -> CachedAnswer | None:
     try:
         stored = json.loads(path.read_bytes())
         return (
-            SharedAnswer(stored["value"], stored["made_at"], stored["changed_at"])
+            CachedAnswer(stored["value"], stored["made_at"], stored["changed_at"])
             if stored["of"] == key
             else None
         )

@@ -16,34 +16,48 @@ import numpy as np
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of
-from analysis.judgements.labels import Choices, Labels, labels
+from analysis.judgements.campaign_sample import (
+    NotEstimable,
+    read_campaign_sample,
+    read_stage_progress,
+)
+from analysis.judgements.labels import LabelChoices, Labels, make_labels
 from annotation.models import Campaign
-from annotation.selectors.pairs import kept_pairs, waited_for
-from assay.cli.base import jsonable
-from assay.measures.packing import index_of, pack
-from assay.pools.depth import of_topics
-from assay.pools.pool_kinds import Entered, PoolKind
-from assay.precision import in_order_by_score
+from annotation.selectors.pairs import get_kept_pairs, get_unfinished_pairs
+from assay.cli.base import to_json_types
+from assay.measures.packing import index_qrels, pack_run
+from assay.pools.depth import select_topics
+from assay.pools.pool_kinds import PoolKind, SelectionMethod
+from assay.precision import rescore_by_order
 from assay.sampling import estimates
-from assay.sampling.stopping import LOOKS, Left, relevant_left, why_never, why_no_look
-from assay.sampling.stopping_answers import of_audit, of_order, of_sample
+from assay.sampling.stopping import (
+    N_INTERIM_CHECKS,
+    RemainingRelevant,
+    estimate_remaining_relevant,
+    never_advised_reason,
+    no_check_reason,
+)
+from assay.sampling.stopping_answers import (
+    advise_ordered_pool,
+    advise_sampled_pool,
+    summarise_audit,
+)
 from pooling.models import Job, Pool
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.platform.snapshot import snapshot
-from pooling.services.pools import stored_pairs
-from pooling.services.runs import rankings_of
+from pooling.services.pools import load_stored_pairs
+from pooling.services.runs import load_rankings
 
-STOPPING = "stopping advice"
+STOPPING_JOB = "stopping advice"
 CUTOFF = 10
 RECALL = 0.9
 """Share of the relevant that is asked about, as SAMPLING 4 does."""
-KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
+ADVISABLE_POOL_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 
 
 @dataclass(frozen=True)
-class Advice:
+class StoppingAdvice:
     """result: of the last look, None before the first. at: when. n_looks: so far. running: whether
     one is on its way. why_not: why there is no look now, empty where there may be one. problem:
     what became of a look that failed."""
@@ -54,7 +68,7 @@ class Advice:
     running: bool
     why_not: str
     problem: str
-    most: int = LOOKS
+    most: int = N_INTERIM_CHECKS
 
 
 class PoolSize(NamedTuple):
@@ -64,25 +78,25 @@ class PoolSize(NamedTuple):
     topics: int
 
 
-def advice_on(campaign: Campaign) -> Advice | None:
-    if campaign.pool is None or campaign.pool.kind not in KINDS:
+def get_stopping_advice(campaign: Campaign) -> StoppingAdvice | None:
+    if campaign.pool is None or campaign.pool.kind not in ADVISABLE_POOL_KINDS:
         return None
-    size = _size_of(campaign.pool)
-    if why_never(*size) is not None:
+    size = _pool_size(campaign.pool)
+    if never_advised_reason(*size) is not None:
         return None
-    jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING).order_by(
+    jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING_JOB).order_by(
         "-created_at", "-pk"
     )
-    newest, done = jobs_of.first(), looks(campaign)
+    newest, done = jobs_of.first(), list_interim_checks(campaign)
     last = done[-1] if done else None
     why_not = (
-        f"{LOOKS} looks have been taken, which is all: who looks too often stops too early"
-        if len(done) >= LOOKS
-        else _why_not(campaign, last, size)
+        f"{N_INTERIM_CHECKS} looks have been taken, which is all: who looks too often stops too early"
+        if len(done) >= N_INTERIM_CHECKS
+        else _refusal_reason(campaign, last, size)
     )
     running = newest is not None and newest.state in Job.ACTIVE
     problem = newest.message if newest is not None and newest.state == Job.State.FAILED else ""
-    return Advice(
+    return StoppingAdvice(
         last.report if last else None,
         last.finished_at if last else None,
         len(done),
@@ -92,61 +106,61 @@ def advice_on(campaign: Campaign) -> Advice | None:
     )
 
 
-def looks(campaign: Campaign) -> list[Job]:
+def list_interim_checks(campaign: Campaign) -> list[Job]:
     """Those that gave an answer, oldest first."""
     jobs = Job.objects.filter(
-        campaign_id=campaign.pk, kind=STOPPING, state=Job.State.DONE
+        campaign_id=campaign.pk, kind=STOPPING_JOB, state=Job.State.DONE
     ).order_by("created_at", "pk")
     return [job for job in jobs if "undefined" not in job.report]
 
 
-def _size_of(pool: Pool) -> PoolSize:
+def _pool_size(pool: Pool) -> PoolSize:
     of_kept = pool.entries.filter(topic__removed_reason="")
     return PoolSize(of_kept.count(), of_kept.values("topic").distinct().count())
 
 
-def _why_not(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
+def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
     """Why there is no look now: by numbers that are quick to have."""
     pool = campaign.pool
     assert pool is not None
     if pool.runs.count() < 2:
         return "fewer than two runs contributed to the pool: there is no order of systems to decide"
-    complete = stages_of(campaign)[0] if pool.kind == PoolKind.SAMPLED else None
+    complete = read_stage_progress(campaign)[0] if pool.kind == PoolKind.SAMPLED else None
     if complete == 0:
         return "the first stage is not complete"
-    pairs = kept_pairs(campaign).filter(
-        Q(counted__gte=least_judgements(campaign)) | Q(adjudicated_grade__isnull=False)
+    pairs = get_kept_pairs(campaign).filter(
+        Q(counted__gte=min_judgements_per_pair(campaign)) | Q(adjudicated_grade__isnull=False)
     )
     n_judged = (pairs if complete is None else pairs.filter(entry__stage__lte=complete)).count()
     before = None if last is None else int(last.report["judged"])
     if before is not None and n_judged <= before:
         return f"nothing more is judged than at the last look ({before:,} pairs)"
-    return why_no_look(n_judged, *size, last=before) or ""
+    return no_check_reason(n_judged, *size, last=before) or ""
 
 
-def least_judgements(campaign: Campaign) -> int:
+def min_judgements_per_pair(campaign: Campaign) -> int:
     """From how many judgements on a pair counts as judged here: two, or what the campaign asks for
     where that is less."""
-    return min(Choices().min_judgements, campaign.judgements_per_pair)
+    return min(LabelChoices().min_judgements, campaign.judgements_per_pair)
 
 
-def ask(campaign: Campaign, *, user: Any) -> Job:
+def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
     """The job of a look. Raises Refused."""
     pool = campaign.pool
-    if pool is None or pool.kind not in KINDS:
+    if pool is None or pool.kind not in ADVISABLE_POOL_KINDS:
         raise Refused(
             _("there is no rule for pools whose pairs a file named: nothing tells what is unjudged")
         )
-    now = advice_on(campaign)
+    now = get_stopping_advice(campaign)
     if now is None:
-        raise Refused(why_never(*_size_of(pool)) or "")
+        raise Refused(never_advised_reason(*_pool_size(pool)) or "")
     if now.running:
         raise Refused(_("a look is on its way"))
     if now.why_not:
         raise Refused(now.why_not)
     label = f"Whether {campaign.name} may stop"
     return jobs.enqueue(
-        STOPPING,
+        STOPPING_JOB,
         {},
         label=label,
         user=user,
@@ -155,56 +169,58 @@ def ask(campaign: Campaign, *, user: Any) -> Job:
     )
 
 
-@jobs.kind(STOPPING, unit="steps", figures=True)
-def look(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(STOPPING_JOB, unit="steps", figures=True)
+def run_interim_check(work: ClaimedJob) -> dict[str, Any]:
     """-> report: what `plan stopping` answers, with seed; left, or why_not_left, of an ordered
     pool"""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
-    before = looks(campaign)
+    before = list_interim_checks(campaign)
     last = int(before[-1].report["judged"]) if before else None
     work.progress(0, total=2, message="labels", now=True)
     with snapshot():
-        answer = _answer(work, campaign, last)
-    report: dict[str, Any] = jsonable(answer | {"seed": campaign.seed, "look": len(before) + 1})
+        answer = _compute_advice(work, campaign, last)
+    report: dict[str, Any] = to_json_types(
+        answer | {"seed": campaign.seed, "look": len(before) + 1}
+    )
     return report
 
 
-def _answer(work: Work, campaign: Campaign, last: int | None) -> dict[str, Any]:
-    choices = Choices(min_judgements=least_judgements(campaign))
-    made = labels(campaign, choices)
+def _compute_advice(work: ClaimedJob, campaign: Campaign, last: int | None) -> dict[str, Any]:
+    choices = LabelChoices(min_judgements=min_judgements_per_pair(campaign))
+    made = make_labels(campaign, choices)
     work.progress(1, total=2, message="advice", now=True)
     if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED:
-        return _of_sample(campaign, choices, made, last)
-    return _of_order(campaign, made, last)
+        return _advise_sampled(campaign, choices, made, last)
+    return _advise_ordered(campaign, made, last)
 
 
-def _of_sample(
-    campaign: Campaign, choices: Choices, made: Labels, last: int | None
+def _advise_sampled(
+    campaign: Campaign, choices: LabelChoices, made: Labels, last: int | None
 ) -> dict[str, Any]:
     assert campaign.pool is not None
     try:
-        prel = sample_of(campaign, choices, made=made).prel("graded")
+        prel = read_campaign_sample(campaign, choices, made=made).prel("graded")
     except NotEstimable as error:
         raise Refused(str(error)) from None
-    index = index_of(prel.qrels)
+    index = index_qrels(prel.qrels)
     packed = [
-        pack(in_order_by_score(rankings_of(run)), index)
+        pack_run(rescore_by_order(load_rankings(run)), index)
         for run in campaign.pool.runs.order_by("tag")
     ]
-    return of_sample(
-        estimates.sample_of(prel), packed, cutoff=CUTOFF, seed=campaign.seed, last=last
+    return advise_sampled_pool(
+        estimates.make_sample(prel), packed, cutoff=CUTOFF, seed=campaign.seed, last=last
     )
 
 
-def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, Any]:
+def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[str, Any]:
     pool = campaign.pool
     assert pool is not None
-    whole, _ = stored_pairs(pool)
+    whole, _ = load_stored_pairs(pool)
     kept = set(pool.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
-    pairs, _ = of_topics(whole, kept)
+    pairs, _ = select_topics(whole, kept)
     grade = {(row.topic, row.document): row.grade for row in made.rows}
     grades = np.array([grade.get((pair.topic, pair.document), -1) for pair in pairs], np.int64)
-    answer = of_order(
+    answer = advise_ordered_pool(
         pairs,
         grades,
         level=campaign.threshold,
@@ -217,8 +233,8 @@ def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, A
             by_audit = audited(campaign, made)
         except NoAudit as error:
             return answer | {"why_not_left": str(error)}
-        answer["left"] = of_audit(
-            by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=LOOKS
+        answer["left"] = summarise_audit(
+            by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=N_INTERIM_CHECKS
         ) | {"batch": by_audit.batch}
     return answer
 
@@ -233,7 +249,7 @@ class AuditedPairs(NamedTuple):
 
     batch: int
     n: int
-    left: Left
+    left: RemainingRelevant
     n_relevant: int
 
 
@@ -255,12 +271,14 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
         _Entry(*row)
         for row in campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns)
     ]
-    waiting = waited_for(campaign)
+    waiting = get_unfinished_pairs(campaign)
     waits = set(waiting.values_list("entry", flat=True))
     relevant = {(row.topic, row.document): row.grade >= campaign.threshold for row in made.rows}
     sizes = dict(campaign.pool.strata.values_list("number", "size"))
     for batch in sorted(sizes, reverse=True):
-        drawn = [one for one in entries if one.batch == batch and one.entered == Entered.CHANCE]
+        drawn = [
+            one for one in entries if one.batch == batch and one.entered == SelectionMethod.CHANCE
+        ]
         known = [
             relevant[one.topic, one.document]
             for one in drawn
@@ -279,8 +297,12 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
                 f"next batch will tell of them"
             )
         found_since = sum(relevant.get((one.topic, one.document), False) for one in since)
-        left = relevant_left(
-            len(since), sum(known), len(known), found_since=found_since, confidence=1 - 0.05 / LOOKS
+        left = estimate_remaining_relevant(
+            len(since),
+            sum(known),
+            len(known),
+            found_since=found_since,
+            confidence=1 - 0.05 / N_INTERIM_CHECKS,
         )
         return AuditedPairs(batch, len(known), left, sum(relevant.values()))
     raise NoAudit("the audit pairs of no batch are all judged yet")

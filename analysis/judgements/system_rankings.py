@@ -15,43 +15,43 @@ from numpy.typing import NDArray
 from analysis.judgements.campaign_sample import is_sampled
 from annotation.models import Campaign
 from assay.column_types import QrelsColumns
-from assay.comparison.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
+from assay.comparison.rankings import count_tied_pairs, list_swapped_pairs, tau_ap, tau_b
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import parse_measure
 from pooling.models import Collection, Run
-from pooling.platform.jobs import Work
-from pooling.services.runs import rankings_of
+from pooling.platform.jobs import ClaimedJob
+from pooling.services.runs import load_rankings
 
 MEASURES = ("nDCG@10", "AP")
 TOO_FEW_RUNS = "there are fewer than two runs to rank"
 
 
-SAMPLED = (
+SAMPLED_POOL_REASON = (
     "the pool is sampled: these rankings would count every pair that was not drawn as not relevant"
 )
 
 
-def why_no_rankings(campaign: Campaign, n_runs: int) -> str:
+def no_rankings_reason(campaign: Campaign, n_runs: int) -> str:
     """Why the systems are not ranked under labels alone; empty where they are."""
     if n_runs < 2:
         return TOO_FEW_RUNS
-    return SAMPLED if is_sampled(campaign) else ""
+    return SAMPLED_POOL_REASON if is_sampled(campaign) else ""
 
 
-def mark_of_runs(collection: Collection) -> list[int]:
+def runs_marker(collection: Collection) -> list[int]:
     """Changes when a run is added or deleted: what was computed before is then out of date."""
     counts = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
     return [counts["n"], counts["newest"] or 0]
 
 
-def mark_of_tags(collection: Collection) -> int:
+def tags_marker(collection: Collection) -> int:
     """Changes when a run has another tag: what names the runs is then out of date, though its
     numbers are not."""
     return crc32("\n".join(collection.runs.order_by("pk").values_list("tag", flat=True)).encode())
 
 
-def means_under(
-    work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]
+def compute_means(
+    work: ClaimedJob, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]
 ) -> NDArray[np.float64]:
     """Mean of each of MEASURES: (n_qrels, n_runs, n_measures). levels: the lowest relevant grade of
     each of the qrels.
@@ -66,20 +66,20 @@ def means_under(
     means = np.full((len(qrels), len(runs), len(measures)), np.nan)
     for i, run in enumerate(runs):
         work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
-        rankings = rankings_of(run)
+        rankings = load_rankings(run)
         for k, evaluator in enumerate(evaluators):
             means[k, i] = evaluator.evaluate(rankings).means()
     return means
 
 
-def tau_between(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float | None]:
+def compute_taus(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float | None]:
     """Tau-b between two rankings of the systems (n_runs, n_measures), one a measure, on rounded
     means; None where undefined."""
     taus = [tau_b(a[:, m].round(10), b[:, m].round(10)) for m in range(a.shape[1])]
     return [None if np.isnan(tau) else float(tau) for tau in taus]
 
 
-def compared(
+def compare_rankings(
     a: NDArray[np.float64], b: NDArray[np.float64], tags: Sequence[str], *, names: tuple[str, str]
 ) -> list[dict[str, Any]]:
     """Two rankings of the systems, one row a measure. a, b: (n_runs, n_measures). names: what the
@@ -89,7 +89,7 @@ def compared(
     swapped: number of pairs that the two order differently; tied: number of tied pairs in either.
     """
     rows: list[dict[str, Any]] = []
-    for m, (measure, tau) in enumerate(zip(MEASURES, tau_between(a, b), strict=True)):
+    for m, (measure, tau) in enumerate(zip(MEASURES, compute_taus(a, b), strict=True)):
         x, y = a[:, m], b[:, m]
         top = tau_ap(x, y) if tau is not None else math.nan
         rows.append(
@@ -97,15 +97,17 @@ def compared(
                 "measure": measure,
                 "tau": tau,
                 "tau_ap": None if math.isnan(top) else top,
-                "swapped": len(swapped_pairs(x, y, tags)),
-                "tied": [tied_pairs(x), tied_pairs(y)],
-                "reason": "" if tau is not None else why_undefined(x, y, names),
+                "swapped": len(list_swapped_pairs(x, y, tags)),
+                "tied": [count_tied_pairs(x), count_tied_pairs(y)],
+                "reason": "" if tau is not None else undefined_tau_reason(x, y, names),
             }
         )
     return rows
 
 
-def why_undefined(x: NDArray[np.float64], y: NDArray[np.float64], names: tuple[str, str]) -> str:
+def undefined_tau_reason(
+    x: NDArray[np.float64], y: NDArray[np.float64], names: tuple[str, str]
+) -> str:
     """Why there is no tau between two rankings, in words."""
     if len(x) < 2:
         return TOO_FEW_RUNS

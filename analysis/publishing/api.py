@@ -15,32 +15,32 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
-from analysis.publishing.forms import ChoicesForm, WantedForm
+from analysis.publishing.forms import ChoicesForm, ExportOptionsForm
 from analysis.publishing.release.parts import ReleasePlan
-from annotation.api.refusals import refusal_of
+from annotation.api.refusals import to_api_exception
 from annotation.core.audit_actions import AuditAction
-from annotation.permissions import managed_campaign, person
-from annotation.services.audit import record
+from annotation.permissions import get_managed_campaign, get_person
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import CHOICES as CHOICES_OF_JUDGES
-from assay.labels.judges import LABELLING, JudgeKind
-from pooling.api.bodies import Body, TextField
-from pooling.api.problems import malformed
-from pooling.api.repeats import repeatable
+from assay.labels.judges import KIND_CHOICES as CHOICES_OF_JUDGES
+from assay.labels.judges import LABELLING_KINDS, JudgeKind
+from pooling.api.bodies import StrictSerializer, TextField
+from pooling.api.problems import malformed_error
+from pooling.api.repeats import make_idempotent
 from pooling.api.serializers import JobSerializer
-from pooling.api.views import accepted
-from pooling.permissions import found_or_404
+from pooling.api.views import accepted_response
+from pooling.permissions import get_row_or_404
 
 COUNT, SECONDS = (
     {"type": "integer", "minimum": 1, "maximum": 1000},
     {"type": "number", "minimum": 0, "maximum": 86_400},
 )
-AMOUNT = {"type": "string", "pattern": r"^[0-9]{1,6}(\.[0-9]{1,2})?$"}
-CHOICES = [
+AMOUNT_SCHEMA = {"type": "string", "pattern": r"^[0-9]{1,6}(\.[0-9]{1,2})?$"}
+CHOICE_PARAMETERS = [
     OpenApiParameter(
         "method",
         str,
@@ -80,7 +80,7 @@ CHOICES = [
     ),
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
 ]
-FOR_FILES = [
+FILE_PARAMETERS = [
     OpenApiParameter("comments", bool, description="begin qrels with comment lines"),
     OpenApiParameter("spreadsheet", bool, description="make cells harmless for spreadsheets"),
 ]
@@ -102,19 +102,19 @@ class ExportSerializer(serializers.Serializer):
     heeds = serializers.ListField(child=serializers.CharField())
 
 
-def checked(form: ChoicesForm) -> None:
+def raise_if_invalid(form: ChoicesForm) -> None:
     if not form.is_valid():
         raise exceptions.ValidationError(
             {name: [str(one) for one in sentences] for name, sentences in form.errors.items()}
         )
 
 
-class Exports(APIView):
+class ExportList(APIView):
     serializer_class = ExportSerializer
 
     @extend_schema(responses=ExportSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         return Response(
             [
                 {
@@ -125,7 +125,7 @@ class Exports(APIView):
                     "content_type": export.content_type,
                     "heeds": list(export.heeds),
                 }
-                for export in exports.offered(campaign).values()
+                for export in exports.available_exports(campaign).values()
             ]
         )
 
@@ -135,7 +135,7 @@ class ExportFile(APIView):
 
     @extend_schema(
         operation_id="campaigns_exports_file",
-        parameters=[*CHOICES, *FOR_FILES],
+        parameters=[*CHOICE_PARAMETERS, *FILE_PARAMETERS],
         responses={
             (200, kind): OpenApiResponse(
                 OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY,
@@ -145,17 +145,17 @@ class ExportFile(APIView):
         },
     )
     def get(self, request: Request, slug: str, name: str) -> Any:
-        campaign = managed_campaign(request, slug)
-        export = exports.find(name)
+        campaign = get_managed_campaign(request, slug)
+        export = exports.find_export(name)
         if export is None:
             raise Http404("No such export.")
-        form = WantedForm(request.query_params, campaign=campaign)
-        checked(form)
+        form = ExportOptionsForm(request.query_params, campaign=campaign)
+        raise_if_invalid(form)
         try:
-            prepared = exports.prepared(export, campaign, form.wanted())
+            prepared = exports.prepare_export(export, campaign, form.wanted())
         except CampaignError as error:
-            raise malformed(str(error)) from None
-        exports.note_export(campaign, request.user, export, form.wanted())
+            raise malformed_error(str(error)) from None
+        exports.log_export(campaign, request.user, export, form.wanted())
         return FileResponse(
             prepared,
             as_attachment=True,
@@ -172,13 +172,13 @@ class PaymentFile(APIView):
         parameters=[
             OpenApiParameter(
                 "rate",
-                AMOUNT,
+                AMOUNT_SCHEMA,
                 description="money for one active hour or judgement, such as 12.50; without it no amounts",
             ),
             OpenApiParameter(
                 "per",
                 OpenApiTypes.STR,
-                enum=payment.PER,
+                enum=payment.RATE_UNITS,
                 description="what the rate is for, default hour",
             ),
         ],
@@ -187,20 +187,25 @@ class PaymentFile(APIView):
         },
     )
     def get(self, request: Request, slug: str) -> Any:
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         try:
-            rate = payment.Rate.of(
+            rate = payment.PayRate.of(
                 request.query_params.get("rate", ""), request.query_params.get("per", "")
             )
         except CampaignError as error:
-            raise malformed(str(error)) from None
-        file = io.BytesIO(payment.prepared(campaign, rate, actor=person(request)).encode())
+            raise malformed_error(str(error)) from None
+        file = io.BytesIO(
+            payment.export_payment_text(campaign, rate, actor=get_person(request)).encode()
+        )
         return FileResponse(
-            file, as_attachment=True, filename=payment.filename(campaign), content_type="text/csv"
+            file,
+            as_attachment=True,
+            filename=payment.payment_filename(campaign),
+            content_type="text/csv",
         )
 
 
-class RecipeSerializer(Body):
+class RecipeSerializer(StrictSerializer):
     """What a recipe chooses; releases: those built, newest first."""
 
     id = serializers.IntegerField(read_only=True)
@@ -216,7 +221,7 @@ class RecipeSerializer(Body):
     )
     judges = serializers.ListField(
         child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES),
-        default=list(LABELLING),
+        default=list(LABELLING_KINDS),
         help_text="their kinds",
     )
     documents = serializers.BooleanField(default=False)
@@ -233,11 +238,11 @@ class ReleaseSerializer(serializers.Serializer):
     built_at = serializers.DateTimeField()
 
 
-def shape_of(recipe: Recipe) -> dict[str, Any]:
+def serialize_recipe(recipe: Recipe) -> dict[str, Any]:
     built = recipe.releases.order_by("-created_at")
     return {
         "id": recipe.pk,
-        **recipes.plan_of(recipe).as_json(),
+        **recipes.make_release_plan(recipe).as_json(),
         "releases": [
             {
                 "id": one.pk,
@@ -250,43 +255,48 @@ def shape_of(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-class Recipes(APIView):
+class RecipeList(APIView):
     serializer_class = RecipeSerializer
 
     @extend_schema(responses=RecipeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         return Response(
-            [shape_of(recipe) for recipe in campaign.recipes.prefetch_related("releases")]
+            [serialize_recipe(recipe) for recipe in campaign.recipes.prefetch_related("releases")]
         )
 
     @extend_schema(responses={201: RecipeSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         body = RecipeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
         plan = ReleasePlan(
-            given["name"], Choices.of(given), documents=given["documents"], notes=given["notes"]
+            given["name"],
+            LabelChoices.of(given),
+            documents=given["documents"],
+            notes=given["notes"],
         )
         try:
             recipe = recipes.save_recipe(campaign, plan, user=request.user)
         except CampaignError as error:
-            raise refusal_of(error) from None
+            raise to_api_exception(error) from None
         return Response(
-            shape_of(recipe),
+            serialize_recipe(recipe),
             status=status.HTTP_201_CREATED,
             headers={"Location": reverse("api-recipe", args=[slug, recipe.pk])},
         )
 
 
-class OneRecipe(APIView):
+class RecipeDetail(APIView):
     serializer_class = RecipeSerializer
 
     @extend_schema(operation_id="campaigns_recipes_retrieve_one")
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shape_of(found_or_404(managed_campaign(request, slug).recipes, pk=pk)))
+        return Response(
+            serialize_recipe(get_row_or_404(get_managed_campaign(request, slug).recipes, pk=pk))
+        )
 
 
 class BuildRelease(APIView):
@@ -295,17 +305,17 @@ class BuildRelease(APIView):
     @extend_schema(
         operation_id="campaigns_recipes_build", request=None, responses={202: JobSerializer}
     )
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that builds a release; where the data are as before, its report names the release
         that is there."""
-        campaign = managed_campaign(request, slug)
-        recipe = found_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
+        campaign = get_managed_campaign(request, slug)
+        recipe = get_row_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
         try:
-            job = recipes.ask_for_release(recipe, user=request.user)
+            job = recipes.request_release(recipe, user=request.user)
         except CampaignError as error:
-            raise refusal_of(error) from None
-        return accepted(job)
+            raise to_api_exception(error) from None
+        return accepted_response(job)
 
 
 class ReleaseFileView(APIView):
@@ -320,18 +330,18 @@ class ReleaseFileView(APIView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
-        campaign = managed_campaign(request, slug)
-        release = found_or_404(
+        campaign = get_managed_campaign(request, slug)
+        release = get_row_or_404(
             Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign
         )
-        record(
+        record_event(
             campaign,
-            person(request),
+            get_person(request),
             AuditAction.EXPORTED,
             f"release {release.recipe.name}",
             digest=release.digest,
         )
-        name = f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip"
+        name = f"{recipes.release_file_name(release.recipe)}-{release.digest[:12]}.zip"
         return FileResponse(
             release.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP
         )

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.judgements.labels import Choices
-from annotation.core.timing import too_fast
+from analysis.judgements.labels import LabelChoices
+from annotation.core.timing import is_too_fast
 from annotation.models import Campaign, Feedback, Judgement, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from assay.formats.exports import RawJudgement
 from assay.formats.pool import HEADER_LINE
-from assay.labels.judges import WORDS, JudgeKind
-from pooling.selectors.pools import table as pool_table
+from assay.labels.judges import KIND_LABELS, JudgeKind
+from pooling.selectors.pools import iterate_table as pool_table
 
-PAIRS_AT_ONCE = 400
+PAIR_BATCH_SIZE = 400
 OPINION, REMARK = "How was judging here?", "Anything to tell us?"
 """What the judging page asks at the end (static/js/judge/thanks.js)."""
 FEEDBACK_COLUMNS = ("annotator", "question", "answer")
 
-RAW = (
+RAW_FIELDS = (
     *(
         "pair_id",
         "revision",
@@ -56,32 +56,36 @@ RAW = (
 )
 
 
-def raw_judgements(
-    campaign: Campaign, choices: Choices | None = None, *, notes: bool = True, counted: bool = False
+def iterate_raw_judgements(
+    campaign: Campaign,
+    choices: LabelChoices | None = None,
+    *,
+    notes: bool = True,
+    counted: bool = False,
 ) -> Iterator[RawJudgement]:
     """Every revision, by topic id, document id, pseudonym and revision; `excluded` where it does
     not enter labels, with the reason.
 
     notes: with what annotators wrote. counted: only what enters labels.
     """
-    choices = choices or Choices()
+    choices = choices or LabelChoices()
     names = {grade["value"]: str(grade["name"]) for grade in campaign.scale}
-    columns = kept_pairs(campaign).values_list(
+    columns = get_kept_pairs(campaign).values_list(
         "entry__topic__topic_id", "entry__docno", "pk", "kind", "gold_grade"
     )
     pairs = sorted(columns, key=lambda row: row[:2])
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        part = {row[2]: row for row in pairs[start : start + PAIRS_AT_ONCE]}
+    for start in range(0, len(pairs), PAIR_BATCH_SIZE):
+        part = {row[2]: row for row in pairs[start : start + PAIR_BATCH_SIZE]}
         judged = [
-            dict(zip(RAW, row, strict=True))
-            for row in Judgement.objects.filter(pair_id__in=list(part)).values_list(*RAW)
+            dict(zip(RAW_FIELDS, row, strict=True))
+            for row in Judgement.objects.filter(pair_id__in=list(part)).values_list(*RAW_FIELDS)
         ]
         judged.sort(
             key=lambda j: (*part[j["pair_id"]][:2], j["membership__pseudonym"], j["revision"])
         )
         for j in judged:
             topic, document, _, kind, gold = part[j["pair_id"]]
-            reason = left_out(
+            reason = exclusion_reason(
                 j, kind=kind, gold=gold is not None, choices=choices, campaign=campaign
             )
             if counted and reason:
@@ -117,8 +121,13 @@ def raw_judgements(
             )
 
 
-def left_out(
-    judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Choices, campaign: Campaign
+def exclusion_reason(
+    judgement: Mapping[str, Any],
+    *,
+    kind: str,
+    gold: bool,
+    choices: LabelChoices,
+    campaign: Campaign,
 ) -> str:
     """Why a revision does not enter labels; `` if it does."""
     reasons = {
@@ -134,7 +143,7 @@ def left_out(
     taken_back = judgement["standing"] == Judgement.Standing.EXCLUDED and choices.takes_back(
         judgement["membership__pseudonym"]
     )
-    if taken_back and too_fast(
+    if taken_back and is_too_fast(
         judgement["active_ms"], min_active_seconds=campaign.min_active_seconds
     ):
         return reasons[Judgement.Standing.TOO_FAST]
@@ -143,9 +152,7 @@ def left_out(
     if judgement["grade"] is None:
         return reasons[Judgement.Standing.CANNOT]
     if judgement["membership__judge_kind"] not in choices.judges:
-        return (
-            f"judged by {WORDS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
-        )
+        return f"judged by {KIND_LABELS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
     if gold and not choices.with_gold:
         return "gold pair, left out by choice"
     if judgement["membership__pseudonym"] in choices.exclude:
@@ -155,13 +162,13 @@ def left_out(
     return ""
 
 
-def pool_lines(campaign: Campaign) -> Iterator[str]:
+def iterate_pool_lines(campaign: Campaign) -> Iterator[str]:
     """The pool's file in the order of judging, runs by rank and tag; only its header without a
     pool."""
     return pool_table(campaign.pool) if campaign.pool is not None else iter([HEADER_LINE])
 
 
-def pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
+def iterate_pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
     """Pairs to be judged with query, title and best rank, by topic and document id."""
     wanted = (
         "entry__topic__topic_id",
@@ -172,12 +179,12 @@ def pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
         "entry__best_rank",
     )
     names = ("topic", "document", "text", "description", "title", "best_rank")
-    rows = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).values_list(*wanted)
+    rows = get_kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).values_list(*wanted)
     for row in sorted(rows, key=lambda row: row[:2]):
         yield dict(zip(names, row, strict=True))
 
 
-def feedback_rows(campaign: Campaign, *, words: bool = True) -> Iterator[tuple[str, str, str]]:
+def iterate_feedback(campaign: Campaign, *, words: bool = True) -> Iterator[tuple[str, str, str]]:
     """(pseudonym, question, answer) by pseudonym. words: with what annotators wrote, not only what
     they chose."""
     given = Feedback.objects.filter(membership__campaign=campaign).select_related("membership")

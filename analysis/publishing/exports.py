@@ -18,24 +18,24 @@ from typing import IO, Any, BinaryIO, cast
 
 from django.utils.translation import gettext as _
 
-from analysis.judgements.campaign_sample import is_sampled, order_said
-from analysis.judgements.labels import EVERYBODY, Choices, Labels, labels
+from analysis.judgements.campaign_sample import describe_order, is_sampled
+from analysis.judgements.labels import ALL_JUDGES, LabelChoices, Labels, make_labels
 from analysis.publishing import sample_files
 from analysis.publishing.contents import (
     FEEDBACK_COLUMNS,
-    feedback_rows,
-    pair_texts,
-    pool_lines,
-    raw_judgements,
+    iterate_feedback,
+    iterate_pair_texts,
+    iterate_pool_lines,
+    iterate_raw_judgements,
 )
 from analysis.publishing.zips import write_zip
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
-from annotation.selectors.pairs import ruled_pairs
-from annotation.services.audit import record
+from annotation.selectors.pairs import get_ruled_pairs
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from assay.counts import counted
-from assay.formats.delimited import harmless
+from assay.counts import format_count
+from assay.formats.delimited import escape_formula
 from assay.formats.exports import (
     BookPair,
     write_crowdkit,
@@ -44,7 +44,7 @@ from assay.formats.exports import (
     write_quepid_snapshot,
     write_raw_judgements,
 )
-from assay.formats.qrels import MARK_OF_A_SAMPLE, write_qrels
+from assay.formats.qrels import SAMPLED_MARK, write_qrels
 from assay.formats.quepid_tables import (
     CaseQuery,
     RatedPair,
@@ -57,11 +57,11 @@ from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document
 from pooling.platform.snapshot import snapshot
-from pooling.services.topics import kept_table, removed_table
+from pooling.services.topics import format_kept_topics, format_removed_topics
 
-IN_MEMORY = 4_000_000
+MEMORY_BYTES = 4_000_000
 """Bytes of a file that is prepared in memory; a larger one is prepared on disk."""
-DOCUMENTS_AT_ONCE = 200
+DOCUMENT_BATCH_SIZE = 200
 ADJUDICATION_COLUMNS = ("topic", "document", "grade", "decided_at", "reason")
 LABEL_COLUMNS = (
     "topic",
@@ -83,11 +83,11 @@ TSV, CSV, TEXT, JSON, ZIP = (
 
 
 @dataclass(frozen=True)
-class ExportWanted:
+class ExportOptions:
     """What a person chose for one file. comments: head lines with # in qrels. spreadsheet: cells
     made harmless for spreadsheets. topics: in qrels only these, None for all."""
 
-    choices: Choices = field(default_factory=Choices)
+    choices: LabelChoices = field(default_factory=LabelChoices)
     comments: bool = False
     spreadsheet: bool = False
     topics: frozenset[str] | None = None
@@ -103,19 +103,19 @@ class Export:
     words: str
     file: str
     content_type: str
-    write: Callable[[Campaign, ExportWanted, IO[str]], object]
+    write: Callable[[Campaign, ExportOptions, IO[str]], object]
     heeds: tuple[str, ...] = ()
     binary: bool = False
     of_kind: PoolKind | None = None
 
-    def filename(self, campaign: Campaign, choices: Choices | None = None) -> str:
+    def filename(self, campaign: Campaign, choices: LabelChoices | None = None) -> str:
         """Simulated judgements say so in the name, too; so do a machine's, and qrels that hold the
         drawn pairs of a sampled pool alone."""
         drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
-        return f"{campaign.slug}{marker(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
+        return f"{campaign.slug}{judge_kind_suffix(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
 
 
-def marker(campaign: Campaign, choices: Choices | None = None) -> str:
+def judge_kind_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
     """What stands in a file's name of judges that are not people. choices: which judges the file
     holds; None: all of the campaign."""
     if choices is not None and JudgeKind.MACHINE in choices.judges:
@@ -127,11 +127,11 @@ def marker(campaign: Campaign, choices: Choices | None = None) -> str:
     )
 
 
-def find(name: str) -> Export | None:
+def find_export(name: str) -> Export | None:
     return EXPORTS.get(name)
 
 
-def offered(campaign: Campaign) -> dict[str, Export]:
+def available_exports(campaign: Campaign) -> dict[str, Export]:
     """Those that the campaign has."""
     return {
         name: export
@@ -140,55 +140,55 @@ def offered(campaign: Campaign) -> dict[str, Export]:
     }
 
 
-def prepared(export: Export, campaign: Campaign, wanted: ExportWanted) -> BinaryIO:
+def prepare_export(export: Export, campaign: Campaign, wanted: ExportOptions) -> BinaryIO:
     """The whole file as of one moment, at its beginning, so that what a person receives is never
     cut off. CampaignError where it cannot be made."""
-    file = cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115  handed to the response, which closes it
+    file = cast(BinaryIO, tempfile.SpooledTemporaryFile(MEMORY_BYTES))  # noqa: SIM115  handed to the response, which closes it
     with snapshot():
         now = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
         if export.binary:
-            _whole(lambda: export.write(now, wanted, cast(Any, file)))
+            _text_writer(lambda: export.write(now, wanted, cast(Any, file)))
         else:
             text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-            _whole(lambda: export.write(now, wanted, text))
+            _text_writer(lambda: export.write(now, wanted, text))
             text.flush()
             text.detach()
     file.seek(0)
     return file
 
 
-def _whole(write: Callable[[], object]) -> None:
+def _text_writer(write: Callable[[], object]) -> None:
     try:
         write()
     except ValueError as error:
         raise CampaignError(_("This file cannot be made: %(error)s.") % {"error": error}) from error
 
 
-def note_export(campaign: Campaign, user: Any, export: Export, wanted: ExportWanted) -> None:
+def log_export(campaign: Campaign, user: Any, export: Export, wanted: ExportOptions) -> None:
     details = {"choices": ", ".join(wanted.choices.words())} if "labels" in export.heeds else {}
-    record(
+    record_event(
         campaign, user, AuditAction.EXPORTED, export.filename(campaign, wanted.choices), **details
     )
 
 
-def check(campaign: Campaign, choices: Choices) -> list[str]:
+def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
     """What is wrong with the choices for this campaign, as sentences."""
     mistakes = []
     values = campaign.grades.values
     if choices.threshold is not None and choices.threshold not in values[1:]:
         mistakes.append(f"The lowest relevant grade is one of {', '.join(map(str, values[1:]))}.")
     known = set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
-    if absent := sorted({*choices.exclude, *choices.take_back} - known - {EVERYBODY}):
+    if absent := sorted({*choices.exclude, *choices.take_back} - known - {ALL_JUDGES}):
         mistakes.append(f"No annotator of this campaign is called {', '.join(absent)}.")
     if both := sorted(set(choices.exclude) & set(choices.take_back)):
         mistakes.append(f"{', '.join(both)}: either left out or taken back, not both.")
-    if wrong := judges.check(choices.judges):
+    if wrong := judges.check_kinds(choices.judges):
         mistakes.append(wrong)
     return mistakes
 
 
 def comment_lines(
-    campaign: Campaign, wanted: ExportWanted, made: Labels, scale: str
+    campaign: Campaign, wanted: ExportOptions, made: Labels, scale: str
 ) -> Iterable[str]:
     """What a file of labels says about itself, from the data only. scale: `graded` or `binary`."""
     yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
@@ -196,35 +196,35 @@ def comment_lines(
         yield f"# only the topics {', '.join(sorted(wanted.topics))}\n"
     ended = (made.graded if scale == "graded" else made.binary).ended
     if ended is not None and not ended.converged:
-        rounds = counted(ended.rounds, "round")
+        rounds = format_count(ended.rounds, "round")
         yield (
             f"# {wanted.choices.method} did not converge within {rounds}: some labels might "
             f"change in further rounds\n"
         )
     if made.n_adjudicated:
-        yield f"# {counted(made.n_adjudicated, 'label')} adjudicated by a manager\n"
+        yield f"# {format_count(made.n_adjudicated, 'label')} adjudicated by a manager\n"
     if made.n_known:
         yield (
-            f"# {counted(made.n_known, 'known grade')} of qualification pairs, judged by nobody "
+            f"# {format_count(made.n_known, 'known grade')} of qualification pairs, judged by nobody "
             f"in this campaign's labels\n"
         )
     if is_sampled(campaign):
         yield (
-            f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated "
+            f"{SAMPLED_MARK}: pairs were drawn with unequal chances; scores are estimated "
             f"from the five-column file, which has the strata\n"
         )
-    if half := order_said(campaign):
+    if half := describe_order(campaign):
         yield (
             f"# ORDERED, relevant first: {half} Scores computed from this are not comparable with "
             f"those of a finished pool\n"
         )
-    if marker(campaign, wanted.choices) == "-simulated":
+    if judge_kind_suffix(campaign, wanted.choices) == "-simulated":
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
 
 
-def _qrels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
-    def write(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-        chosen_labels = labels(campaign, wanted.choices)
+def _qrels_writer(grades: str) -> Callable[[Campaign, ExportOptions, IO[str]], None]:
+    def write(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+        chosen_labels = make_labels(campaign, wanted.choices)
         if wanted.comments:
             out.writelines(comment_lines(campaign, wanted, chosen_labels, grades))
         write_qrels(chosen_labels.qrels(grades, wanted.topics), out)
@@ -232,13 +232,13 @@ def _qrels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
     return write
 
 
-def _labels(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    write_label_rows(labels(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
+def _write_labels(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    write_label_rows(make_labels(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
 
 
 def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -> None:
     """Both labels of every pair and how each was decided."""
-    safe = harmless if spreadsheet else str
+    safe = escape_formula if spreadsheet else str
     out.write("\t".join(LABEL_COLUMNS) + "\n")
     for label in made.rows:
         cells = [
@@ -253,51 +253,54 @@ def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -
         out.write("\t".join(safe(str(cell)) for cell in cells) + "\n")
 
 
-def _judgements(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _write_judgements(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     write_raw_judgements(
-        raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet
+        iterate_raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet
     )
 
 
-def _prels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
-    def write(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _prels_writer(grades: str) -> Callable[[Campaign, ExportOptions, IO[str]], None]:
+    def write(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
         sample_files.write_prels(campaign, wanted.choices, out, grades=grades)
 
     return write
 
 
-def _sample(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _write_sample(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     sample_files.write_sample(
-        campaign, wanted.choices, out, safe=harmless if wanted.spreadsheet else str
+        campaign, wanted.choices, out, safe=escape_formula if wanted.spreadsheet else str
     )
 
 
-def _batches(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    sample_files.write_batches(campaign, out, safe=harmless if wanted.spreadsheet else str)
+def _write_batches(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    sample_files.write_batches(campaign, out, safe=escape_formula if wanted.spreadsheet else str)
 
 
-def _excluded(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    rows = (row for row in raw_judgements(campaign, wanted.choices) if row.excluded)
+def _write_excluded(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    rows = (row for row in iterate_raw_judgements(campaign, wanted.choices) if row.excluded)
     write_raw_judgements(rows, out, spreadsheet=wanted.spreadsheet)
 
 
-def _fira(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    left_out = write_fira_judgements(raw_judgements(campaign, wanted.choices, counted=True), out)
+def _write_fira(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    left_out = write_fira_judgements(
+        iterate_raw_judgements(campaign, wanted.choices, counted=True), out
+    )
     if left_out:
         raise ValueError(
-            f"{counted(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades"
+            f"{format_count(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades"
         )
 
 
-def _crowdkit(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    write_crowdkit(raw_judgements(campaign, wanted.choices, counted=True), out)
+def _write_crowdkit(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    write_crowdkit(iterate_raw_judgements(campaign, wanted.choices, counted=True), out)
 
 
-def _book(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     """Each pair with its counted judgements; a judge's address is the pseudonym in a domain that
     can never exist (RFC 2606)."""
     given = groupby(
-        raw_judgements(campaign, wanted.choices, counted=True), key=lambda j: (j.qid, j.docid)
+        iterate_raw_judgements(campaign, wanted.choices, counted=True),
+        key=lambda j: (j.qid, j.docid),
     )
     judged = {
         pair: [(f"{j.annotator}@{campaign.slug}.invalid", j.grade, j.note) for j in rows]
@@ -312,17 +315,19 @@ def _book(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
             information_need=pair["description"],
             judgements=judged.get((pair["topic"], pair["document"]), ()),
         )
-        for pair in pair_texts(campaign)
+        for pair in iterate_pair_texts(campaign)
     )
     name = f"{campaign.name} (simulated)" if campaign.simulated else campaign.name
     write_quepid_book(name, pairs, out, grades=[str(grade["name"]) for grade in campaign.scale])
 
 
-def _snapshot(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     """The pool as one ranking a query: by best rank, then document id."""
     if campaign.pool is None:
         raise ValueError("the campaign has no pool")
-    pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
+    pairs = sorted(
+        iterate_pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"])
+    )
     rows = (
         (pair["text"], pair["document"], place)
         for _, part in groupby(pairs, key=lambda p: p["topic"])
@@ -337,14 +342,16 @@ def _snapshot(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     )
 
 
-def _rated(campaign: Campaign, wanted: ExportWanted) -> list[RatedPair]:
+def _rated_pairs(campaign: Campaign, wanted: ExportOptions) -> list[RatedPair]:
     """Every pair of the campaign with its label, as one ranking a query: by best rank, then
     document id."""
     grades = {
         (label.topic, label.document): label.grade
-        for label in labels(campaign, wanted.choices).rows
+        for label in make_labels(campaign, wanted.choices).rows
     }
-    pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
+    pairs = sorted(
+        iterate_pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"])
+    )
     return [
         RatedPair(
             pair["text"],
@@ -358,27 +365,29 @@ def _rated(campaign: Campaign, wanted: ExportWanted) -> list[RatedPair]:
     ]
 
 
-def _ratings(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    write_ratings(_rated(campaign, wanted), out, safe=harmless if wanted.spreadsheet else str)
-
-
-def _detailed(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    write_detailed(
-        _rated(campaign, wanted),
-        out,
-        case=campaign.name,
-        safe=harmless if wanted.spreadsheet else str,
+def _write_ratings(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    write_ratings(
+        _rated_pairs(campaign, wanted), out, safe=escape_formula if wanted.spreadsheet else str
     )
 
 
-def _general(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    counts = Counter(pair["topic"] for pair in pair_texts(campaign))
+def _write_detailed(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    write_detailed(
+        _rated_pairs(campaign, wanted),
+        out,
+        case=campaign.name,
+        safe=escape_formula if wanted.spreadsheet else str,
+    )
+
+
+def _write_general(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    counts = Counter(pair["topic"] for pair in iterate_pair_texts(campaign))
     topics = {
         pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"])
-        for pair in pair_texts(campaign)
+        for pair in iterate_pair_texts(campaign)
     }
     write_general(
-        topics.values(), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str
+        topics.values(), out, case=campaign.name, safe=escape_formula if wanted.spreadsheet else str
     )
 
 
@@ -392,8 +401,8 @@ def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) ->
             "docno", "pk"
         )
     )
-    for start in range(0, len(docnos_and_rows), DOCUMENTS_AT_ONCE):
-        part = docnos_and_rows[start : start + DOCUMENTS_AT_ONCE]
+    for start in range(0, len(docnos_and_rows), DOCUMENT_BATCH_SIZE):
+        part = docnos_and_rows[start : start + DOCUMENT_BATCH_SIZE]
         rows = Document.objects.in_bulk([pk for _, pk in part])
         for docno, pk in part:
             row = rows[pk]
@@ -406,7 +415,7 @@ def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) ->
             )
 
 
-def _beir(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _write_beir(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     def queries(text: IO[str]) -> None:
         for topic in campaign.collection.topics.filter(removed_reason="").order_by(
             "position", "topic_id"
@@ -419,7 +428,7 @@ def _beir(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
         text.write("query-id\tcorpus-id\tscore\n")
         text.writelines(
             f"{row.topic}\t{row.document}\t{row.grade}\n"
-            for row in labels(campaign, wanted.choices).rows
+            for row in make_labels(campaign, wanted.choices).rows
         )
 
     write_zip(
@@ -432,22 +441,22 @@ def _beir(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     )
 
 
-def _pool(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    out.writelines(pool_lines(campaign))
+def _write_pool(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    out.writelines(iterate_pool_lines(campaign))
 
 
-def _kept(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    out.write(kept_table(campaign.collection))
+def _write_kept_topics(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    out.write(format_kept_topics(campaign.collection))
 
 
-def _removed(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    out.write(removed_table(campaign.collection))
+def _write_removed_topics(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    out.write(format_removed_topics(campaign.collection))
 
 
-def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     """The managers' own labels with their reasons, without who."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
-    ruled = ruled_pairs(campaign)
+    ruled = get_ruled_pairs(campaign)
     wanted_columns = (
         "entry__topic__topic_id",
         "entry__docno",
@@ -455,7 +464,7 @@ def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) 
         "adjudicated_at",
         "adjudicated_reason",
     )
-    safe = harmless if wanted.spreadsheet else str
+    safe = escape_formula if wanted.spreadsheet else str
     for topic, document, grade, at, reason in sorted(
         ruled.values_list(*wanted_columns), key=lambda row: row[:2]
     ):
@@ -464,11 +473,11 @@ def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) 
         out.write("\t".join(safe(cell) for cell in cells) + "\n")
 
 
-def _feedback(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
+def _write_feedback(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     """A file without an answer has its header, as every table."""
-    safe = harmless if wanted.spreadsheet else str
+    safe = escape_formula if wanted.spreadsheet else str
     out.write("\t".join(FEEDBACK_COLUMNS) + "\n")
-    out.writelines("\t".join(map(safe, row)) + "\n" for row in feedback_rows(campaign))
+    out.writelines("\t".join(map(safe, row)) + "\n" for row in iterate_feedback(campaign))
 
 
 RULES, SAFE = ("labels",), ("labels", "spreadsheet")
@@ -481,7 +490,7 @@ EXPORTS = {
             "One label a pair, as trec_eval reads it.",
             "qrels.txt",
             TEXT,
-            _qrels("graded"),
+            _qrels_writer("graded"),
             ("labels", "comments"),
         ),
         Export(
@@ -490,7 +499,7 @@ EXPORTS = {
             "Each judgement made relevant or not first, then one label a pair.",
             "qrels-binary.txt",
             TEXT,
-            _qrels("binary"),
+            _qrels_writer("binary"),
             ("labels", "comments"),
         ),
         Export(
@@ -499,7 +508,7 @@ EXPORTS = {
             "TREC's prels: five columns, with strata.",
             "prels.txt",
             TEXT,
-            _prels("graded"),
+            _prels_writer("graded"),
             RULES,
             of_kind=SAMPLED,
         ),
@@ -509,7 +518,7 @@ EXPORTS = {
             "As relevant or not.",
             "prels-binary.txt",
             TEXT,
-            _prels("binary"),
+            _prels_writer("binary"),
             RULES,
             of_kind=SAMPLED,
         ),
@@ -519,7 +528,7 @@ EXPORTS = {
             "Each pair with its chance, stage and label.",
             "sample.tsv",
             TSV,
-            _sample,
+            _write_sample,
             SAFE,
             of_kind=SAMPLED,
         ),
@@ -529,7 +538,7 @@ EXPORTS = {
             "Each pair with its batch, by chance or by choice.",
             "batches.tsv",
             TSV,
-            _batches,
+            _write_batches,
             ("spreadsheet",),
             of_kind=ORDERED,
         ),
@@ -539,7 +548,7 @@ EXPORTS = {
             "Both labels of each pair, how each was decided, and which a manager adjudicated.",
             "labels.tsv",
             TSV,
-            _labels,
+            _write_labels,
             SAFE,
         ),
         Export(
@@ -548,7 +557,7 @@ EXPORTS = {
             "Every revision, with times, spans, standing, guideline version, and why it does not count.",
             "judgements.tsv",
             TSV,
-            _judgements,
+            _write_judgements,
             SAFE,
         ),
         Export(
@@ -557,7 +566,7 @@ EXPORTS = {
             "Each with its reason.",
             "excluded.tsv",
             TSV,
-            _excluded,
+            _write_excluded,
             SAFE,
         ),
         Export(
@@ -575,7 +584,7 @@ EXPORTS = {
             "What annotators answered at the end, under their pseudonyms.",
             "feedback.tsv",
             TSV,
-            _feedback,
+            _write_feedback,
             ("spreadsheet",),
         ),
         Export(
@@ -584,16 +593,16 @@ EXPORTS = {
             "The pairs with best rank, priority and the runs that contributed each.",
             "pool.tsv",
             TSV,
-            _pool,
+            _write_pool,
         ),
-        Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _kept),
+        Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _write_kept_topics),
         Export(
             "topics-removed",
             "Topics removed",
             "With the reason for each.",
             "topics-removed.tsv",
             TSV,
-            _removed,
+            _write_removed_topics,
         ),
         Export(
             "fira",
@@ -601,7 +610,7 @@ EXPORTS = {
             "Judgements that count, in FiRA's columns.",
             "fira.tsv",
             TSV,
-            _fira,
+            _write_fira,
             RULES,
         ),
         Export(
@@ -610,7 +619,7 @@ EXPORTS = {
             "Pairs and the judgements that count, as JSON.",
             "quepid-book.json",
             JSON,
-            _book,
+            _write_quepid_book,
             RULES,
         ),
         Export(
@@ -619,7 +628,7 @@ EXPORTS = {
             "The pool as a ranking, as CSV.",
             "quepid-snapshot.csv",
             CSV,
-            _snapshot,
+            _write_quepid_snapshot,
             ("spreadsheet",),
         ),
         Export(
@@ -628,7 +637,7 @@ EXPORTS = {
             "Query, document and label of every pair, as CSV.",
             "quepid-ratings.csv",
             CSV,
-            _ratings,
+            _write_ratings,
             SAFE,
         ),
         Export(
@@ -637,7 +646,7 @@ EXPORTS = {
             "A row a pair: place, title, label.",
             "quepid-detailed.csv",
             CSV,
-            _detailed,
+            _write_detailed,
             SAFE,
         ),
         Export(
@@ -646,7 +655,7 @@ EXPORTS = {
             "A row a query.",
             "quepid-general.csv",
             CSV,
-            _general,
+            _write_general,
             ("spreadsheet",),
         ),
         Export(
@@ -655,7 +664,7 @@ EXPORTS = {
             "Task, worker, label of the judgements that count, as CSV.",
             "crowd-kit.csv",
             CSV,
-            _crowdkit,
+            _write_crowdkit,
             RULES,
         ),
         Export(
@@ -664,7 +673,7 @@ EXPORTS = {
             "Corpus, queries and qrels. Holds the documents' texts: mind their licence.",
             "beir.zip",
             ZIP,
-            _beir,
+            _write_beir,
             RULES,
             binary=True,
         ),

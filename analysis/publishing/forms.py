@@ -7,15 +7,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.judgements.labels import EVERYBODY, Choices
+from analysis.judgements.labels import ALL_JUDGES, LabelChoices
 from analysis.models import Recipe
 from analysis.publishing import exports
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Membership
 from annotation.services.judging import beside_judging
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import LABELLING, JudgeKind, check, ordered
-from assay.labels.judges import WORDS as JUDGES
+from assay.labels.judges import KIND_LABELS as JUDGES
+from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_kinds
 
 METHOD_WORDS = {
     "majority": _("Majority; ties take the lowest grade"),
@@ -83,7 +83,7 @@ class ChoicesForm(forms.Form):
             "min_judgements": 2,
             "threshold": campaign.threshold,
             "min_seconds": 0,
-            "judges": list(LABELLING),
+            "judges": list(LABELLING_KINDS),
         }
         super().__init__(data, initial=initial, prefix=prefix)
         self.campaign = campaign
@@ -104,7 +104,7 @@ class ChoicesForm(forms.Form):
             role="annotator", standing=Membership.Standing.EXCLUDED
         ).order_by("pseudonym")
         back.choices = [  # type: ignore[attr-defined]
-            (EVERYBODY, _("All of them")),
+            (ALL_JUDGES, _("All of them")),
             *((name, name) for name in out.values_list("pseudonym", flat=True)),
         ]
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
@@ -119,19 +119,19 @@ class ChoicesForm(forms.Form):
         return cleaned
 
     def clean_judges(self) -> list[str]:
-        kinds = ordered(self.cleaned_data["judges"] or LABELLING)
-        if wrong := check(kinds):
+        kinds = sort_kinds(self.cleaned_data["judges"] or LABELLING_KINDS)
+        if wrong := check_kinds(kinds):
             raise forms.ValidationError(wrong)
         return list(kinds)
 
-    def choices(self) -> Choices:
+    def choices(self) -> LabelChoices:
         given = {
             name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])
         }
-        return Choices.of(given | {"with_gold": not given.get("without_gold", False)})
+        return LabelChoices.of(given | {"with_gold": not given.get("without_gold", False)})
 
 
-class WantedForm(ChoicesForm):
+class ExportOptionsForm(ChoicesForm):
     """The choices for single files."""
 
     comments = forms.BooleanField(
@@ -145,8 +145,8 @@ class WantedForm(ChoicesForm):
         help_text=_("Cells that a spreadsheet would run as formulas get an apostrophe."),
     )
 
-    def wanted(self) -> exports.ExportWanted:
-        return exports.ExportWanted(
+    def wanted(self) -> exports.ExportOptions:
+        return exports.ExportOptions(
             self.choices(),
             comments=self.cleaned_data["comments"],
             spreadsheet=self.cleaned_data["spreadsheet"],

@@ -18,22 +18,26 @@ from django.utils.translation import gettext as _
 
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
-from annotation.services.campaigns.judged_elsewhere import Brought, CampaignWanted, bring_judgements
+from annotation.services.campaigns.judged_elsewhere import (
+    ImportOptions,
+    ImportResult,
+    import_judgements,
+)
 from annotation.services.judging import beside_judging
 from assay.formats.judgements import read_judgements
 from pooling.models import Collection, Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
-from pooling.services.uploads import check_room, safe_name
+from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.services.uploads import check_upload_size, safe_name
 
-IMPORT = "import campaign"
-FOLDER = "arrivals"
+IMPORT_JOB = "import campaign"
+UPLOAD_FOLDER = "arrivals"
 """In the storage, so called since the first version."""
-KEPT = timedelta(days=1)
+KEPT_FOR = timedelta(days=1)
 """A file that no job has read for so long is deleted when the next one arrives."""
 
 
-def receive(
+def queue_import(
     file: File, *, user: Any, judged: Mapping[str, Any] | None = None, anyway: bool = False
 ) -> Job:
     """The queued job that imports the file. judged: name, scale and threshold of a campaign, where
@@ -42,13 +46,13 @@ def receive(
     Refused where it is too large for this installation or its disk, or would keep waiting those who
     judge. anyway: they may wait."""
     size = file.size or 0
-    check_room(size, user)
+    check_upload_size(size, user)
     shown = safe_name(file.name or "release.zip")
-    beside_judging.check(
-        cast(BinaryIO, file), name=shown, anyway=anyway, way=str(beside_judging.WITH_THE_BOX)
+    beside_judging.check_import(
+        cast(BinaryIO, file), name=shown, anyway=anyway, way=str(beside_judging.FORCE_CHECKBOX_HINT)
     )
-    discard_forgotten()
-    stored = default_storage.save(f"{FOLDER}/{uuid.uuid4().hex}.zip", file)
+    discard_expired_uploads()
+    stored = default_storage.save(f"{UPLOAD_FOLDER}/{uuid.uuid4().hex}.zip", file)
     parameters = {
         "stored": stored,
         "file": shown,
@@ -56,26 +60,29 @@ def receive(
         "judged": dict(judged or {}),
         "anyway": anyway,
     }
-    return jobs.enqueue(IMPORT, parameters, label=f"Import {shown}", user=user)
+    return jobs.enqueue(IMPORT_JOB, parameters, label=f"Import {shown}", user=user)
 
 
-def discard_forgotten() -> None:
+def discard_expired_uploads() -> None:
     waiting = set(
-        Job.objects.filter(kind=IMPORT, state__in=Job.ACTIVE).values_list(
+        Job.objects.filter(kind=IMPORT_JOB, state__in=Job.ACTIVE).values_list(
             "parameters__stored", flat=True
         )
     )
     try:
-        _, names = default_storage.listdir(FOLDER)
+        _, names = default_storage.listdir(UPLOAD_FOLDER)
     except FileNotFoundError:  # nothing was ever uploaded
         return
     for name in names:
-        path = f"{FOLDER}/{name}"
-        if path not in waiting and default_storage.get_modified_time(path) < timezone.now() - KEPT:
+        path = f"{UPLOAD_FOLDER}/{name}"
+        if (
+            path not in waiting
+            and default_storage.get_modified_time(path) < timezone.now() - KEPT_FOR
+        ):
             default_storage.delete(path)
 
 
-def _same_name(campaign: Campaign) -> list[str]:
+def _campaigns_with_same_name(campaign: Campaign) -> list[str]:
     made = campaign.collection
     others = (
         Collection.objects.filter(name=made.name).exclude(pk=made.pk).values_list("slug", flat=True)
@@ -90,24 +97,26 @@ def _same_name(campaign: Campaign) -> list[str]:
     ]
 
 
-def _bring(path: str, name: str, work: Work, step: Callable[[str, int], None]) -> Brought:
+def _import_judgement_file(
+    path: str, name: str, work: ClaimedJob, step: Callable[[str, int], None]
+) -> ImportResult:
     said = work.parameters.get("judged") or {}
     n_grades = said.get("scale") or 4
     judgement_file = read_judgements(path, scale=n_grades, name=name)
-    wanted = CampaignWanted(
+    wanted = ImportOptions(
         name=said.get("name") or name.partition(".")[0],
         n_grades=n_grades,
         threshold=said.get("threshold") or 2,
         min_seconds=1.0,
     )
-    brought = bring_judgements(
+    brought = import_judgements(
         judgement_file, wanted, user=work.job.created_by, step=lambda n: step("judgements", n)
     )
     return replace(brought, warnings=[*judgement_file.warnings, *brought.warnings])
 
 
-@jobs.kind(IMPORT, unit="rows")
-def import_uploaded(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(IMPORT_JOB, unit="rows")
+def run_import(work: ClaimedJob) -> dict[str, Any]:
     """-> report: facts (rows by kind), campaign (its slug)"""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
@@ -119,18 +128,22 @@ def import_uploaded(work: Work) -> dict[str, Any]:
 
     try:
         path, name = default_storage.path(stored), work.parameters["file"]
-        beside_judging.check(
+        beside_judging.check_import(
             path,
             name=name,
             anyway=work.parameters.get("anyway", False),
-            way=str(beside_judging.WITH_THE_BOX),
+            way=str(beside_judging.FORCE_CHECKBOX_HINT),
         )
         with work.finishing() as report:
             if name.lower().endswith(".zip") or zipfile.is_zipfile(path):
                 campaign = import_release(path, name=name, user=work.job.created_by, step=step)
-                report.update(facts=facts, campaign=campaign.slug, warnings=_same_name(campaign))
+                report.update(
+                    facts=facts,
+                    campaign=campaign.slug,
+                    warnings=_campaigns_with_same_name(campaign),
+                )
             else:
-                made = _bring(path, name, work, step)
+                made = _import_judgement_file(path, name, work, step)
                 report.update(
                     facts={"judgements": made.judgements},
                     campaign=made.campaign.slug,

@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Judgement, Membership
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from assay.formats.delimited import harmless
+from assay.formats.delimited import escape_formula
 from assay.labels.judges import JudgeKind
 from pooling.platform.snapshot import snapshot
 
-PER = ("hour", "judgement")
+RATE_UNITS = ("hour", "judgement")
 COLUMNS = (
     *(
         "annotator",
@@ -34,12 +34,12 @@ COLUMNS = (
     ),
     *("rate", "per", "amount"),
 )
-MOST = Decimal(1_000_000)
+MAX_RATE = Decimal(1_000_000)
 CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True)
-class Rate:
+class PayRate:
     """Money for one active hour, or for one judgement; None: no amounts are computed. No currency:
     the file has numbers alone."""
 
@@ -47,13 +47,13 @@ class Rate:
     per: str = "hour"
 
     @classmethod
-    def of(cls, amount: str, per: str) -> Rate:
+    def of(cls, amount: str, per: str) -> PayRate:
         """From what somebody typed; CampaignError for what is no rate."""
         per = per or "hour"
-        if per not in PER:
+        if per not in RATE_UNITS:
             raise CampaignError(
                 _("A rate is per %(known)s, not per %(per)s.")
-                % {"known": " or per ".join(PER), "per": per[:40]}
+                % {"known": " or per ".join(RATE_UNITS), "per": per[:40]}
             )
         if not amount.strip():
             return cls(None, per)
@@ -64,8 +64,8 @@ class Rate:
                 _("%(amount)s is no rate: give a number such as 12.50.")
                 % {"amount": repr(amount[:40])}
             ) from None
-        if not rate.is_finite() or not 0 <= rate <= MOST:
-            raise CampaignError(_("A rate is between 0 and %(most)s.") % {"most": f"{MOST:,}"})
+        if not rate.is_finite() or not 0 <= rate <= MAX_RATE:
+            raise CampaignError(_("A rate is between 0 and %(most)s.") % {"most": f"{MAX_RATE:,}"})
         return cls(rate, per)
 
 
@@ -86,7 +86,7 @@ class AnnotatorWork:
     def hours(self) -> Decimal:
         return Decimal(self.active_ms) / 3_600_000
 
-    def amount(self, rate: Rate) -> Decimal | None:
+    def amount(self, rate: PayRate) -> Decimal | None:
         """To the cent, half of one upwards."""
         if rate.amount is None:
             return None
@@ -94,7 +94,7 @@ class AnnotatorWork:
         return (worked * rate.amount).quantize(CENT, ROUND_HALF_UP)
 
 
-def work_of(campaign: Campaign) -> list[AnnotatorWork]:
+def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
     """Of all annotators but machines, by pseudonym; a revised judgement is one, with the time of
     all its openings."""
     answers = (
@@ -123,11 +123,11 @@ def work_of(campaign: Campaign) -> list[AnnotatorWork]:
     ]
 
 
-def write_payment(campaign: Campaign, rate: Rate, out: IO[str]) -> int:
+def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
     """CSV whose cells no spreadsheet runs as formulas; returns the number of annotators."""
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
-    everybody = work_of(campaign)
+    everybody = summarise_work(campaign)
     for work in everybody:
         member, amount = work.annotator, work.amount(rate)
         texts = (
@@ -138,20 +138,20 @@ def write_payment(campaign: Campaign, rate: Rate, out: IO[str]) -> int:
         )
         numbers = (work.judgements, work.too_fast, work.without_time, f"{work.hours:.4f}")
         given = ("", "", "") if amount is None else (str(rate.amount), rate.per, str(amount))
-        table.writerow([*map(harmless, texts), *numbers, *given])
+        table.writerow([*map(escape_formula, texts), *numbers, *given])
     return len(everybody)
 
 
-def prepared(campaign: Campaign, rate: Rate, *, actor: User | None) -> str:
+def export_payment_text(campaign: Campaign, rate: PayRate, *, actor: User | None) -> str:
     """The whole file; that it was made stands in the audit trail."""
     text = io.StringIO()
     with snapshot():
         write_payment(campaign, rate, text)
     given = {} if rate.amount is None else {"rate": str(rate.amount), "per": rate.per}
-    record(campaign, actor, AuditAction.EXPORTED, filename(campaign), **given)
+    record_event(campaign, actor, AuditAction.EXPORTED, payment_filename(campaign), **given)
     return text.getvalue()
 
 
-def filename(campaign: Campaign) -> str:
+def payment_filename(campaign: Campaign) -> str:
     """It says so where annotators are simulated."""
     return f"{campaign.slug}{'-simulated' if campaign.simulated else ''}-payment.csv"

@@ -9,57 +9,62 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analysis.judgements.labels import Labels, labels
-from analysis.judgements.live import Live
+from analysis.judgements.labels import Labels, make_labels
+from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.rows import read_rows
-from analysis.judgements.system_rankings import compared, mark_of_runs, means_under, why_no_rankings
+from analysis.judgements.system_rankings import (
+    compare_rankings,
+    compute_means,
+    no_rankings_reason,
+    runs_marker,
+)
 from analysis.models import Recipe
-from analysis.publishing.recipes import plan_of
+from analysis.publishing.recipes import make_release_plan
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.platform.snapshot import snapshot
 
-COMPARE = "compare recipes"
-AGAIN = timedelta(seconds=60)
+COMPARE_JOB = "compare recipes"
+RECOMPUTE_AFTER = timedelta(seconds=60)
 """After this a comparison that failed is tried again, and one of older judgements made anew, when
 somebody looks."""
-SCALES = ("all grades", "two grades")
+SCALE_NAMES = ("all grades", "two grades")
 
 
-def marks_of(campaign: Campaign, live: Live) -> list[int]:
+def comparison_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
     """What labels and rankings depend on: judgements, audited changes of them, managers' own
     labels, and the runs."""
     rulings = campaign.audit.filter(
         action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION)
     ).count()
-    return [live.newest, live.audit, rulings, *mark_of_runs(campaign.collection)]
+    return [live.newest, live.audit, rulings, *runs_marker(campaign.collection)]
 
 
-def newest_comparison(
-    campaign: Campaign, first: Recipe, second: Recipe, live: Live
+def get_newest_comparison(
+    campaign: Campaign, first: Recipe, second: Recipe, live: CampaignSnapshot
 ) -> tuple[Job | None, Job | None]:
     """-> (the newest comparison of the two, in whatever state, or None; a new one to be sent where
     that is out of date or failed)"""
     mine = Job.objects.filter(
         campaign_id=campaign.pk,
-        kind=COMPARE,
+        kind=COMPARE_JOB,
         parameters__first=first.pk,
         parameters__second=second.pk,
     )
     newest = mine.order_by("-created_at").first()
-    marks = marks_of(campaign, live)
+    marks = comparison_marks(campaign, live)
     if newest is not None:
         current = newest.state == Job.State.DONE and newest.parameters.get("marks") == marks
-        recent = newest.finished_at is None or timezone.now() - newest.finished_at < AGAIN
+        recent = newest.finished_at is None or timezone.now() - newest.finished_at < RECOMPUTE_AFTER
         if current or recent:
             return newest, None
     label = f"Rankings of the systems under the recipes {first.name} and {second.name} of {campaign.name}"
     parameters = {"first": first.pk, "second": second.pk, "marks": marks}
     job = jobs.enqueue(
-        COMPARE,
+        COMPARE_JOB,
         parameters,
         label=label,
         user=None,
@@ -69,8 +74,8 @@ def newest_comparison(
     return job, job
 
 
-@jobs.kind(COMPARE, unit="runs", figures=True)
-def compare(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(COMPARE_JOB, unit="runs", figures=True)
+def run_comparison(work: ClaimedJob) -> dict[str, Any]:
     """-> report: judgements (that count), systems, rankings (per scale and measure what `compared`
     says), and where there are none the reason"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
@@ -82,7 +87,7 @@ def compare(work: Work) -> dict[str, Any]:
     with snapshot():
         rows = read_rows(campaign)
         made = [
-            labels(campaign, plan_of(recipe).choices, rows=rows)
+            make_labels(campaign, make_release_plan(recipe).choices, rows=rows)
             for recipe in recipes
             if recipe is not None
         ]
@@ -91,24 +96,27 @@ def compare(work: Work) -> dict[str, Any]:
         "judgements": int(rows.counts.sum()),
         "systems": len(runs),
         "rankings": [],
-        "reason": why_none(campaign, len(runs), made, names),
+        "reason": no_comparison_reason(campaign, len(runs), made, names),
     }
     if report["reason"]:
         return report
     qrels = [one.qrels(scale) for scale in ("graded", "binary") for one in made]
-    means = means_under(work, runs, qrels, levels=[*(one.threshold for one in made), 1, 1])
+    means = compute_means(work, runs, qrels, levels=[*(one.threshold for one in made), 1, 1])
     tags = [run.tag for run in runs]
-    for number, scale in enumerate(SCALES):
+    for number, scale in enumerate(SCALE_NAMES):
         a, b = means[2 * number : 2 * number + 2]
         report["rankings"] += [
-            {"scale": scale, **row} for row in compared(a, b, tags, names=(names[0], names[1]))
+            {"scale": scale, **row}
+            for row in compare_rankings(a, b, tags, names=(names[0], names[1]))
         ]
     return report
 
 
-def why_none(campaign: Campaign, n_runs: int, made: list[Labels], names: tuple[str, ...]) -> str:
+def no_comparison_reason(
+    campaign: Campaign, n_runs: int, made: list[Labels], names: tuple[str, ...]
+) -> str:
     """Why there is nothing to compare; `` if there is."""
-    if reason := why_no_rankings(campaign, n_runs):
+    if reason := no_rankings_reason(campaign, n_runs):
         return reason
     without = [name for name, one in zip(names, made, strict=True) if not one.rows]
     return f"no pair has a label under {' and '.join(without)}" if without else ""

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from analysis.judgements.labels import Choices, Label, labels
+from analysis.judgements.labels import Label, LabelChoices, make_labels
 from analysis.judgements.rows import JudgementRows, read_rows
 from analysis.models import Recipe, Release
 from analysis.publishing import exports
@@ -23,26 +23,26 @@ from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from assay.formats.delimited import harmless
-from assay.labels.judges import ordered
-from assay.natural import natural
+from assay.formats.delimited import escape_formula
+from assay.labels.judges import sort_kinds
+from assay.natural import natural_sort_key
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.platform.snapshot import snapshot
 
-BUILD = "build release"
-MOST_SHOWN = 5_000
-PIECE = 1 << 20
+BUILD_JOB = "build release"
+MAX_SHOWN = 5_000
+READ_BYTES = 1 << 20
 
 
-def plan_of(recipe: Recipe) -> ReleasePlan:
+def make_release_plan(recipe: Recipe) -> ReleasePlan:
     given = recipe.choices
     return ReleasePlan(
         recipe.name,
-        Choices.of(given),
+        LabelChoices.of(given),
         documents=bool(given.get("documents")),
         notes=bool(given.get("notes")),
     )
@@ -51,7 +51,7 @@ def plan_of(recipe: Recipe) -> ReleasePlan:
 def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
     """A new recipe. CampaignError where its name is taken or the campaign has no such grade or
     annotator."""
-    if wrong := exports.check(campaign, plan.choices):
+    if wrong := exports.check_choices(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))
     choices = {name: value for name, value in plan.as_json().items() if name != "name"}
     try:
@@ -59,7 +59,7 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
             recipe = Recipe.objects.create(
                 campaign=campaign, name=plan.name.strip(), choices=choices, created_by=user
             )
-            record(
+            record_event(
                 campaign,
                 user,
                 AuditAction.WROTE_A_RECIPE,
@@ -76,19 +76,19 @@ def delete_recipe(recipe: Recipe, *, user: Any) -> None:
     if recipe.releases.exists():
         raise CampaignError(_("Releases were built with this recipe, so it stays."))
     with transaction.atomic():
-        record(recipe.campaign, user, AuditAction.DELETED_A_RECIPE, recipe.name)
+        record_event(recipe.campaign, user, AuditAction.DELETED_A_RECIPE, recipe.name)
         recipe.delete()
 
 
-def ask_for_release(recipe: Recipe, *, user: Any) -> Job:
+def request_release(recipe: Recipe, *, user: Any) -> Job:
     """The queued job; of a recipe one at a time."""
-    active = Job.objects.filter(kind=BUILD, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
+    active = Job.objects.filter(kind=BUILD_JOB, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
     if active.exists():
         raise CampaignError(_("This recipe is being built already."))
     label = f"Build the release “{recipe.name}” of {recipe.campaign.name}"
     parameters = {"recipe": recipe.pk}
     return jobs.enqueue(
-        BUILD,
+        BUILD_JOB,
         parameters,
         label=label,
         user=user,
@@ -97,8 +97,8 @@ def ask_for_release(recipe: Recipe, *, user: Any) -> Job:
     )
 
 
-@jobs.kind(BUILD, unit="parts")
-def build_release(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(BUILD_JOB, unit="parts")
+def build_release(work: ClaimedJob) -> dict[str, Any]:
     """-> report: facts (as_of, pairs, judgements, adjudicated, bytes), digest, content_digest,
     release, same_as_before"""
     recipe = (
@@ -116,10 +116,10 @@ def build_release(work: Work) -> dict[str, Any]:
 
     with tempfile.TemporaryFile() as file:
         try:
-            facts = write_release(recipe.campaign, plan_of(recipe), file, step=step)
+            facts = write_release(recipe.campaign, make_release_plan(recipe), file, step=step)
         except CampaignError as error:
             raise Refused(str(error)) from None
-        digest, size = digest_of(file), file.tell()
+        digest, size = compute_digest(file), file.tell()
         content = facts.pop("content_sha256")
         same_release = recipe.releases.filter(digest=digest).first()
         release = same_release or Release(
@@ -132,13 +132,15 @@ def build_release(work: Work) -> dict[str, Any]:
         stored = ""
         if same_release is None:
             file.seek(0)
-            release.file.save(f"{release_name(recipe)}-{digest[:12]}.zip", File(file), save=False)
+            release.file.save(
+                f"{release_file_name(recipe)}-{digest[:12]}.zip", File(file), save=False
+            )
             stored = release.file.name
     try:
         with work.finishing() as report:
             if same_release is None:
                 release.save()
-            record(
+            record_event(
                 recipe.campaign,
                 work.job.created_by,
                 AuditAction.BUILT_A_RELEASE,
@@ -160,16 +162,16 @@ def build_release(work: Work) -> dict[str, Any]:
     return report
 
 
-def release_name(recipe: Recipe) -> str:
+def release_file_name(recipe: Recipe) -> str:
     campaign = recipe.campaign
-    return f"{campaign.slug}{exports.marker(campaign, plan_of(recipe).choices)}-release"
+    return f"{campaign.slug}{exports.judge_kind_suffix(campaign, make_release_plan(recipe).choices)}-release"
 
 
-def digest_of(file: IO[bytes]) -> str:
+def compute_digest(file: IO[bytes]) -> str:
     """SHA-256 of the whole file, which is then at its end."""
     file.seek(0)
     total = hashlib.sha256()
-    while block := file.read(PIECE):
+    while block := file.read(READ_BYTES):
         total.update(block)
     return total.hexdigest()
 
@@ -187,7 +189,7 @@ class RelabelledPair(NamedTuple):
         return self.first, self.second
 
 
-def linked(
+def add_pair_ids(
     campaign: Campaign, changes: Sequence[RelabelledPair]
 ) -> list[tuple[RelabelledPair, int | None]]:
     """Each with the row id of its pair, None where the campaign has it no more."""
@@ -235,7 +237,7 @@ CHANGE_COLUMNS = (
 )
 
 
-def difference_csv(different: RecipeDifference) -> str:
+def format_difference_csv(different: RecipeDifference) -> str:
     """The pairs labelled otherwise, then those labelled by one alone, whose other cells are empty;
     no cell runs as a formula."""
     text = io.StringIO()
@@ -246,32 +248,39 @@ def difference_csv(different: RecipeDifference) -> str:
             [label.grade, label.binary, label.decision] if label else ["", "", ""]
             for label in change.labels
         ]
-        table.writerow([harmless(change.topic), harmless(change.document), *cells[0], *cells[1]])
+        table.writerow(
+            [escape_formula(change.topic), escape_formula(change.document), *cells[0], *cells[1]]
+        )
     return text.getvalue()
 
 
-def difference(
+def compare_recipes(
     campaign: Campaign,
-    first: Choices,
-    second: Choices,
+    first: LabelChoices,
+    second: LabelChoices,
     *,
     rows: JudgementRows | None = None,
-    most: int | None = MOST_SHOWN,
+    most: int | None = MAX_SHOWN,
 ) -> RecipeDifference:
     """What the second labels otherwise than the first, on the judgements as they are now. most:
     pairs named of each kind; None: all."""
     with snapshot():
         rows = (
-            read_rows(campaign, judges=ordered((*first.judges, *second.judges)))
+            read_rows(campaign, judges=sort_kinds((*first.judges, *second.judges)))
             if rows is None
             else rows
         )
         a, b = (
-            {(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows}
+            {
+                (row.topic, row.document): row
+                for row in make_labels(campaign, choices, rows=rows).rows
+            }
             for choices in (first, second)
         )
     both = set(a) & set(b)
-    every = sorted(set(a) | set(b), key=lambda pair: (natural(pair[0]), natural(pair[1])))
+    every = sorted(
+        set(a) | set(b), key=lambda pair: (natural_sort_key(pair[0]), natural_sort_key(pair[1]))
+    )
     changed = [pair for pair in every if pair in both and a[pair][2:4] != b[pair][2:4]]
     return RecipeDifference(
         n_first=len(a),

@@ -12,11 +12,11 @@ from typing import IO, Any
 from analysis.judgements.campaign_sample import (
     SampledPair,
     is_sampled,
-    sample_of,
-    sampled_pairs,
-    stages_of,
+    list_sampled_pairs,
+    read_campaign_sample,
+    read_stage_progress,
 )
-from analysis.judgements.labels import Choices, Labels, labels
+from analysis.judgements.labels import LabelChoices, Labels, make_labels
 from annotation.models import Campaign
 from assay.formats.prel import write_prel
 from assay.pools.pool_kinds import PoolKind
@@ -39,28 +39,29 @@ STRATA_COLUMNS = ("number", "stratum", "pairs", "drawn")
 DRAW_COLUMNS = ("topic", "document", "stratum", "place", "stage", "entered")
 
 
-def write_prels(campaign: Campaign, choices: Choices, out: IO[str], *, grades: str) -> None:
+def write_prels(campaign: Campaign, choices: LabelChoices, out: IO[str], *, grades: str) -> None:
     """grades: graded or binary. ValueError where the pool is not sampled, no stage is complete or
     nothing has a label."""
     require_sampled(campaign)
-    write_prel(sample_of(campaign, choices).prel(grades), out)
+    write_prel(read_campaign_sample(campaign, choices).prel(grades), out)
 
 
 def write_sample(
-    campaign: Campaign, choices: Choices, out: IO[str], *, safe: Callable[[str], str] = str
+    campaign: Campaign, choices: LabelChoices, out: IO[str], *, safe: Callable[[str], str] = str
 ) -> None:
     """A row for every pair of the pool; probability: drawn / pairs. grade: empty where there is
     none."""
     require_sampled(campaign)
     out.write("\t".join(SAMPLE_COLUMNS) + "\n")
-    made: Labels = labels(campaign, choices)
-    for pair in sampled_pairs(campaign, made, stages_of(campaign)[0]):
+    made: Labels = make_labels(campaign, choices)
+    for pair in list_sampled_pairs(campaign, made, read_stage_progress(campaign)[0]):
         out.write(
-            "\t".join(safe(str("" if cell is None else cell)) for cell in cells_of(pair)) + "\n"
+            "\t".join(safe(str("" if cell is None else cell)) for cell in sampled_pair_cells(pair))
+            + "\n"
         )
 
 
-def cells_of(pair: SampledPair) -> Sequence[Any]:
+def sampled_pair_cells(pair: SampledPair) -> Sequence[Any]:
     chance = repr(pair.drawn / pair.size)
     return (
         pair.topic,

@@ -20,24 +20,24 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.judgements.live import live_rows
+from analysis.judgements.live import get_snapshot
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, import_job, payment, recipe_rankings, recipes
-from analysis.publishing.forms import RecipeForm, ReleaseForm, WantedForm
+from analysis.publishing.forms import ExportOptionsForm, RecipeForm, ReleaseForm
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign, may_create, person
-from annotation.services.audit import record
+from annotation.permissions import can_create, get_managed_campaign, get_person
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from assay.natural import natural
+from assay.natural import natural_sort_key
 from pooling import tasks
 from pooling.models import Job
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
-from pooling.platform.page_files import render
-from pooling.selectors.jobs import shown
+from pooling.platform.page_files import render_page
+from pooling.selectors.jobs import make_job_view
 
-GROUPS = (
+EXPORT_GROUPS = (
     (gettext_lazy("For evaluation"), ("qrels", "qrels-binary", "beir")),
     (gettext_lazy("Of the sampled pool"), ("prels", "prels-binary", "sample")),
     (
@@ -63,9 +63,9 @@ GROUPS = (
 @login_required
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    form = WantedForm(request.GET or None, campaign=campaign)
-    return _page(
+    campaign = get_managed_campaign(request, slug)
+    form = ExportOptionsForm(request.GET or None, campaign=campaign)
+    return _render_page(
         request,
         campaign,
         form,
@@ -74,20 +74,20 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _groups(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
+def _group_exports(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
     """The files that the campaign has, under their titles."""
-    offered = exports.offered(campaign)
+    offered = exports.available_exports(campaign)
     groups = [
-        (str(title), [_shown(offered[name], query) for name in names if name in offered])
-        for title, names in GROUPS
+        (str(title), [_export_context(offered[name], query) for name in names if name in offered])
+        for title, names in EXPORT_GROUPS
     ]
     return [(title, files) for title, files in groups if files]
 
 
-def _page(
+def _render_page(
     request: HttpRequest,
     campaign: Campaign,
-    form: WantedForm,
+    form: ExportOptionsForm,
     recipe_form: RecipeForm,
     *,
     status: int = 200,
@@ -101,36 +101,36 @@ def _page(
         "tab": "export",
         "form": form,
         "recipe_form": recipe_form,
-        "recipes": _recipes(campaign),
+        "recipes": _recipe_contexts(campaign),
         "said": form.choices().words() if form.is_bound and form.is_valid() else [],
-        "groups": _groups(campaign, query),
+        "groups": _group_exports(campaign, query),
     }
-    return render(request, "analysis/export.html", context, status=status)
+    return render_page(request, "analysis/export.html", context, status=status)
 
 
-def _shown(export: exports.Export, query: str) -> dict[str, object]:
+def _export_context(export: exports.Export, query: str) -> dict[str, object]:
     return {"export": export, "query": f"?{query}" if query and export.heeds else ""}
 
 
-def _recipes(campaign: Campaign) -> list[dict[str, Any]]:
+def _recipe_contexts(campaign: Campaign) -> list[dict[str, Any]]:
     with_releases = list(
         campaign.recipes.prefetch_related(
             Prefetch("releases", Release.objects.order_by("-created_at"))
         )
     )
     last: dict[int, Job] = {}
-    jobs = Job.objects.filter(kind=recipes.BUILD, campaign_id=campaign.pk).select_related(
+    jobs = Job.objects.filter(kind=recipes.BUILD_JOB, campaign_id=campaign.pk).select_related(
         "collection", "created_by"
     )
     for job in jobs.order_by("created_at"):
         last[job.parameters["recipe"]] = job
-    return [_written(recipe, last.get(recipe.pk)) for recipe in with_releases]
+    return [_recipe_context(recipe, last.get(recipe.pk)) for recipe in with_releases]
 
 
-def _written(recipe: Recipe, job: Job | None) -> dict[str, Any]:
+def _recipe_context(recipe: Recipe, job: Job | None) -> dict[str, Any]:
     """A recipe as the page shows it: in words, its releases newest first, and its last job unless
     that went well."""
-    plan = recipes.plan_of(recipe)
+    plan = recipes.make_release_plan(recipe)
     return {
         "pk": recipe.pk,
         "name": recipe.name,
@@ -140,7 +140,7 @@ def _written(recipe: Recipe, job: Job | None) -> dict[str, Any]:
             *(["with notes"] if plan.notes else []),
         ],
         "built": list(recipe.releases.all()),
-        "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
+        "work": make_job_view(job) if job is not None and job.state != Job.State.DONE else None,
         "same": bool(job is not None and job.report.get("same_as_before")),
     }
 
@@ -149,41 +149,43 @@ def _written(recipe: Recipe, job: Job | None) -> dict[str, Any]:
 @require_safe
 def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileResponse:
     """One file, whole. Choices that are no choices come back as the page that says so."""
-    campaign = managed_campaign(request, slug)
-    export = exports.find(name)
+    campaign = get_managed_campaign(request, slug)
+    export = exports.find_export(name)
     if export is None:
         raise Http404("No such export.")
-    form = WantedForm(request.GET, campaign=campaign)
+    form = ExportOptionsForm(request.GET, campaign=campaign)
     if not form.is_valid():
-        return _page(
+        return _render_page(
             request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400
         )
     try:
-        prepared = exports.prepared(export, campaign, form.wanted())
+        prepared = exports.prepare_export(export, campaign, form.wanted())
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-export", slug)
     if request.method == "GET":
-        exports.note_export(campaign, request.user, export, form.wanted())
-    return download(prepared, export.filename(campaign, form.wanted().choices), export.content_type)
+        exports.log_export(campaign, request.user, export, form.wanted())
+    return file_response(
+        prepared, export.filename(campaign, form.wanted().choices), export.content_type
+    )
 
 
 @login_required
 @require_safe
 def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Hours and judgements of each annotator, with names; with `rate` and `per` the amounts."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     try:
-        rate = payment.Rate.of(request.GET.get("rate", ""), request.GET.get("per", ""))
+        rate = payment.PayRate.of(request.GET.get("rate", ""), request.GET.get("per", ""))
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-people", slug)
     response = HttpResponse(
-        payment.prepared(campaign, rate, actor=person(request)),
+        payment.export_payment_text(campaign, rate, actor=get_person(request)),
         content_type="text/csv; charset=utf-8",
     )
     response["Content-Disposition"] = str(
-        content_disposition_header(as_attachment=True, filename=payment.filename(campaign))
+        content_disposition_header(as_attachment=True, filename=payment.payment_filename(campaign))
     )
     return response
 
@@ -191,7 +193,7 @@ def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     form = RecipeForm(request.POST, campaign=campaign, prefix="recipe")
     if form.is_valid():
         try:
@@ -201,21 +203,21 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("The recipe %(name)s is saved.") % {"name": recipe.name})
             return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
-    return _page(request, campaign, WantedForm(campaign=campaign), form, status=400)
+    return _render_page(request, campaign, ExportOptionsForm(campaign=campaign), form, status=400)
 
 
 @login_required
 @require_POST
 def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Build a release with the recipe, or delete it."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
     try:
         if request.POST.get("action") == "delete":
             recipes.delete_recipe(recipe, user=request.user)
             messages.success(request, _("The recipe %(name)s is deleted.") % {"name": recipe.name})
         else:
-            tasks.send(recipes.ask_for_release(recipe, user=request.user))
+            tasks.send(recipes.request_release(recipe, user=request.user))
     except CampaignError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
@@ -225,26 +227,26 @@ def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
     """The zip file."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     release = get_object_or_404(
         Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign
     )
     if request.method == "GET":
-        record(
+        record_event(
             campaign,
-            person(request),
+            get_person(request),
             AuditAction.EXPORTED,
             f"release {release.recipe.name}",
             digest=release.digest,
         )
-    return download(
+    return file_response(
         release.file.open("rb"),
-        f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip",
+        f"{recipes.release_file_name(release.recipe)}-{release.digest[:12]}.zip",
         exports.ZIP,
     )
 
 
-def _two_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Recipe] | None:
+def _selected_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Recipe] | None:
     """Those that the address names, if they are two of this campaign."""
     recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
     first, second = (
@@ -254,7 +256,7 @@ def _two_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Reci
     return None if first is None or second is None or first == second else (first, second)
 
 
-def _asked_for_two(request: HttpRequest, slug: str) -> HttpResponse:
+def _redirect_to_difference(request: HttpRequest, slug: str) -> HttpResponse:
     messages.error(request, _("Choose two different recipes to compare."))
     return redirect("campaign-export", slug)
 
@@ -264,19 +266,19 @@ def _asked_for_two(request: HttpRequest, slug: str) -> HttpResponse:
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
     """What two recipes label differently on the judgements as they are now, and whether they rank
     the systems alike."""
-    campaign = managed_campaign(request, slug)
-    two = _two_recipes(request, campaign)
+    campaign = get_managed_campaign(request, slug)
+    two = _selected_recipes(request, campaign)
     if two is None:
-        return _asked_for_two(request, slug)
+        return _redirect_to_difference(request, slug)
     first, second = two
-    live = live_rows(campaign)
-    plans = [recipes.plan_of(one).choices for one in (first, second)]
-    depends_on = recipe_rankings.marks_of(campaign, live)
+    live = get_snapshot(campaign)
+    plans = [recipes.make_release_plan(one).choices for one in (first, second)]
+    depends_on = recipe_rankings.comparison_marks(campaign, live)
     name = ("difference of recipes", (first.pk, second.pk))
     change = live.remembered(
-        name, depends_on, lambda: recipes.difference(campaign, *plans, rows=live.rows)
+        name, depends_on, lambda: recipes.compare_recipes(campaign, *plans, rows=live.rows)
     )
-    job, new = recipe_rankings.newest_comparison(campaign, first, second, live)
+    job, new = recipe_rankings.get_newest_comparison(campaign, first, second, live)
     if new is not None:
         tasks.send(new)
     context = {
@@ -289,12 +291,12 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
         "changes": _changes_page(request, campaign, change.changes, part="changes"),
         "alone": _changes_page(request, campaign, change.alone, part="alone", prefix="alone-"),
         "n_alone": change.only_first + change.only_second,
-        "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
+        "work": make_job_view(job) if job is not None and job.state != Job.State.DONE else None,
         "compared": job.report | {"current": job.parameters["marks"][:2] == depends_on[:2]}
         if job is not None and job.state == Job.State.DONE
         else None,
     }
-    return render(request, "analysis/export_difference.html", context)
+    return render_page(request, "analysis/export_difference.html", context)
 
 
 def _changes_page(
@@ -311,15 +313,15 @@ def _changes_page(
         changes,
         search=lambda change: f"{change.topic} {change.document}",
         sort={
-            "topic": lambda change: natural(change.topic),
-            "document": lambda change: natural(change.document),
+            "topic": lambda change: natural_sort_key(change.topic),
+            "document": lambda change: natural_sort_key(change.document),
             "first": lambda change: change.labels[0].grade if change.labels[0] else None,
             "second": lambda change: change.labels[1].grade if change.labels[1] else None,
         },
         prefix=prefix,
         part=part,
     )
-    shown.show(recipes.linked(campaign, list(shown)))
+    shown.show(recipes.add_pair_ids(campaign, list(shown)))
     return shown
 
 
@@ -327,15 +329,17 @@ def _changes_page(
 @require_safe
 def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Every pair that the two recipes label differently, as CSV."""
-    campaign = managed_campaign(request, slug)
-    two = _two_recipes(request, campaign)
+    campaign = get_managed_campaign(request, slug)
+    two = _selected_recipes(request, campaign)
     if two is None:
-        return _asked_for_two(request, slug)
+        return _redirect_to_difference(request, slug)
     first, second = two
-    change = recipes.difference(
-        campaign, *(recipes.plan_of(one).choices for one in (first, second)), most=None
+    change = recipes.compare_recipes(
+        campaign, *(recipes.make_release_plan(one).choices for one in (first, second)), most=None
     )
-    response = HttpResponse(recipes.difference_csv(change), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(
+        recipes.format_difference_csv(change), content_type="text/csv; charset=utf-8"
+    )
     name = f"{campaign.slug}-{slugify(first.name)}-and-{slugify(second.name)}.csv"
     response["Content-Disposition"] = str(
         content_disposition_header(as_attachment=True, filename=name)
@@ -348,7 +352,7 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_release(request: HttpRequest) -> HttpResponse:
     """A release, or judgements made elsewhere. The upload is kept until the job has read it."""
-    if not may_create(request):
+    if not can_create(request):
         raise PermissionDenied(
             _(
                 "You may not make collections and campaigns. Ask an administrator of this "
@@ -364,7 +368,7 @@ def _import_form(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             said = {key: form.cleaned_data[key] for key in ("name", "scale", "threshold")}
-            job = import_job.receive(
+            job = import_job.queue_import(
                 form.cleaned_data["release"],
                 user=request.user,
                 judged=said,
@@ -375,12 +379,12 @@ def _import_form(request: HttpRequest) -> HttpResponse:
         else:
             tasks.send(job)
             return redirect("job", job.pk)
-    return render(
+    return render_page(
         request, "analysis/import.html", {"form": form}, status=400 if form.errors else 200
     )
 
 
-def download(content: object, filename: str, content_type: str) -> FileResponse:
+def file_response(content: object, filename: str, content_type: str) -> FileResponse:
     charset = "" if content_type == exports.ZIP else "; charset=utf-8"
     return FileResponse(
         content, as_attachment=True, filename=filename, content_type=content_type + charset

@@ -9,11 +9,11 @@ import zipfile
 from collections.abc import Callable, Mapping
 from typing import IO, BinaryIO
 
-EPOCH = (1980, 1, 1, 0, 0, 0)
-Part = Callable[[IO[str]], object]
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+PartWriter = Callable[[IO[str]], object]
 
 
-class _Hashed(io.RawIOBase):
+class _HashingWriter(io.RawIOBase):
     """Passes bytes on and keeps their digest."""
 
     def __init__(self, target: IO[bytes]) -> None:
@@ -29,7 +29,7 @@ class _Hashed(io.RawIOBase):
 
 def write_zip(
     out: BinaryIO,
-    parts: Mapping[str, Part],
+    parts: Mapping[str, PartWriter],
     *,
     sums: str = "",
     step: Callable[[str], object] = lambda name: None,
@@ -40,9 +40,9 @@ def write_zip(
     with zipfile.ZipFile(out, "w") as archive:
         for name in sorted(parts):
             step(name)
-            digests[name] = _add(archive, name, parts[name])
+            digests[name] = _add_part(archive, name, parts[name])
         if sums:
-            _add(
+            _add_part(
                 archive,
                 sums,
                 lambda text: text.writelines(
@@ -51,15 +51,15 @@ def write_zip(
             )
 
 
-def _add(archive: zipfile.ZipFile, name: str, write: Part) -> str:
-    info = zipfile.ZipInfo(name, EPOCH)
+def _add_part(archive: zipfile.ZipFile, name: str, write: PartWriter) -> str:
+    info = zipfile.ZipInfo(name, ZIP_EPOCH)
     info.compress_type, info.create_system, info.external_attr = (
         zipfile.ZIP_DEFLATED,
         3,
         0o644 << 16,
     )
     with archive.open(info, "w", force_zip64=True) as member:
-        hashed = _Hashed(member)
+        hashed = _HashingWriter(member)
         buffered = io.BufferedWriter(hashed, 1 << 18)
         text = io.TextIOWrapper(buffered, encoding="utf-8", newline="\n", write_through=True)
         write(text)

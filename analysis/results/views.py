@@ -20,133 +20,148 @@ from django.views.decorators.http import require_safe
 
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as figures
-from analysis.dashboard.views.agreement import pictures_of_agreement
-from analysis.dashboard.views.labels import pictures_of_labels
-from analysis.dashboard.views.progress import pictures_of_progress, verdict
-from analysis.judgements.page_rows import as_of, page_rows
+from analysis.dashboard.views.agreement import agreement_charts
+from analysis.dashboard.views.labels import label_charts
+from analysis.dashboard.views.progress import forecast_verdict, progress_charts
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from analysis.models import Report
-from analysis.systems.answer_page import context_for_readers
+from analysis.systems.answer_page import reader_context
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import kin_of, renamed_since, result_of, without_studies
-from analysis.systems.views import shown_table
+from analysis.systems.selectors import (
+    exclude_studies,
+    list_related_reports,
+    list_renamed_runs,
+    ordered_result,
+)
+from analysis.systems.views import table_context
 from annotation.models import Campaign, ResultsLink
-from annotation.permissions import results_campaign
+from annotation.permissions import get_results_campaign
 from annotation.services.people import attempts
-from annotation.services.people.results_links import good_results_link
+from annotation.services.people.results_links import get_valid_results_link
 from assay.results import undefined_reasons
 from pooling.platform.listing import ListPage
-from pooling.platform.page_files import render
-from pooling.platform.requests import address_of
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import client_address
 
-SECRET = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
+SECRET_HEADERS = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 """Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine
 keeps it."""
 
-Address = Callable[..., str]
+UrlBuilder = Callable[..., str]
 """(name of the part, or report=row) -> where this reader finds it"""
 
 
-def _progress(campaign: Campaign) -> dict[str, Any]:
-    live = page_rows(campaign)
-    now = figures.progress(campaign, live=live)
+def _progress_context(campaign: Campaign) -> dict[str, Any]:
+    live = get_page_snapshot(campaign)
+    now = figures.compute_progress(campaign, live=live)
     alpha = agreement_figures.latest_alpha(campaign, live)
     if alpha["at"] is None:
         alpha["reason"] = _("not computed yet")
     return {
-        "as_of": as_of(live),
+        "as_of": figures_as_of(live),
         "now": now,
         "alpha": alpha,
-        "verdict": verdict(campaign, now),
-        **pictures_of_progress(campaign, live, now),
+        "verdict": forecast_verdict(campaign, now),
+        **progress_charts(campaign, live, now),
     }
 
 
-def _agreement(campaign: Campaign) -> dict[str, Any]:
-    live = page_rows(campaign)
+def _agreement_context(campaign: Campaign) -> dict[str, Any]:
+    live = get_page_snapshot(campaign)
     heavy = agreement_figures.newest_agreement(campaign, live)
-    return {"as_of": as_of(live), "heavy": heavy, **pictures_of_agreement(campaign, live, heavy)}
+    return {"as_of": figures_as_of(live), "heavy": heavy, **agreement_charts(campaign, live, heavy)}
 
 
-def _labels(campaign: Campaign) -> dict[str, Any]:
-    live = page_rows(campaign)
-    return {"as_of": as_of(live), **pictures_of_labels(campaign, live)}
+def _labels_context(campaign: Campaign) -> dict[str, Any]:
+    live = get_page_snapshot(campaign)
+    return {"as_of": figures_as_of(live), **label_charts(campaign, live)}
 
 
-def _systems(campaign: Campaign, request: HttpRequest, address: Address) -> dict[str, Any]:
-    leads = context_for_readers(campaign, request.GET.get("measure", ""))
+def _systems_context(
+    campaign: Campaign, request: HttpRequest, address: UrlBuilder
+) -> dict[str, Any]:
+    leads = reader_context(campaign, request.GET.get("measure", ""))
     if "answer" in leads:
-        leads["tables"] = [shown_table(one, folded=False) for one in leads["tables"]]
+        leads["tables"] = [table_context(one, folded=False) for one in leads["tables"]]
     sort = {"title": "title", "finished": "finished_at"}
     reports = ListPage(
-        request, _reports(campaign).defer("result"), search=("title",), sort=sort, wide=True
+        request,
+        _finished_reports(campaign).defer("result"),
+        search=("title",),
+        sort=sort,
+        wide=True,
     )
     reports.show([(report, address(report=report.pk)) for report in reports])
     return {"leads": leads, "reports": reports}
 
 
-PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]] | None]] = {
-    "progress": ("Progress", _progress),
-    "agreement": ("Agreement", _agreement),
-    "labels": ("Labels", _labels),
+RESULT_PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]] | None]] = {
+    "progress": ("Progress", _progress_context),
+    "agreement": ("Agreement", _agreement_context),
+    "labels": ("Labels", _labels_context),
     "systems": ("Systems", None),
 }
 """Title, and what the page shows of a campaign; that of Systems depends on what the address asks
 for."""
 
 
-def _reports(campaign: Campaign) -> Any:
+def _finished_reports(campaign: Campaign) -> Any:
     """Finished ones, the newest first."""
     return (
-        without_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False))
+        exclude_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False))
         .select_related("job")
         .order_by("-pk")
     )
 
 
-def _page(
-    request: HttpRequest, campaign: Campaign, part: str, address: Address, **more: Any
+def _render_part(
+    request: HttpRequest, campaign: Campaign, part: str, address: UrlBuilder, **more: Any
 ) -> HttpResponse:
-    if part not in PARTS:
+    if part not in RESULT_PARTS:
         raise Http404("No such page of results.")
-    title, content = PARTS[part]
-    context = _frame(campaign, part, address) | {"title": title} | more
+    title, content = RESULT_PARTS[part]
+    context = _frame_context(campaign, part, address) | {"title": title} | more
     if campaign.state != Campaign.State.DRAFT:
         context |= (
-            content(campaign) if content is not None else _systems(campaign, request, address)
+            content(campaign)
+            if content is not None
+            else _systems_context(campaign, request, address)
         )
-    return render(request, f"analysis/results_{part}.html", context)
+    return render_page(request, f"analysis/results_{part}.html", context)
 
 
-def _report(
-    request: HttpRequest, campaign: Campaign, pk: int, address: Address, **more: Any
+def _render_report(
+    request: HttpRequest, campaign: Campaign, pk: int, address: UrlBuilder, **more: Any
 ) -> HttpResponse:
-    report = get_object_or_404(_reports(campaign), pk=pk)
-    kind, result = KINDS[report.kind], result_of(report) or {}
+    report = get_object_or_404(_finished_reports(campaign), pk=pk)
+    kind, result = KINDS[report.kind], ordered_result(report) or {}
     pictures = (
-        kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
+        kind.pictures(result, list_related_reports(report))
+        if kind.beside_others
+        else kind.pictures(result)
     )
-    context = _frame(campaign, "systems", address) | more
+    context = _frame_context(campaign, "systems", address) | more
     context |= {
         "report": report,
         "kind": kind,
         "title": report.title,
         "tables": [
-            shown_table(table, folded=number >= 2)
+            table_context(table, folded=number >= 2)
             for number, table in enumerate(kind.tables(result))
         ],
         "pictures": pictures,
         "undefined": undefined_reasons(result),
-        "renamed": renamed_since(report),
+        "renamed": list_renamed_runs(report),
     }
-    return render(request, "analysis/results_report.html", context)
+    return render_page(request, "analysis/results_report.html", context)
 
 
-def _frame(campaign: Campaign, part: str, address: Address) -> dict[str, Any]:
-    tabs = [(title, address(name), name == part) for name, (title, _) in PARTS.items()]
+def _frame_context(campaign: Campaign, part: str, address: UrlBuilder) -> dict[str, Any]:
+    tabs = [(title, address(name), name == part) for name, (title, _) in RESULT_PARTS.items()]
     return {"campaign": campaign, "tabs": tabs, "all_reports": address("systems")}
 
 
-def _for_members(campaign: Campaign) -> Address:
+def _member_urls(campaign: Campaign) -> UrlBuilder:
     def address(part: str = "", *, report: int | None = None) -> str:
         if report is not None:
             return reverse("campaign-results-report", args=[campaign.slug, report])
@@ -158,51 +173,51 @@ def _for_members(campaign: Campaign) -> Address:
 @login_required
 @never_cache
 @require_safe
-def of_campaign(request: HttpRequest, slug: str, part: str = "progress") -> HttpResponse:
-    campaign = results_campaign(request, slug)
-    return _page(request, campaign, part, _for_members(campaign))
+def campaign_results(request: HttpRequest, slug: str, part: str = "progress") -> HttpResponse:
+    campaign = get_results_campaign(request, slug)
+    return _render_part(request, campaign, part, _member_urls(campaign))
 
 
 @login_required
 @never_cache
 @require_safe
-def report_of_campaign(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    campaign = results_campaign(request, slug)
-    return _report(request, campaign, pk, _for_members(campaign))
+def campaign_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    campaign = get_results_campaign(request, slug)
+    return _render_report(request, campaign, pk, _member_urls(campaign))
 
 
-def by_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def requires_results_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The view with the link in place of its token: 410 where it is over or was never one, 429
     where it is asked for too often."""
 
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
-        link = good_results_link(token)
+        link = get_valid_results_link(token)
         if link is None:
             reason = _(
                 "This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one."
             )
-            response = render(
+            response = render_page(
                 request, "analysis/results_refused.html", {"reason": reason}, status=410
             )
-        elif not attempts.may_look(link.digest, address=address_of(request)):
+        elif not attempts.can_open_link(link.digest, address=client_address(request)):
             reason = _(
                 "These pages were opened too often from here. Wait five minutes and try again."
             )
-            response = render(
+            response = render_page(
                 request, "analysis/results_refused.html", {"reason": reason}, status=429
             )
-            response.headers["Retry-After"] = str(int(attempts.SPAN.total_seconds()))
+            response.headers["Retry-After"] = str(int(attempts.ATTEMPT_PERIOD.total_seconds()))
         else:
             response = view(request, link, token, **named)
-        for name, value in SECRET.items():
+        for name, value in SECRET_HEADERS.items():
             response.headers[name] = value
         return response
 
     return guarded
 
 
-def _for_readers(token: str) -> Address:
+def _link_urls(token: str) -> UrlBuilder:
     def address(part: str = "", *, report: int | None = None) -> str:
         return (
             reverse("results-link-report", args=[token, report])
@@ -215,15 +230,15 @@ def _for_readers(token: str) -> Address:
 
 @never_cache
 @require_safe
-@by_link
-def of_link(
+@requires_results_link
+def link_results(
     request: HttpRequest, link: ResultsLink, token: str, part: str = "progress"
 ) -> HttpResponse:
-    return _page(request, link.campaign, part, _for_readers(token), link=link)
+    return _render_part(request, link.campaign, part, _link_urls(token), link=link)
 
 
 @never_cache
 @require_safe
-@by_link
-def report_of_link(request: HttpRequest, link: ResultsLink, token: str, pk: int) -> HttpResponse:
-    return _report(request, link.campaign, pk, _for_readers(token), link=link)
+@requires_results_link
+def link_report(request: HttpRequest, link: ResultsLink, token: str, pk: int) -> HttpResponse:
+    return _render_report(request, link.campaign, pk, _link_urls(token), link=link)

@@ -17,19 +17,24 @@ from rest_framework.views import APIView
 
 from analysis.models import Report
 from analysis.studies import keeping
-from analysis.studies.given import Given, given_files
-from analysis.studies.papers import NAMES, study_named
-from analysis.studies.selectors import my_studies, visible_study
+from analysis.studies.given import StudyInputs, store_uploads
+from analysis.studies.papers import STUDY_NAMES, get_study
+from analysis.studies.selectors import get_visible_study, visible_studies
 from analysis.systems.reports import delete_report
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from assay.formats.errors import FormatError
 from pooling import tasks
-from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
-from pooling.api.lists import Filter
-from pooling.api.repeats import repeatable
-from pooling.api.schema import problems
-from pooling.api.views import refusal
-from pooling.permissions import managed_collection, person
+from pooling.api.bodies import (
+    ONE_OF_CAMPAIGN_AND_COLLECTION,
+    SlugTextField,
+    StrictSerializer,
+    TextField,
+)
+from pooling.api.lists import ListFilter
+from pooling.api.repeats import make_idempotent
+from pooling.api.schema import problem_responses
+from pooling.api.views import to_api_exception
+from pooling.permissions import get_managed_collection, get_person
 from pooling.platform.jobs import Refused
 
 
@@ -77,7 +82,7 @@ class StudySerializer(serializers.ModelSerializer):
         return row.result
 
 
-class AskStudySerializer(Body):
+class AskStudySerializer(StrictSerializer):
     """Of a campaign or a collection, one of them. runs: ids (all of the collection); qrels:
     references as for reports (the labels of the campaign, or what was imported); clicks: qrels
     taken as clicks; options: keys of the study's TOML file that are no files; files: key -> name of
@@ -85,7 +90,7 @@ class AskStudySerializer(Body):
 
     schema = ONE_OF_CAMPAIGN_AND_COLLECTION
 
-    name = serializers.ChoiceField(choices=[(name, name) for name in NAMES])
+    name = serializers.ChoiceField(choices=[(name, name) for name in STUDY_NAMES])
     campaign = SlugTextField(required=False)
     collection = SlugTextField(required=False)
     runs = serializers.ListField(child=serializers.IntegerField(), required=False)
@@ -102,46 +107,51 @@ class AskStudySerializer(Body):
         return data
 
 
-class Studies(GenericAPIView):
+class StudyList(GenericAPIView):
     serializer_class = StudySerializer
     queryset = Report.objects.none()
     orders = ("title", "created_at", "finished_at")
-    filters = (Filter("collection", "collection__slug"), Filter("campaign", "campaign__slug"))
+    filters = (
+        ListFilter("collection", "collection__slug"),
+        ListFilter("campaign", "campaign__slug"),
+    )
 
     @extend_schema(responses=StudySerializer(many=True))
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(my_studies(request))
+        page = self.paginate_queryset(visible_studies(request))
         return self.get_paginated_response(StudySerializer(page, many=True).data)
 
-    @extend_schema(request=AskStudySerializer, responses={202: StudySerializer, **problems(404)})
-    @repeatable
+    @extend_schema(
+        request=AskStudySerializer, responses={202: StudySerializer, **problem_responses(404)}
+    )
+    @make_idempotent
     def post(self, request: Request) -> Response:
         asked = AskStudySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-        campaign = managed_campaign(request, data["campaign"]) if "campaign" in data else None
+        campaign = get_managed_campaign(request, data["campaign"]) if "campaign" in data else None
         collection = (
-            campaign.collection if campaign else managed_collection(request, data["collection"])
+            campaign.collection if campaign else get_managed_collection(request, data["collection"])
         )
-        uploads, files = given_files(
+        uploads, files = store_uploads(
             {
                 key: [(name, text.encode()) for name, text in named.items()]
                 for key, named in data["files"].items()
             }
         )
-        given = Given(
+        given = StudyInputs(
             data["options"], uploads, files, data.get("runs"), data["qrels"], data.get("clicks")
         )
         try:
-            row = keeping.ask_for_study(
-                study_named(data["name"]),
+            row = keeping.request_study(
+                get_study(data["name"]),
                 collection=collection,
                 campaign=campaign,
                 given=given,
                 user=request.user,
             )
         except Refused as error:
-            raise refusal(error) from None
+            raise to_api_exception(error) from None
         except FormatError as error:
             raise serializers.ValidationError({"options": error.lines()}) from None
         if row.job is not None:
@@ -152,16 +162,16 @@ class Studies(GenericAPIView):
         )
 
 
-class OneStudy(GenericAPIView):
+class StudyDetail(GenericAPIView):
     serializer_class = StudySerializer
     queryset = Report.objects.none()
 
     def get(self, request: Request, pk: int) -> Response:
-        return Response(StudySerializer(visible_study(request, pk)).data)
+        return Response(StudySerializer(get_visible_study(request, pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        delete_report(visible_study(request, pk))
+        delete_report(get_visible_study(request, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -177,6 +187,6 @@ class StudyZip(APIView):
         },
     )
     def get(self, request: Request, pk: int) -> Any:
-        row = visible_study(request, pk)
-        name, file = keeping.handed_out(row, person(request))
+        row = get_visible_study(request, pk)
+        name, file = keeping.open_for_download(row, get_person(request))
         return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")

@@ -7,28 +7,28 @@ import shlex
 from functools import cache, partial
 from typing import Any
 
-from analysis.studies.settings import Settings
+from analysis.studies.settings import StudySettings
 from analysis.studies.study import PartLeftOut
-from analysis.systems.kind import NotPossible, Result
+from analysis.systems.kind import NotComputable, Result
 from analysis.systems.running import Analysis
-from assay.analyses.shared.measures import Stored
+from assay.analyses.shared.measures import InMemoryInputs
 from assay.calls import command_words
-from assay.cli.command_list import command_name, loaded
+from assay.cli.command_list import command_name, load_command
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
 
-KEPT = 100 << 20
+CACHE_BYTES = 100 << 20
 """Bytes of run files, packed as they are, that are kept in memory."""
 
 
-class Bench:
+class StudyContext:
     """warnings: of all commands. commands: those that ran since `begin`, as a person types them
     beside the TOML file.
 
     scratch: a folder for files that one command writes and another reads.
     """
 
-    def __init__(self, settings: Settings, *, scratch: str, processes: int = 1) -> None:
+    def __init__(self, settings: StudySettings, *, scratch: str, processes: int = 1) -> None:
         self.settings, self.processes, self.scratch = settings, processes, scratch
         self.warnings: list[str] = []
         self.commands: list[str] = []
@@ -78,32 +78,32 @@ class Bench:
     def run(self, command: str, **given: Any) -> Result:
         """The command's JSON object, with these inputs and options. Raises PartLeftOut with the
         command's reason if it cannot be computed."""
-        words = command_words(loaded(command), given)
+        words = command_words(load_command(command), given)
         key = (command, *words)
         said = shlex.join(["assay", *command_name(command).split(), *map(self.plain, words)])
         if said not in self.commands:
             self.commands.append(said)
         if key not in self._done:
             try:
-                seed = {"seed": self.seed} if loaded(command).takes_seed else {}
+                seed = {"seed": self.seed} if load_command(command).takes_seed else {}
                 analysis = Analysis(command, {**given, **seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
                 self._done[key] = analysis.compute()
-            except NotPossible as error:
+            except NotComputable as error:
                 raise PartLeftOut(f"`{command}` refused: {self.plain(str(error))}") from None
             for text in analysis.warnings:
                 self.warn(text)
         return self._done[key]
 
-    def _stored(self) -> Stored | None:
+    def _stored(self) -> InMemoryInputs | None:
         """Runs that are read once for all commands, where they are small enough to be kept."""
         if "runs" not in self.settings.values or self.settings.values.get("scores") == "float32":
             return None
         paths = self.files("runs")
-        if sum(os.path.getsize(path) for path in paths) > KEPT:
+        if sum(os.path.getsize(path) for path in paths) > CACHE_BYTES:
             return None
-        return Stored(runs={path: partial(self._run, path) for path in paths}, qrels={})
+        return InMemoryInputs(runs={path: partial(self._run, path) for path in paths}, qrels={})
 
     @cache  # noqa: B019 - a bench lives as long as its study
     def _run(self, path: str) -> RunColumns:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.studies.making import MadePart, MadeStudy
-from analysis.studies.report import html, markdown
-from assay.charts.printed import Nothing, printed
-from assay.cli.base import BadInput, jsonable
+from analysis.studies.report import render_html, render_markdown
+from assay.charts.printed import EmptyFigure, render_files
+from assay.cli.base import BadInput, to_json_types
 from assay.tabular import to_csv, to_latex
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
@@ -35,14 +35,14 @@ def refuse_target(target: Path, *, replace: bool) -> None:
         raise BadInput(
             f"{target} holds a study; --replace puts the new one in its place, or name another folder with --output"
         )
-    if own := [name for name in _files_in(target) if name not in _sums(target)]:
+    if own := [name for name in _files_in(target) if name not in _read_checksums(target)]:
         raise BadInput(
             f"{target} holds what no study has written ({', '.join(own[:3])}); move it, or name "
             f"another folder with --output"
         )
 
 
-def is_of_a_study(path: Path) -> bool:
+def is_study_input(path: Path) -> bool:
     """Whether this TOML file lies among the inputs of a study that was made: made again, it takes
     them along."""
     return (
@@ -58,7 +58,7 @@ def _files_in(folder: Path) -> list[str]:
     )
 
 
-def _sums(folder: Path) -> dict[str, str]:
+def _read_checksums(folder: Path) -> dict[str, str]:
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def _sums(folder: Path) -> dict[str, str]:
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
-def write_study(
+def write_study_folder(
     made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False
 ) -> dict[str, Any]:
     """-> the contract's answer. inputs: a folder to be moved in as `inputs`. Raises BadInput."""
@@ -94,24 +94,24 @@ def write_study(
             "left_out": {name: reason for name, (_, reason) in made.left_out.items()},
             "warnings": made.warnings,
         }
-        _say(
+        _write_text(
             temporary / ABOUT,
-            json.dumps(jsonable(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
+            json.dumps(to_json_types(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         )
-        _say(temporary / "study.toml", made.settings.text)
-        _say(temporary / "report.html", html(made))
-        _say(temporary / "report.md", markdown(made))
+        _write_text(temporary / "study.toml", made.settings.text)
+        _write_text(temporary / "report.html", render_html(made))
+        _write_text(temporary / "report.md", render_markdown(made))
         sums = "".join(
             f"{hashlib.sha256((temporary / name).read_bytes()).hexdigest()}  {name}\n"
             for name in _files_in(temporary)
         )
-        _say(temporary / SUMS, sums)
-        _open_to_readers(temporary)
-        _put(temporary, target)
+        _write_text(temporary / SUMS, sums)
+        _set_default_permissions(temporary)
+        _replace_folder(temporary, target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    return jsonable(about)  # type: ignore[no-any-return]
+    return to_json_types(about)  # type: ignore[no-any-return]
 
 
 def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
@@ -129,15 +129,15 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
         files[f"tables/{table.key}.tex"] = to_latex(table).encode()
         files[f"tables/{table.key}.csv"] = to_csv(table).encode()
         files[f"tables/{table.key}.json"] = (
-            json.dumps(jsonable(table.as_json()), ensure_ascii=False, indent=1) + "\n"
+            json.dumps(to_json_types(table.as_json()), ensure_ascii=False, indent=1) + "\n"
         ).encode()
     for figure in one.section.figures:
         try:
             files |= {
                 f"figures/{figure.key}.{kind}": data
-                for kind, data in printed(figure.picture, titled=False).items()
+                for kind, data in render_files(figure.picture, titled=False).items()
             }
-        except Nothing:
+        except EmptyFigure:
             continue  # the report says in its place why there is none
         numbers = figure.picture.table(figure.key)
         files[f"figures/{figure.key}.tex"] = to_latex(numbers).encode()
@@ -151,18 +151,18 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
     return list(files)
 
 
-def _say(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _open_to_readers(folder: Path) -> None:
+def _set_default_permissions(folder: Path) -> None:
     """As if made in the usual way: temporary folders are for their owner only."""
     mask = os.umask(0)
     os.umask(mask)
     folder.chmod(0o777 & ~mask)
 
 
-def _put(temporary: Path, target: Path) -> None:
+def _replace_folder(temporary: Path, target: Path) -> None:
     """The new folder in the place of the old one, which is there until the new one is."""
     if not target.exists():
         temporary.rename(target)

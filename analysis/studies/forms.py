@@ -9,15 +9,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.studies.given import Given, given_files, uploaded_keys, value_keys
-from analysis.studies.settings import keys_of
+from analysis.studies.given import StudyInputs, store_uploads, uploaded_keys, value_keys
+from analysis.studies.settings import keys_by_name
 from analysis.studies.study import SettingKey, Study
 from analysis.systems.forms import FilesField
-from analysis.systems.inputs import campaign_references
+from analysis.systems.inputs import list_campaign_references
 from annotation.models import Campaign
 from pooling.models import Collection, Qrels
 
-CHOICES = ("runs", "qrels", "clicks")
+CHOICE_KEYS = ("runs", "qrels", "clicks")
 
 
 class StudyForm(forms.Form):
@@ -31,17 +31,20 @@ class StudyForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.study, self.collection, self.campaign = study, collection, campaign
-        self.keys = keys_of(study)
+        self.keys = keys_by_name(study)
         by_campaign = campaign is not None
         self.uploads = uploaded_keys(study, by_campaign=by_campaign)
         self.values = value_keys(study, by_campaign=by_campaign)
         self._add_choices()
         for name, multiple in self.uploads.items():
             self.fields[name] = FilesField(
-                multiple=multiple, required=False, label=words(name), help_text=self.keys[name].help
+                multiple=multiple,
+                required=False,
+                label=field_label(name),
+                help_text=self.keys[name].help,
             )
         for name in self.values:
-            self.fields[name] = option(self.keys[name])
+            self.fields[name] = option_field(self.keys[name])
 
     def _add_choices(self) -> None:
         if "runs" in self.keys:
@@ -55,7 +58,7 @@ class StudyForm(forms.Form):
                 required=False,
             )
         rows = list(self.collection.qrels.order_by("name"))
-        own = campaign_references(self.campaign) if self.campaign else []
+        own = list_campaign_references(self.campaign) if self.campaign else []
         imported = [
             (f"imported:{row.pk}", f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)")
             for row in rows
@@ -101,10 +104,10 @@ class StudyForm(forms.Form):
             required=False,
         )
 
-    def given(self) -> Given:
+    def given(self) -> StudyInputs:
         """As `ask_for_study` takes it. What was left empty keeps the study's default."""
         data = self.cleaned_data
-        uploads, files = given_files(
+        uploads, files = store_uploads(
             {
                 name: [(file.name, file.read()) for file in data.get(name) or []]
                 for name in self.uploads
@@ -116,7 +119,7 @@ class StudyForm(forms.Form):
             if (value := data.get(name)) not in (None, "", [], {}, False)
         }
         qrels = data.get("qrels") or []
-        return Given(
+        return StudyInputs(
             values={
                 name: value for name, value in values.items() if value != self.keys[name].default
             },
@@ -128,7 +131,7 @@ class StudyForm(forms.Form):
         )
 
     def choice_fields(self) -> list[Any]:
-        return [self[name] for name in CHOICES if name in self.fields]
+        return [self[name] for name in CHOICE_KEYS if name in self.fields]
 
     def file_fields(self) -> list[Any]:
         return [self[name] for name in self.uploads]
@@ -137,13 +140,13 @@ class StudyForm(forms.Form):
         return [self[name] for name in self.values]
 
 
-def words(name: str) -> str:
+def field_label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def option(key: SettingKey) -> forms.Field:
+def option_field(key: SettingKey) -> forms.Field:
     common: dict[str, Any] = {
-        "label": words(key.name),
+        "label": field_label(key.name),
         "help_text": key.help,
         "required": False,
         "initial": key.default,
@@ -199,11 +202,11 @@ class NamesField(LinesField):
                     _("Line %(number)s, %(line)s: write name = words.")
                     % {"number": number, "line": repr(line)}
                 )
-            names[unquoted(name.strip())] = unquoted(said.strip())
+            names[strip_quotes(name.strip())] = strip_quotes(said.strip())
         return names
 
 
-def unquoted(text: str) -> str:
+def strip_quotes(text: str) -> str:
     """As TOML would read it, where somebody has put it between quotation marks."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:

@@ -11,15 +11,15 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.studies.settings import check_values, keys_of
+from analysis.studies.settings import check_values, keys_by_name
 from analysis.studies.study import Study
-from analysis.systems.inputs import path_of
-from pooling.platform.jobs import Malformed
+from analysis.systems.inputs import make_path
+from pooling.platform.jobs import MalformedRequest
 
-FOLDER = "given"
-SUPPLIED = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})
+GIVEN_FOLDER = "given"
+COLLECTION_KEYS = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})
 """Keys that a collection answers."""
-OF_CAMPAIGN = SUPPLIED | {
+CAMPAIGN_KEYS = COLLECTION_KEYS | {
     "judgements",
     "labels",
     "binary_labels",
@@ -34,7 +34,7 @@ OF_CAMPAIGN = SUPPLIED | {
 
 
 @dataclass(frozen=True)
-class Given:
+class StudyInputs:
     """values: of keys that are no files, as TOML would have them. files: path under FOLDER ->
     content; uploads: key -> paths of its files (of a key that names one file: the last). runs: ids,
     None for all of the collection. qrels, clicks: references, empty for what the source takes by
@@ -58,18 +58,18 @@ class Given:
         }
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any], files: Mapping[str, bytes]) -> Given:
+    def of(cls, kept: Mapping[str, Any], files: Mapping[str, bytes]) -> StudyInputs:
         return cls(
             kept["values"], kept["uploads"], files, kept["runs"], kept["qrels"], kept["clicks"]
         )
 
 
-def supplied(study: Study, *, by_campaign: bool) -> frozenset[str]:
+def supplied_keys(study: Study, *, by_campaign: bool) -> frozenset[str]:
     """Keys that the source answers."""
     if not by_campaign:
-        return SUPPLIED
+        return COLLECTION_KEYS
     return (
-        OF_CAMPAIGN if "grades" in keys_of(study) else OF_CAMPAIGN - {"threshold"}
+        CAMPAIGN_KEYS if "grades" in keys_by_name(study) else CAMPAIGN_KEYS - {"threshold"}
     )  # of a study of systems it is one of tau
 
 
@@ -77,9 +77,9 @@ def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
     """Key -> whether it takes several files, of the files that only a person can give."""
     return {
         name: key.kind != "file"
-        for name, key in keys_of(study).items()
+        for name, key in keys_by_name(study).items()
         if key.kind in ("file", "files", "named")
-        and name not in supplied(study, by_campaign=by_campaign)
+        and name not in supplied_keys(study, by_campaign=by_campaign)
     }
 
 
@@ -87,13 +87,13 @@ def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
     """Of options: keys that are no files and that the source does not answer."""
     return [
         name
-        for name, key in keys_of(study).items()
+        for name, key in keys_by_name(study).items()
         if key.kind not in ("file", "files", "named")
-        and name not in supplied(study, by_campaign=by_campaign)
+        and name not in supplied_keys(study, by_campaign=by_campaign)
     ]
 
 
-def given_files(
+def store_uploads(
     uploads: Mapping[str, Sequence[tuple[str, bytes]]],
 ) -> tuple[dict[str, list[str]], dict[str, bytes]]:
     """(key -> paths, path -> content) of key -> (name of a file, content)."""
@@ -102,34 +102,34 @@ def given_files(
     files: dict[str, bytes] = {}
     for key, named in uploads.items():
         for name, content in named:
-            bare, suffix = bare_and_suffix(name)
-            path = path_of(posixpath.join(FOLDER, key), bare, suffix, taken)
+            bare, suffix = split_suffix(name)
+            path = make_path(posixpath.join(GIVEN_FOLDER, key), bare, suffix, taken)
             paths.setdefault(key, []).append(path)
             files[path] = content
     return paths, files
 
 
-def bare_and_suffix(name: str) -> tuple[str, str]:
+def split_suffix(name: str) -> tuple[str, str]:
     """`board.csv.gz` -> (`board`, `.csv.gz`): readers go by the suffix."""
     last = re.split(r"[/\\]", name)[-1]
     suffix = re.search(r"((\.[A-Za-z]\w{0,7}){1,2})$", last)
     return (last[: suffix.start()], suffix[1]) if suffix and suffix.start() else (last, "")
 
 
-def check_given(study: Study, given: Given, *, by_campaign: bool) -> None:
+def check_inputs(study: Study, given: StudyInputs, *, by_campaign: bool) -> None:
     """Raises Refused for keys that the study has not or that the source answers, FormatError for
     values that it does not take."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
         says = _("%(names)s: no such option of the study %(study)s here; it has %(known)s")
-        raise Malformed(
+        raise MalformedRequest(
             says
             % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))}
         )
     files = uploaded_keys(study, by_campaign=by_campaign)
     if unknown := sorted(set(given.uploads) - set(files)):
         says = _("%(names)s: the study %(study)s takes no such file here; it takes %(known)s")
-        raise Malformed(
+        raise MalformedRequest(
             says
             % {
                 "names": ", ".join(unknown),

@@ -18,40 +18,49 @@ from django.utils.translation import gettext as _
 
 from analysis.models import Report
 from analysis.studies.folder import SUMS
-from analysis.studies.given import Given, check_given
-from analysis.studies.papers import study_named
+from analysis.studies.given import StudyInputs, check_inputs
+from analysis.studies.papers import get_study
 from analysis.studies.running import make_folder
-from analysis.studies.selectors import ZIP
-from analysis.studies.sources import campaign_inputs, collection_inputs, qrels_named
+from analysis.studies.selectors import ZIP_NAME
+from analysis.studies.sources import (
+    get_qrels_writer,
+    write_campaign_inputs,
+    write_collection_inputs,
+)
 from analysis.studies.study import Study
-from analysis.systems.inputs import stored_name
-from analysis.systems.reports import content, delete_files, stored
+from analysis.systems.inputs import storage_name
+from analysis.systems.reports import delete_files, read_file, store_file
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from assay.cli.base import BadInput
 from assay.version import program_version
 from pooling.models import Collection
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
-JOB = "study"
-MOMENT = (1980, 1, 1, 0, 0, 0)
+STUDY_JOB = "study"
+ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 """Of every file: the same folder gives the same archive."""
 
 
-def ask_for_study(
-    study: Study, *, collection: Collection, campaign: Campaign | None, given: Given, user: Any
+def request_study(
+    study: Study,
+    *,
+    collection: Collection,
+    campaign: Campaign | None,
+    given: StudyInputs,
+    user: Any,
 ) -> Report:
     """A new row and its queued job (the door sends it). Raises Refused and FormatError for what the
     study or the collection has not."""
-    check_given(study, given, by_campaign=campaign is not None)
+    check_inputs(study, given, by_campaign=campaign is not None)
     if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(
         set(given.runs)
     ):
         raise Refused(_("a run that was chosen is not in the collection any more"))
     for reference in [*given.qrels, *(given.clicks or [])]:
-        qrels_named(reference, collection, campaign)
+        get_qrels_writer(reference, collection, campaign)
     title = str(
         given.values.get("title")
         or f"{campaign.name if campaign else collection.name}: {study.title}"
@@ -68,9 +77,9 @@ def ask_for_study(
             command=f"assay study {study.name} inputs/study.toml",
             created_by=user if user is not None and user.is_authenticated else None,
         )
-        row.files = {path: stored(row, path, data) for path, data in given.files.items()}
+        row.files = {path: store_file(row, path, data) for path, data in given.files.items()}
         row.job = jobs.enqueue(
-            JOB,
+            STUDY_JOB,
             {"report": row.pk},
             label=row.title,
             user=user,
@@ -81,28 +90,28 @@ def ask_for_study(
     return row
 
 
-def given_to(row: Report) -> Given:
+def load_inputs(row: Report) -> StudyInputs:
     paths = [path for paths in row.parameters["uploads"].values() for path in paths]
-    return Given.of(row.parameters, {path: content(row, path) for path in paths})
+    return StudyInputs.of(row.parameters, {path: read_file(row, path) for path in paths})
 
 
-def ask_for_study_again(row: Report, *, user: Any) -> Report:
+def rerun_study(row: Report, *, user: Any) -> Report:
     """The same question on what is stored now. Raises Refused."""
-    return ask_for_study(
-        study_of(row),
+    return request_study(
+        get_report_study(row),
         collection=row.collection,
         campaign=row.campaign,
-        given=given_to(row),
+        given=load_inputs(row),
         user=user,
     )
 
 
-def study_of(row: Report) -> Study:
-    return study_named(row.kind.removeprefix(Report.STUDY))
+def get_report_study(row: Report) -> Study:
+    return get_study(row.kind.removeprefix(Report.STUDY))
 
 
-@jobs.kind(JOB, unit="parts")
-def run_study(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(STUDY_JOB, unit="parts")
+def run_study(work: ClaimedJob) -> dict[str, Any]:
     """-> the job's report: facts, warnings"""
     row = (
         Report.objects.select_related("collection", "campaign")
@@ -111,7 +120,7 @@ def run_study(work: Work) -> dict[str, Any]:
     )
     if row is None:
         raise Refused(_("the study has been deleted"))
-    study, given = study_of(row), given_to(row)
+    study, given = get_report_study(row), load_inputs(row)
     done: list[str] = []
 
     def step(title: str) -> None:
@@ -126,17 +135,17 @@ def run_study(work: Work) -> dict[str, Any]:
         inputs, target = scratch / "inputs", scratch / "study"
         try:
             if row.campaign is not None:
-                path = campaign_inputs(study, row.campaign.slug, inputs, given)
+                path = write_campaign_inputs(study, row.campaign.slug, inputs, given)
             else:
-                path = collection_inputs(study, row.collection.slug, inputs, given)
+                path = write_collection_inputs(study, row.collection.slug, inputs, given)
             about = make_folder(study, path, target, scratch=scratch, inputs=inputs, step=step)
         except BadInput as error:
             raise Refused(str(error)) from None
         with tempfile.TemporaryFile() as file:
-            pack(target, file)
+            write_folder_zip(target, file)
             file.seek(0)
-            name = default_storage.save(stored_name(row, ZIP), File(file))
-        digest = sums_digest(target)
+            name = default_storage.save(storage_name(row, ZIP_NAME), File(file))
+        digest = digest_checksums(target)
     try:
         work.progress(len(study.parts), message="", now=True)
         with work.finishing() as final:
@@ -147,7 +156,7 @@ def run_study(work: Work) -> dict[str, Any]:
                 about["warnings"],
             )
             row.result = {"parts": about["parts"], "left_out": about["left_out"]}
-            row.files = {**row.files, ZIP: name}
+            row.files = {**row.files, ZIP_NAME: name}
             row.save(update_fields=["input_digest", "finished_at", "warnings", "result", "files"])
             facts = {"parts": len(about["parts"]), "left out": len(about["left_out"])}
             final.update(report=row.pk, facts=facts, warnings=about["warnings"])
@@ -157,24 +166,24 @@ def run_study(work: Work) -> dict[str, Any]:
     return final
 
 
-def handed_out(row: Report, user: Any) -> tuple[str, IO[bytes]]:
+def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
     """(name, the open zip file). Of a campaign it holds its judgements, so that its log says who
     took it. Http404 while it is not made."""
-    if ZIP not in row.files:
+    if ZIP_NAME not in row.files:
         raise Http404("The study is not made yet.")
     if row.campaign is not None:
-        record(
+        record_event(
             row.campaign, user, AuditAction.EXPORTED, f"study {row.title}", digest=row.input_digest
         )
-    return f"{row.kind}-{row.pk}.zip", default_storage.open(row.files[ZIP], "rb")
+    return f"{row.kind}-{row.pk}.zip", default_storage.open(row.files[ZIP_NAME], "rb")
 
 
-def pack(folder: Path, out: IO[bytes]) -> None:
+def write_folder_zip(folder: Path, out: IO[bytes]) -> None:
     """The folder as a zip file: names ascending, fixed times, so that the same folder gives the
     same bytes."""
     with zipfile.ZipFile(out, "w") as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), MOMENT)
+            info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), ZIP_TIMESTAMP)
             info.compress_type, info.create_system, info.external_attr = (
                 zipfile.ZIP_DEFLATED,
                 3,
@@ -183,6 +192,6 @@ def pack(folder: Path, out: IO[bytes]) -> None:
             archive.writestr(info, path.read_bytes())
 
 
-def sums_digest(folder: Path) -> str:
+def digest_checksums(folder: Path) -> str:
     """SHA-256 of the list of sums: of everything in the folder."""
     return hashlib.sha256((folder / SUMS).read_bytes()).hexdigest()

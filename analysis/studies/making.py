@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from analysis.studies.bench import Bench
-from analysis.studies.settings import Settings, keys_of
+from analysis.studies.bench import StudyContext
+from analysis.studies.settings import StudySettings, keys_by_name
 from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
 from assay.version import program_version
 
@@ -29,7 +29,7 @@ class MadeStudy:
     """left_out: title and reason by part. inputs: (key, path as the file has it, size, SHA-256)."""
 
     study: Study
-    settings: Settings
+    settings: StudySettings
     parts: list[MadePart]
     left_out: dict[str, tuple[str, str]]
     warnings: list[str]
@@ -42,24 +42,24 @@ class MadeStudy:
 
     def parameters(self) -> dict[str, Any]:
         """Values that are no files, with those that the file leaves as they are."""
-        kinds = keys_of(self.study)
+        kinds = keys_by_name(self.study)
         return {
             name: value
             for name, value in self.settings.values.items()
-            if kinds[name].kind not in FILES
+            if kinds[name].kind not in FILE_KINDS
         }
 
     def versions(self) -> dict[str, str]:
         return {"assay": program_version(), **{name: version(name) for name in LIBRARIES}}
 
 
-FILES = ("file", "files", "named")
+FILE_KINDS = ("file", "files", "named")
 
 
 def make_study(
     study: Study,
-    settings: Settings,
-    bench: Bench,
+    settings: StudySettings,
+    bench: StudyContext,
     *,
     command: str = "",
     step: Callable[[str], object] = lambda title: None,
@@ -82,15 +82,15 @@ def make_study(
         reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
         raise PartLeftOut(f"no part of the study {study.name} can be made: {reasons}")
     return MadeStudy(
-        study, settings, parts, left_out, bench.warnings, inputs_of(study, settings), command
+        study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
     )
 
 
-def inputs_of(study: Study, settings: Settings) -> list[tuple[str, str, int, str]]:
+def list_inputs(study: Study, settings: StudySettings) -> list[tuple[str, str, int, str]]:
     inputs = []
-    for name, key in keys_of(study).items():
+    for name, key in keys_by_name(study).items():
         value = settings.values[name]
-        if key.kind not in FILES or not value:
+        if key.kind not in FILE_KINDS or not value:
             continue
         for path in (
             [value]

@@ -7,13 +7,13 @@ from html import escape
 from itertools import count
 
 from analysis.studies.making import MadePart, MadeStudy
-from analysis.studies.study import MOST_SHOWN, Figure
-from assay.charts.printed import Nothing, css, parts_of
-from assay.counts import with_minus
-from assay.markdown import escaped
+from analysis.studies.study import MAX_SHOWN, Figure
+from assay.charts.printed import EmptyFigure, figure_parts, render_css
+from assay.counts import format_minus
+from assay.markdown import escape_line
 from assay.tabular import Table
 
-STYLE = """
+STYLE_SHEET = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #182130; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dce1e8; padding-bottom: .2rem; }
@@ -35,34 +35,34 @@ pre { background: #f3f5f8; padding: .6rem; overflow-x: auto; } .out { background
 .visually-hidden { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
 .files { color: #465166; font-size: .8rem; } @media print { details { display: none; } figure, table { break-inside: avoid; } }
 """
-SIMULATED = "A part of the data is simulated: the numbers show that the computation works, and nothing about people."
+SIMULATED_NOTE = "A part of the data is simulated: the numbers show that the computation works, and nothing about people."
 
 
-WORDS = 40
+MAX_WORDS = 40
 """Characters from which a cell is a sentence: it keeps its width where a table is wider than the
 page."""
-MOST_ROWS = 60
+MAX_ROWS = 60
 """Tables with more rows are folded away in HTML and cut in Markdown; from MOST_SHOWN on they are in
 their files only."""
 
 
-def html(made: MadeStudy) -> str:
+def render_html(made: MadeStudy) -> str:
     body = [
         f"<h1>{escape(made.title)}</h1>",
-        _p(f"{made.study.sentence} After {made.study.source}."),
+        _paragraph_html(f"{made.study.sentence} After {made.study.source}."),
     ]
     body += (
-        [f'<p class="out"><strong>{SIMULATED}</strong></p>']
+        [f'<p class="out"><strong>{SIMULATED_NOTE}</strong></p>']
         if made.settings.values["simulated"]
         else []
     )
-    body += [_out_html(made)] if made.left_out else []
+    body += [_left_out_html(made)] if made.left_out else []
     for one in made.parts:
         body.append(f'<section id="{escape(one.part.name)}"><h2>{escape(one.part.title)}</h2>')
-        body += [_p(words) for words in one.section.words]
+        body += [_paragraph_html(words) for words in one.section.words]
         body += [_table_html(table) for table in one.section.tables]
         body += [_figure_html(figure) for figure in one.section.figures]
-        body += [f'<p class="files">data: {_data_html(one)}</p>'] if one.section.files else []
+        body += [f'<p class="files">data: {_render_data(one)}</p>'] if one.section.files else []
         body += (
             [
                 f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details>"
@@ -77,19 +77,19 @@ def html(made: MadeStudy) -> str:
         f'content="width=device-width"><title>{escape(made.title)}</title>'
     )
     page = (
-        f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{css()}</style></head>\n<body><main>\n'
+        f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE_SHEET}{render_css()}</style></head>\n<body><main>\n'
         + "\n".join(body)
     )
-    return renumbered(page) + "\n</main></body></html>\n"
+    return renumber_ids(page) + "\n</main></body></html>\n"
 
 
-def _data_html(one: MadePart) -> str:
+def _render_data(one: MadePart) -> str:
     return ", ".join(
         f'<a href="data/{escape(name)}">{escape(name)}</a>' for name in one.section.files
     )
 
 
-def renumbered(page: str) -> str:
+def renumber_ids(page: str) -> str:
     """Ids of pictures count from 1 in every report, not in every process."""
     numbers = count(1)
     names: dict[str, str] = {}
@@ -102,18 +102,19 @@ def renumbered(page: str) -> str:
     return re.sub(r'(?<=")p\d+(?=t[" ])|(?<=[" ])p\d+(?=d")', new, page)
 
 
-def _p(text: str) -> str:
-    return f"<p>{_said(text)}</p>"
+def _paragraph_html(text: str) -> str:
+    return f"<p>{_inline_html(text)}</p>"
 
 
-def _said(text: str) -> str:
+def _inline_html(text: str) -> str:
     """Words between backquotes are keys and commands."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
-def _out_html(made: MadeStudy) -> str:
+def _left_out_html(made: MadeStudy) -> str:
     items = "".join(
-        f"<li>{escape(title)}: {_said(reason)}</li>" for title, reason in made.left_out.values()
+        f"<li>{escape(title)}: {_inline_html(reason)}</li>"
+        for title, reason in made.left_out.values()
     )
     return f'<div class="out"><strong>Left out</strong><ul>{items}</ul></div>'
 
@@ -128,25 +129,25 @@ def _table_html(table: Table) -> str:
         )
         heads = f"<tr>{''.join(groups)}</tr>"
     names = "".join(
-        f'<th scope="col"{_number(numeric[i])}>{escape(name)}</th>'
+        f'<th scope="col"{_number_class(numeric[i])}>{escape(name)}</th>'
         for i, name in enumerate(table.header)
     )
     rows = []
     for r, row in enumerate(table.rows):
         cells = []
         for c in range(len(row)):
-            text = escape(with_minus(table.shown(r, c)) if numeric[c] else table.shown(r, c))
+            text = escape(format_minus(table.shown(r, c)) if numeric[c] else table.shown(r, c))
             text = f"<strong>{text}</strong>" if (r, c) in table.bold else text
             sign = table.marks.get((r, c), "")
             text += f"<sup>{escape(sign)}</sup>" if sign else ""
             kind = (
                 ' class="words"'
-                if not numeric[c] and len(table.shown(r, c)) > WORDS
-                else _number(numeric[c])
+                if not numeric[c] and len(table.shown(r, c)) > MAX_WORDS
+                else _number_class(numeric[c])
             )
             cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{kind}>{text}</td>")
         rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
-    note = f"<br><span>{_said(table.note)}</span>" if table.note else ""
+    note = f"<br><span>{_inline_html(table.note)}</span>" if table.note else ""
     links = ", ".join(
         f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json")
     )
@@ -154,21 +155,21 @@ def _table_html(table: Table) -> str:
     head = f"<thead>{heads}<tr>{names}</tr></thead>"
     frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="t-{table.key}">'
     whole = f'{frame}<table aria-labelledby="t-{table.key}">{head}<tbody>{"".join(rows)}</tbody></table></div>'
-    if len(rows) > MOST_SHOWN:
+    if len(rows) > MAX_SHOWN:
         whole = f"<p>{len(rows):,} rows, in the files.</p>"
-    elif len(rows) > MOST_ROWS:
+    elif len(rows) > MAX_ROWS:
         whole = f"<details><summary>All {len(rows):,} rows</summary>{whole}</details>"
     return f'{words}{whole}<p class="files">tables/{table.key}: {links}</p>'
 
 
-def _number(yes: bool) -> str:
+def _number_class(yes: bool) -> str:
     return ' class="number"' if yes else ""
 
 
 def _figure_html(figure: Figure) -> str:
     try:
-        parts_of(figure.picture)
-    except Nothing:
+        figure_parts(figure.picture)
+    except EmptyFigure:
         return figure.picture
     links = ", ".join(
         f'<a href="figures/{figure.key}.{kind}">{kind}</a>'
@@ -192,10 +193,10 @@ def _about_html(made: MadeStudy) -> str:
     )
     warnings = "".join(f"<li>{escape(text)}</li>" for text in made.warnings)
     said = f"<p>Warnings of the commands:</p><ul>{warnings}</ul>" if warnings else ""
-    return f"<pre>{escape(made.command)}</pre>{_p(_versions(made))}<pre>{escape(_parameters(made))}</pre>{table}{said}"
+    return f"<pre>{escape(made.command)}</pre>{_paragraph_html(_versions_text(made))}<pre>{escape(_parameters_text(made))}</pre>{table}{said}"
 
 
-def _versions(made: MadeStudy) -> str:
+def _versions_text(made: MadeStudy) -> str:
     return (
         "The same inputs give the same bytes with "
         + ", ".join(f"{name} {number}" for name, number in made.versions().items())
@@ -203,60 +204,60 @@ def _versions(made: MadeStudy) -> str:
     )
 
 
-def _parameters(made: MadeStudy) -> str:
+def _parameters_text(made: MadeStudy) -> str:
     return "\n".join(
         f"{name} = {value!r}" for name, value in made.parameters().items() if value is not None
     )
 
 
-def markdown(made: MadeStudy) -> str:
-    parts = [f"# {escaped(made.title)}", f"{made.study.sentence} After {made.study.source}."]
+def render_markdown(made: MadeStudy) -> str:
+    parts = [f"# {escape_line(made.title)}", f"{made.study.sentence} After {made.study.source}."]
     if made.settings.values["simulated"]:
-        parts.append(f"**{SIMULATED}**")
+        parts.append(f"**{SIMULATED_NOTE}**")
     if made.left_out:
         parts.append(
             "**Left out**\n\n"
             + "\n".join(
-                f"- {escaped(f'{title}: {reason}')}" for title, reason in made.left_out.values()
+                f"- {escape_line(f'{title}: {reason}')}" for title, reason in made.left_out.values()
             )
         )
     for one in made.parts:
-        parts += [f"## {escaped(one.part.title)}", *_part_markdown(one)]
+        parts += [f"## {escape_line(one.part.title)}", *_part_markdown(one)]
     inputs = "\n".join(
-        f"| {key} | {escaped(path)} | {size:,} | `{digest}` |"
+        f"| {key} | {escape_line(path)} | {size:,} | `{digest}` |"
         for key, path, size, digest in made.inputs
     )
     parts += [
         "## How this was made",
         f"    {made.command}",
-        _versions(made),
-        "```\n" + _parameters(made) + "\n```",
+        _versions_text(made),
+        "```\n" + _parameters_text(made) + "\n```",
         "| input | file | bytes | SHA-256 |\n|---|---|---:|---|\n" + inputs,
     ]
     if made.warnings:
         parts.append(
             "Warnings of the commands:\n\n"
-            + "\n".join(f"- {escaped(text)}" for text in made.warnings)
+            + "\n".join(f"- {escape_line(text)}" for text in made.warnings)
         )
     return "\n\n".join(parts) + "\n"
 
 
 def _part_markdown(one: MadePart) -> list[str]:
-    paragraphs = [escaped(words) for words in one.section.words]
+    paragraphs = [escape_line(words) for words in one.section.words]
     for table in one.section.tables:
         paragraphs += [
-            f"**{escaped(table.title)}.** {escaped(table.note)}".strip(),
+            f"**{escape_line(table.title)}.** {escape_line(table.note)}".strip(),
             _table_markdown(table),
         ]
     for figure in one.section.figures:
         try:
-            parts_of(figure.picture)
-        except Nothing as reason:
-            paragraphs.append(f"*{escaped(figure.caption)}*: {escaped(str(reason))}")
+            figure_parts(figure.picture)
+        except EmptyFigure as reason:
+            paragraphs.append(f"*{escape_line(figure.caption)}*: {escape_line(str(reason))}")
             continue
         paragraphs += [
-            f"![{escaped(figure.caption)}](figures/{figure.key}.png)",
-            f"*{escaped(figure.caption)}*",
+            f"![{escape_line(figure.caption)}](figures/{figure.key}.png)",
+            f"*{escape_line(figure.caption)}*",
         ]
     return (
         [*paragraphs, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)]
@@ -267,18 +268,18 @@ def _part_markdown(one: MadePart) -> list[str]:
 
 def _table_markdown(table: Table) -> str:
     lines = [
-        "| " + " | ".join(map(escaped, table.columns)) + " |",
+        "| " + " | ".join(map(escape_line, table.columns)) + " |",
         "|" + "|".join("---:" if numeric else "---" for numeric in table.numeric) + "|",
     ]
-    for r, row in enumerate(table.rows[:MOST_ROWS]):
+    for r, row in enumerate(table.rows[:MAX_ROWS]):
         cells = []
         for c in range(len(row)):
-            text = escaped(table.shown(r, c))
+            text = escape_line(table.shown(r, c))
             text = f"**{text}**" if (r, c) in table.bold else text
             cells.append(text + table.marks.get((r, c), ""))
         lines.append("| " + " | ".join(cells) + " |")
-    if len(table.rows) > MOST_ROWS:
+    if len(table.rows) > MAX_ROWS:
         lines.append(
-            f"\n{len(table.rows) - MOST_ROWS:,} more rows in [tables/{table.key}.csv](tables/{table.key}.csv)"
+            f"\n{len(table.rows) - MAX_ROWS:,} more rows in [tables/{table.key}.csv](tables/{table.key}.csv)"
         )
     return "\n".join(lines)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.bench import Bench
-from analysis.studies.folder import write_study
+from analysis.studies.bench import StudyContext
+from analysis.studies.folder import write_study_folder
 from analysis.studies.making import make_study
 from analysis.studies.settings import read_settings
 from analysis.studies.study import PartLeftOut, Study
@@ -42,10 +42,10 @@ def make_folder(
         made = make_study(
             study,
             settings,
-            Bench(settings, scratch=str(work), processes=processes),
+            StudyContext(settings, scratch=str(work), processes=processes),
             command=again,
             step=step,
         )
     except PartLeftOut as reason:
         raise BadInput(str(reason)) from None
-    return write_study(made, target, inputs=inputs, replace=replace)
+    return write_study_folder(made, target, inputs=inputs, replace=replace)

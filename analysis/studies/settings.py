@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.studies.study import SettingKey, Study
-from assay.formats.errors import FormatError, Problem
+from assay.formats.errors import FileProblem, FormatError
 from assay.formats.toml_text import read_toml
 
-COMMON = (
+COMMON_KEYS = (
     SettingKey("title", "text", "Heading of the report."),
     SettingKey("seed", "whole", "Fixes everything random.", 0, least=0),
     SettingKey(
@@ -31,7 +31,7 @@ COMMON = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudySettings:
     """folder: in which paths begin ("": where the command runs). values: by key; keys that the file
     lacks have their default."""
 
@@ -43,11 +43,11 @@ class Settings:
         return os.path.join(self.folder, name)
 
 
-def keys_of(study: Study) -> dict[str, SettingKey]:
-    return {key.name: key for key in (*COMMON, *study.keys)}
+def keys_by_name(study: Study) -> dict[str, SettingKey]:
+    return {key.name: key for key in (*COMMON_KEYS, *study.keys)}
 
 
-def read_settings(path: str, study: Study) -> Settings:
+def read_settings(path: str, study: Study) -> StudySettings:
     """Raises FormatError for what TOML or the study does not know, and for files that are not
     there: all problems at once."""
     try:
@@ -58,7 +58,7 @@ def read_settings(path: str, study: Study) -> Settings:
     values = reader.values(read_toml(path, text))
     if reader.problems:
         raise FormatError(path, reader.problems)
-    return Settings(reader.folder, values, text)
+    return StudySettings(reader.folder, values, text)
 
 
 def check_values(study: Study, values: Mapping[str, Any]) -> None:
@@ -73,10 +73,10 @@ class _Reader:
     def __init__(self, path: str, text: str, study: Study) -> None:
         self.lines, self.study = text.splitlines(), study
         self.folder, self.name = os.path.split(path)
-        self.problems: list[Problem] = []
+        self.problems: list[FileProblem] = []
 
     def values(self, said: dict[str, Any]) -> dict[str, Any]:
-        keys = keys_of(self.study)
+        keys = keys_by_name(self.study)
         said = dict(said)
         asked = said.pop("study", self.study.name)
         if asked != self.study.name:
@@ -99,7 +99,9 @@ class _Reader:
         line = next(
             (number for number, text in enumerate(self.lines, 1) if pattern.match(text)), None
         )
-        self.problems.append(Problem(line, problem, expected, self.lines[line - 1] if line else ""))
+        self.problems.append(
+            FileProblem(line, problem, expected, self.lines[line - 1] if line else "")
+        )
 
     def value(self, key: SettingKey, value: Any) -> Any:
         value_read = getattr(self, f"_{key.kind}")(key, value)

@@ -21,35 +21,40 @@ from typing import IO, Any
 from django.utils.translation import gettext as _
 
 from analysis.commandline.stored_campaigns import (
-    campaign_named,
-    collection_named,
-    judgements_text,
-    run_of,
-    why_not_naive,
+    export_judgements_text,
+    get_campaign,
+    get_collection,
+    naive_estimate_refusal,
+    run_loader,
 )
 from analysis.judgements.campaign_sample import is_sampled
-from analysis.judgements.labels import campaign_qrels, is_own
+from analysis.judgements.labels import is_own_labels, make_campaign_qrels
 from analysis.publishing import exports
-from analysis.publishing.contents import FEEDBACK_COLUMNS, OPINION, feedback_rows, pool_lines
+from analysis.publishing.contents import (
+    FEEDBACK_COLUMNS,
+    OPINION,
+    iterate_feedback,
+    iterate_pool_lines,
+)
 from analysis.publishing.release.reading import open_release
-from analysis.studies.given import Given
-from analysis.studies.settings import keys_of
+from analysis.studies.given import StudyInputs
+from analysis.studies.settings import keys_by_name
 from analysis.studies.study import Study
-from analysis.systems.inputs import is_reference, path_of
-from analysis.systems.written_files import tab_separated
+from analysis.systems.inputs import is_reference, make_path
+from analysis.systems.written_files import format_tsv
 from annotation.models import Campaign
 from assay.cli.base import BadInput
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
-from assay.measures.measures import at_judged_depth, parse_measures
+from assay.measures.measures import limit_cutoffs, parse_measures
 from pooling.models import Collection, Qrels
 from pooling.platform.jobs import Refused
 from pooling.platform.snapshot import snapshot
 from pooling.services.matching import count_documents
-from pooling.services.qrels import grades_of
+from pooling.services.qrels import load_grades
 
-SETTINGS = "study.toml"
-NOTHING = Given()
+SETTINGS_FILE = "study.toml"
+NO_INPUTS = StudyInputs()
 
 
 def _qrels_writer(load: Callable[..., Any], *of: Any) -> Callable[[IO[str]], object]:
@@ -61,11 +66,14 @@ def _run_writer(load: Callable[[], Any], tag: str) -> Callable[[IO[str]], object
     return lambda out: write_run(load(), out, tag=tag)
 
 
-class _Folder:
+class _InputFolder:
     """Files of a study, and what the TOML file will say of them."""
 
     def __init__(self, study: Study, folder: Path) -> None:
-        self.kinds, self.folder = {name: key.kind for name, key in keys_of(study).items()}, folder
+        self.kinds, self.folder = (
+            {name: key.kind for name, key in keys_by_name(study).items()},
+            folder,
+        )
         self.keys = set(self.kinds)
         self.said: dict[str, Any] = {"study": study.name}
         self.taken: set[str] = set()
@@ -83,7 +91,7 @@ class _Folder:
     def named(self, key: str, name: str, folder: str, write: Callable[[IO[str]], object]) -> None:
         """One more of a table of files."""
         if key in self.keys:
-            path = path_of(folder, name, ".qrels", self.taken)
+            path = make_path(folder, name, ".qrels", self.taken)
             if self._written(path, write):
                 self.said.setdefault(key, {})[path.rpartition("/")[2].removesuffix(".qrels")] = path
 
@@ -102,7 +110,7 @@ class _Folder:
         path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
         return True
 
-    def finish(self, given: Given) -> str:
+    def finish(self, given: StudyInputs) -> str:
         """What a person gave stands in the place of what the source says."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in given.files.items():
@@ -117,12 +125,12 @@ class _Folder:
             )
         for key, value in given.values.items():
             self.value(key, value)
-        path = self.folder / SETTINGS
-        path.write_text(toml(self.said), encoding="utf-8")
+        path = self.folder / SETTINGS_FILE
+        path.write_text(format_toml(self.said), encoding="utf-8")
         return str(path)
 
 
-def toml(said: Mapping[str, Any]) -> str:
+def format_toml(said: Mapping[str, Any]) -> str:
     """Texts, numbers, lists and tables of texts."""
 
     def line(name: str, value: Any) -> str:
@@ -139,24 +147,30 @@ def toml(said: Mapping[str, Any]) -> str:
     return "\n".join(plain) + "\n"
 
 
-def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
+def write_campaign_inputs(
+    study: Study, slug: str, folder: Path, given: StudyInputs = NO_INPUTS
+) -> str:
     """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; click
     qrels are the collection's qrels from clicks. given: what a person chose and brought along.
     Raises BadInput."""
     with snapshot():
-        return _campaign_inputs(study, campaign_named(slug), folder, given)
+        return _write_campaign_inputs(study, get_campaign(slug), folder, given)
 
 
-def _campaign_inputs(study: Study, campaign: Campaign, folder: Path, given: Given) -> str:
+def _write_campaign_inputs(
+    study: Study, campaign: Campaign, folder: Path, given: StudyInputs
+) -> str:
     slug = campaign.slug
-    made = _Folder(study, folder)
+    made = _InputFolder(study, folder)
     own = ["campaign:graded:majority"] if not given.qrels else given.qrels
-    if is_sampled(campaign) and "qrels" in made.keys and any(map(is_own, own)):
-        raise BadInput(why_not_naive(slug))
+    if is_sampled(campaign) and "qrels" in made.keys and any(map(is_own_labels, own)):
+        raise BadInput(naive_estimate_refusal(slug))
     made.value("title", f"{campaign.name}: {study.title}")
     made.value("simulated", campaign.simulated)
-    made.file("judgements", "judgements.tsv", lambda out: out.write(judgements_text(campaign)))
-    _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
+    made.file(
+        "judgements", "judgements.tsv", lambda out: out.write(export_judgements_text(campaign))
+    )
+    _add_scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
     for key, name, scale in (
         ("labels", "labels", "graded"),
         ("binary_labels", "labels-binary", "binary"),
@@ -164,39 +178,41 @@ def _campaign_inputs(study: Study, campaign: Campaign, folder: Path, given: Give
         made.file(
             key,
             f"{name}.qrels",
-            _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug),
+            _qrels_writer(make_campaign_qrels, campaign, f"campaign:{scale}:majority", slug),
         )
     if study.name == "comparison" and "measures" not in given.values:
-        usual = parse_measures(str(keys_of(study)["measures"].default))
-        made.value("measures", " ".join(map(str, at_judged_depth(usual, campaign.judged_depth))))
+        usual = parse_measures(str(keys_by_name(study)["measures"].default))
+        made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
     if "grades" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
     if (
         campaign.pool is not None and campaign.pool.depth is not None
     ):  # a pool that a file named without ranks has no top
-        made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
-    if click_references(campaign, given):  # a release has no clicks, so nothing contradicts there
+        made.file("pool", "pool.tsv", lambda out: out.writelines(iterate_pool_lines(campaign)))
+    if select_click_references(
+        campaign, given
+    ):  # a release has no clicks, so nothing contradicts there
         made.one_of_files(
             "document_texts",
             "documents.jsonl.gz",
             lambda out: exports.write_documents(campaign, out),
         )
-    if chosen := [row for row in feedback_rows(campaign) if row[1] == OPINION]:
+    if chosen := [row for row in iterate_feedback(campaign) if row[1] == OPINION]:
         made.file(
-            "survey", "feedback.tsv", lambda out: out.write(tab_separated(FEEDBACK_COLUMNS, chosen))
+            "survey", "feedback.tsv", lambda out: out.write(format_tsv(FEEDBACK_COLUMNS, chosen))
         )
-    _of_collection(
+    _add_collection_files(
         made,
         campaign.collection,
         campaign,
         given,
         qrels=own,
-        clicks=click_references(campaign, given),
+        clicks=select_click_references(campaign, given),
     )
     return made.finish(given)
 
 
-def click_references(campaign: Campaign, given: Given) -> Sequence[str]:
+def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[str]:
     """References of the click qrels: the chosen ones, by default all of the collection that come
     from clicks."""
     rows = campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).order_by("name")
@@ -207,11 +223,13 @@ def click_references(campaign: Campaign, given: Given) -> Sequence[str]:
     )
 
 
-def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
+def write_collection_inputs(
+    study: Study, slug: str, folder: Path, given: StudyInputs = NO_INPUTS
+) -> str:
     """-> the TOML file. Without a choice the qrels are those that do not come from clicks. Raises
     BadInput where a study takes one of several."""
-    collection = collection_named(slug)
-    made = _Folder(study, folder)
+    collection = get_collection(slug)
+    made = _InputFolder(study, folder)
     made.value("title", f"{collection.name}: {study.title}")
     rows = [(f"imported:{row.pk}", row) for row in collection.qrels.order_by("name")]
     judged = [reference for reference, row in rows if row.kind != Qrels.Kind.CLICKS]
@@ -221,41 +239,43 @@ def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTH
             f"the collection {slug} has {len(wanted)} qrels ({', '.join(row.name for _, row in rows)}); choose one"
         )
     clicks = [reference for reference, row in rows if row.kind == Qrels.Kind.CLICKS]
-    _of_collection(made, collection, None, given, qrels=wanted, clicks=clicks)
+    _add_collection_files(made, collection, None, given, qrels=wanted, clicks=clicks)
     return made.finish(given)
 
 
-def _of_collection(
-    made: _Folder,
+def _add_collection_files(
+    made: _InputFolder,
     collection: Collection,
     campaign: Campaign | None,
-    given: Given,
+    given: StudyInputs,
     *,
     qrels: Sequence[str],
     clicks: Sequence[str],
 ) -> None:
     """What lies in the collection: documents, topics, runs, qrels."""
     made.value("documents", count_documents(collection) or None)
-    made.file("texts", "topics.tsv", lambda out: out.write(exports.kept_table(collection)))
-    _runs(made, collection, given.runs)
+    made.file("texts", "topics.tsv", lambda out: out.write(exports.format_kept_topics(collection)))
+    _add_runs(made, collection, given.runs)
     if made.kinds.get("qrels") == "named":
         for reference in qrels:
-            name, write = qrels_named(reference, collection, campaign)
+            name, write = get_qrels_writer(reference, collection, campaign)
             made.named("qrels", name, "qrels", write)
     elif qrels:
-        name, write = qrels_named(qrels[0], collection, campaign)
+        name, write = get_qrels_writer(qrels[0], collection, campaign)
         made.file(
             "qrels",
-            "labels.qrels" if is_own(qrels[0]) else path_of("qrels", name, ".qrels", made.taken),
+            "labels.qrels"
+            if is_own_labels(qrels[0])
+            else make_path("qrels", name, ".qrels", made.taken),
             write,
         )
     for reference in clicks if given.clicks is None else given.clicks:
-        refuse_judged(reference, collection)
-        name, write = qrels_named(reference, collection, campaign)
+        refuse_judged_qrels(reference, collection)
+        name, write = get_qrels_writer(reference, collection, campaign)
         made.named("clicks", name, "clicks", write)
 
 
-def qrels_named(
+def get_qrels_writer(
     reference: str, collection: Collection, campaign: Campaign | None
 ) -> tuple[str, Callable[[IO[str]], object]]:
     """(name, what writes them) of `imported:ID` or of a campaign's own labels. Raises Refused for
@@ -265,13 +285,13 @@ def qrels_named(
         row = collection.qrels.filter(pk=int(number)).first()
         if row is None:
             raise Refused(_("qrels that were chosen are not in the collection any more"))
-        return row.name, _qrels_writer(grades_of, row)
+        return row.name, _qrels_writer(load_grades, row)
     if campaign is not None and is_reference(campaign, reference):
-        return campaign.slug, _qrels_writer(campaign_qrels, campaign, reference, campaign.slug)
+        return campaign.slug, _qrels_writer(make_campaign_qrels, campaign, reference, campaign.slug)
     raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
 
 
-def refuse_judged(reference: str, collection: Collection) -> None:
+def refuse_judged_qrels(reference: str, collection: Collection) -> None:
     """Raises Refused for qrels that are labels by people: compared with clicks, they would be
     compared with themselves."""
     number = reference.removeprefix("imported:")
@@ -287,7 +307,7 @@ def refuse_judged(reference: str, collection: Collection) -> None:
         )
 
 
-def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:
+def _add_scale(made: _InputFolder, scale: Any, threshold: int, min_seconds: float) -> None:
     """Of studies of judgements; what others call `threshold` is another thing."""
     if "grades" not in made.keys:
         made.value("scale", len(scale))
@@ -298,7 +318,7 @@ def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> Non
     made.value("grades", {str(grade["value"]): str(grade["name"]) for grade in scale})
 
 
-def _runs(made: _Folder, collection: Collection, chosen: Sequence[int] | None) -> None:
+def _add_runs(made: _InputFolder, collection: Collection, chosen: Sequence[int] | None) -> None:
     if "runs" not in made.keys:
         return
     rows = [
@@ -307,8 +327,8 @@ def _runs(made: _Folder, collection: Collection, chosen: Sequence[int] | None) -
         if chosen is None or row.pk in chosen
     ]
     for row in sorted(rows, key=lambda row: row.tag):
-        name = path_of("runs", row.tag, ".run.gz", made.taken)
-        made._written(name, _run_writer(run_of(row), row.tag))
+        name = make_path("runs", row.tag, ".run.gz", made.taken)
+        made._written(name, _run_writer(run_loader(row), row.tag))
     made.value("runs", ["runs/*.run.gz"] if rows else [])
     if rows and all(row.submitted_on for row in rows):
         header = ["tag", "date", "group", "baseline", "description"]
@@ -322,10 +342,10 @@ def _runs(made: _Folder, collection: Collection, chosen: Sequence[int] | None) -
             ]
             for r in rows
         ]
-        made.file("order", "order.tsv", lambda out: out.write(tab_separated(header, lines)))
+        made.file("order", "order.tsv", lambda out: out.write(format_tsv(header, lines)))
 
 
-PARTS = (
+RELEASE_PARTS = (
     ("judgements", "judgements.tsv"),
     ("labels", "qrels.txt"),
     ("binary_labels", "qrels-binary.txt"),
@@ -337,17 +357,17 @@ PARTS = (
 """Key of a study and the part of a release that it is."""
 
 
-def release_inputs(study: Study, path: str, folder: Path) -> str:
+def write_release_inputs(study: Study, path: str, folder: Path) -> str:
     """-> the TOML file. path: a release's zip file, or the folder into which it was unpacked. A
     release holds no runs."""
     if Path(path).is_dir():
-        return _inputs_of_release(
-            study, path, folder, packed(Path(path), folder.parent / "release.zip")
+        return _write_release_inputs(
+            study, path, folder, pack_release(Path(path), folder.parent / "release.zip")
         )
-    return _inputs_of_release(study, path, folder, Path(path))
+    return _write_release_inputs(study, path, folder, Path(path))
 
 
-def packed(unpacked: Path, target: Path) -> Path:
+def pack_release(unpacked: Path, target: Path) -> Path:
     """The release of a folder as a file, so that one reader checks both."""
     if not (unpacked / "campaign.json").exists():
         raise BadInput(
@@ -360,13 +380,13 @@ def packed(unpacked: Path, target: Path) -> Path:
     return target
 
 
-def _inputs_of_release(study: Study, name: str, folder: Path, path: Path) -> str:
-    made = _Folder(study, folder)
+def _write_release_inputs(study: Study, name: str, folder: Path, path: Path) -> str:
+    made = _InputFolder(study, folder)
     with open_release(path, name=Path(name).name) as release:
         about = release.about["campaign"]
         settings = about["settings"]
         made.value("title", f"{settings.get('name') or about.get('slug')}: {study.title}")
-        for key, part in PARTS:
+        for key, part in RELEASE_PARTS:
             if part == "pool.tsv" and release.about["pool"].get("depth") is None:
                 continue
             if key in made.keys and release.has(part):
@@ -376,11 +396,11 @@ def _inputs_of_release(study: Study, name: str, folder: Path, path: Path) -> str
                 if (folder / part).stat().st_size:
                     made.value(key, part)
         made.value("simulated", bool(about.get("simulated")))
-        _scale(
+        _add_scale(
             made,
             settings["scale"],
             settings["threshold"],
             float(settings.get("min_active_seconds") or 0),
         )
         made.value("documents", release.about["collection"].get("n_documents"))
-    return made.finish(NOTHING)
+    return made.finish(NO_INPUTS)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.charts.svg import Picture
-from assay.options import declared
+from assay.options import list_options
 from assay.tabular import Table
 
 if TYPE_CHECKING:
-    from analysis.studies.bench import Bench
+    from analysis.studies.bench import StudyContext
 
-MOST_SHOWN = 500
+MAX_SHOWN = 500
 """Rows of a table that the report shows; longer ones are in their files only."""
 
 
@@ -37,7 +37,7 @@ class SettingKey:
 
 def keys_of_options(options: type, *names: str) -> tuple[SettingKey, ...]:
     """Options of an analysis as inputs of a study: those of these names, in their order."""
-    by_name = {one.name: one for one in declared(options)}
+    by_name = {one.name: one for one in list_options(options)}
     kinds = {bool: "flag", int: "whole", float: "number"}
     return tuple(
         SettingKey(
@@ -78,7 +78,7 @@ class StudyPart:
 
     name: str
     title: str
-    make: Callable[[Bench], Section]
+    make: Callable[[StudyContext], Section]
 
 
 @dataclass(frozen=True)

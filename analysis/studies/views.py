@@ -15,21 +15,26 @@ from django.views.decorators.http import require_POST, require_safe
 from analysis.models import Report
 from analysis.studies import keeping
 from analysis.studies.forms import StudyForm
-from analysis.studies.papers import NAMES, study_named
-from analysis.studies.selectors import about_study, body_of, file_of, visible_study
-from analysis.systems.removal import goes_with_report
+from analysis.studies.papers import STUDY_NAMES, get_study
+from analysis.studies.selectors import (
+    describe_study,
+    get_visible_study,
+    read_study_file,
+    report_body,
+)
+from analysis.systems.removal import count_dependent_rows
 from analysis.systems.report_list import reports_page
 from analysis.systems.reports import delete_report
-from analysis.systems.views import frame, of_both
+from analysis.systems.views import campaign_and_collection_views, frame_context
 from annotation.models import Campaign
 from assay.formats.errors import FormatError
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
-from pooling.platform.page_files import render
-from pooling.selectors.jobs import shown
+from pooling.platform.page_files import render_page
+from pooling.selectors.jobs import make_job_view
 from pooling.tasks import send
 
-TYPES = {
+CONTENT_TYPES = {
     "pdf": "application/pdf",
     "svg": "image/svg+xml",
     "png": "image/png",
@@ -39,31 +44,33 @@ TYPES = {
     "md": "text/markdown; charset=utf-8",
     "html": "text/html; charset=utf-8",
 }
-OTHER = "application/octet-stream"
+DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 
-def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
+def _study_list(
+    request: HttpRequest, collection: Collection, campaign: Campaign | None
+) -> HttpResponse:
     here = (
         Report.objects.filter(campaign=campaign)
         if campaign
         else Report.objects.filter(collection=collection, campaign=None)
     )
-    studies = [study_named(name) for name in NAMES]
+    studies = [get_study(name) for name in STUDY_NAMES]
     kinds = [(Report.STUDY + study.name, study.title) for study in studies]
     shown = reports_page(request, here.filter(kind__startswith=Report.STUDY), kinds)
-    context = frame(collection, campaign) | {"studies": studies, "reports": shown}
-    return render(request, "analysis/studies.html", context)
+    context = frame_context(collection, campaign) | {"studies": studies, "reports": shown}
+    return render_page(request, "analysis/studies.html", context)
 
 
-campaign_page, collection_page = of_both(_index)
+campaign_page, collection_page = campaign_and_collection_views(_study_list)
 
 
-def _new(
+def _study_form(
     request: HttpRequest, collection: Collection, campaign: Campaign | None, name: str
 ) -> HttpResponse:
-    if name not in NAMES:
+    if name not in STUDY_NAMES:
         raise Http404("No such study.")
-    chosen = study_named(name)
+    chosen = get_study(name)
     form = StudyForm(
         request.POST or None,
         request.FILES or None,
@@ -73,7 +80,7 @@ def _new(
     )
     if form.is_valid():
         try:
-            row = keeping.ask_for_study(
+            row = keeping.request_study(
                 chosen,
                 collection=collection,
                 campaign=campaign,
@@ -85,15 +92,17 @@ def _new(
         except FormatError as error:
             form.add_error(None, "; ".join(error.lines()))
         else:
-            return _started(row)
-    context = frame(collection, campaign) | {"asked": chosen, "form": form}
-    return render(request, "analysis/study_new.html", context, status=400 if form.errors else 200)
+            return _redirect_to_study(row)
+    context = frame_context(collection, campaign) | {"asked": chosen, "form": form}
+    return render_page(
+        request, "analysis/study_new.html", context, status=400 if form.errors else 200
+    )
 
 
-campaign_new, collection_new = of_both(_new, "POST")
+campaign_new, collection_new = campaign_and_collection_views(_study_form, "POST")
 
 
-def _started(row: Report) -> HttpResponse:
+def _redirect_to_study(row: Report) -> HttpResponse:
     if row.job is not None:
         send(row.job)
     return redirect("study", row.pk)
@@ -102,30 +111,30 @@ def _started(row: Report) -> HttpResponse:
 @login_required
 @require_safe
 def study(request: HttpRequest, pk: int) -> HttpResponse:
-    row = visible_study(request, pk)
-    context = frame(row.collection, row.campaign) | {
+    row = get_visible_study(request, pk)
+    context = frame_context(row.collection, row.campaign) | {
         "row": row,
-        "study": keeping.study_of(row),
+        "study": keeping.get_report_study(row),
         "job": row.job,
         "full": False,
     }
     context |= {
-        "work": shown(row.job) if row.job is not None else None,
-        "goes": goes_with_report(row),
+        "work": make_job_view(row.job) if row.job is not None else None,
+        "goes": count_dependent_rows(row),
     }
     if row.finished_at:
         context |= {
-            "body": mark_safe(body_of(row)),
-            "about": about_study(row),
+            "body": mark_safe(report_body(row)),
+            "about": describe_study(row),
         }  # of report.html, which escapes what it says
-    return render(request, "analysis/study.html", context)
+    return render_page(request, "analysis/study.html", context)
 
 
 @login_required
 @require_safe
 def folder(request: HttpRequest, pk: int) -> FileResponse:
-    row = visible_study(request, pk)
-    name, opened = keeping.handed_out(row, request.user)
+    row = get_visible_study(request, pk)
+    name, opened = keeping.open_for_download(row, request.user)
     return FileResponse(opened, as_attachment=True, filename=name, content_type="application/zip")
 
 
@@ -133,9 +142,10 @@ def folder(request: HttpRequest, pk: int) -> FileResponse:
 @require_safe
 def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """One file of the folder. Always a download: what stands in it was written by people."""
-    row = visible_study(request, pk)
+    row = get_visible_study(request, pk)
     response = HttpResponse(
-        file_of(row, name), content_type=TYPES.get(name.rpartition(".")[2], OTHER)
+        read_study_file(row, name),
+        content_type=CONTENT_TYPES.get(name.rpartition(".")[2], DEFAULT_CONTENT_TYPE),
     )
     response.headers["Content-Disposition"] = f'attachment; filename="{name.rpartition("/")[2]}"'
     return response
@@ -145,19 +155,19 @@ def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @require_POST
 def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The same question once more, on what is stored now."""
-    row = visible_study(request, pk)
+    row = get_visible_study(request, pk)
     try:
-        fresh = keeping.ask_for_study_again(row, user=request.user)
+        fresh = keeping.rerun_study(row, user=request.user)
     except Refused as error:
         messages.error(request, _("Not started: %(error)s.") % {"error": error})
         return redirect("study", pk)
-    return _started(fresh)
+    return _redirect_to_study(fresh)
 
 
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    row = visible_study(request, pk)
+    row = get_visible_study(request, pk)
     delete_report(row)
     messages.success(request, _("The study is deleted."))
     return (

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, SettingKey, keys_of_options
-from assay.analyses.shared.reading import Reading
+from assay.analyses.shared.reading import EvaluationOptions
 from assay.charts.svg import Picture
 from assay.tabular import Table
 
-READING = keys_of_options(Reading, "level", "topics", "scores", "lenient")
-READ = tuple(key.name for key in READING)
-RUNS = SettingKey("runs", "files", "Runs, as paths or patterns.")
-QRELS = SettingKey("qrels", "file", "Qrels, TREC or BEIR.")
+EVALUATION_SETTING_KEYS = keys_of_options(EvaluationOptions, "level", "topics", "scores", "lenient")
+EVALUATION_KEYS = tuple(key.name for key in EVALUATION_SETTING_KEYS)
+RUNS_KEY = SettingKey("runs", "files", "Runs, as paths or patterns.")
+QRELS_KEY = SettingKey("qrels", "file", "Qrels, TREC or BEIR.")
 
 
-def slug(text: str) -> str:
+def slugify_name(text: str) -> str:
     """The text as a part of a file's name."""
     return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "x"
 
 
-def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
+def prefix_tables(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
     """The same tables with names of their own in a study."""
     return [
         replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}")
@@ -32,7 +32,7 @@ def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[T
     ]
 
 
-def pictured(pictures: Sequence[Picture], key: str) -> list[Figure]:
+def make_figures(pictures: Sequence[Picture], key: str) -> list[Figure]:
     """Pictures of a kind of report as figures, numbered where there are several."""
     names = [key] if len(pictures) == 1 else [f"{key}-{n}" for n in range(1, len(pictures) + 1)]
     return [
@@ -41,7 +41,7 @@ def pictured(pictures: Sequence[Picture], key: str) -> list[Figure]:
     ]
 
 
-def runs_under(bench: Bench) -> dict[str, Any]:
+def qrels_and_runs_arguments(bench: StudyContext) -> dict[str, Any]:
     """`qrels` and `runs`, as most commands take them. Raises PartLeftOut."""
     bench.need("qrels", "runs")
     return {"qrels": bench.file("qrels") or "", "runs": bench.files("runs")}

@@ -7,26 +7,26 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.judgements.live import Live
-from analysis.judgements.page_rows import page_rows
+from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.page_rows import get_page_snapshot
 from analysis.systems.answer_pictures import (
-    looks_picture,
-    order_words,
-    pairs_picture,
-    places_table,
-    scores_picture,
+    describe_leader_history,
+    interim_checks_chart,
+    pairs_chart,
+    rank_history_table,
+    scores_chart,
     scores_table,
 )
 from analysis.systems.answers import (
+    default_measure,
+    failure_message,
+    get_last_answer,
+    get_measure,
+    get_newest_answer,
     is_running,
-    last_answer,
-    measure_named,
-    measures_answered,
-    newest_answer,
-    offered,
-    problem_of,
-    usual_measure,
-    why_no_answer,
+    list_answered_measures,
+    no_answer_reason,
+    offered_measures,
 )
 from annotation.models import Campaign
 from assay.charts.svg import Picture
@@ -34,36 +34,39 @@ from assay.measures.measures import UnknownMeasure
 from pooling.models import Job
 
 
-def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
+def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
     """-> (what the template shows, a new job to be sent). asked: the name of a measure as a person
     wrote it, empty for the usual one."""
     shown: dict[str, Any] = {
-        "offered": offered(campaign),
-        "measure": asked or usual_measure(campaign),
+        "offered": offered_measures(campaign),
+        "measure": asked or default_measure(campaign),
         "wrong": "",
-        "why_not": why_no_answer(campaign),
+        "why_not": no_answer_reason(campaign),
     }
     shown["depth"] = campaign.judged_depth
     try:
-        measure = measure_named(campaign, shown["measure"])
+        measure = get_measure(campaign, shown["measure"])
     except UnknownMeasure as error:
         return shown | {"wrong": str(error)}, None
     shown["measure"] = str(measure)
     if shown["why_not"]:
         return shown, None
-    live = page_rows(campaign)
+    live = get_page_snapshot(campaign)
     if not live.rows.counts.any():
         return shown | {"why_not": _("Nothing is judged yet.")}, None
-    answer, job = newest_answer(campaign, live, measure)
-    shown |= {"working": is_running(campaign, measure), "problem": problem_of(campaign, measure)}
-    return shown | (_of_answer(answer, live) if answer is not None else {}), job
+    answer, job = get_newest_answer(campaign, live, measure)
+    shown |= {
+        "working": is_running(campaign, measure),
+        "problem": failure_message(campaign, measure),
+    }
+    return shown | (_answer_context(answer, live) if answer is not None else {}), job
 
 
-def context_for_readers(campaign: Campaign, asked: str) -> dict[str, Any]:
+def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
     """The same of the answer that was computed last, for who changes nothing and starts no job;
     other measures are those with an answer."""
-    measures = measures_answered(campaign)
-    usual = usual_measure(campaign)
+    measures = list_answered_measures(campaign)
+    usual = default_measure(campaign)
     wanted = (
         asked if asked in measures else usual if usual in measures else next(iter(measures), usual)
     )
@@ -71,39 +74,39 @@ def context_for_readers(campaign: Campaign, asked: str) -> dict[str, Any]:
         "offered": measures,
         "measure": wanted,
         "reading": True,
-        "why_not": why_no_answer(campaign),
+        "why_not": no_answer_reason(campaign),
     }
     shown["depth"] = campaign.judged_depth
     if shown["why_not"]:
         return shown
-    live = page_rows(campaign)
+    live = get_page_snapshot(campaign)
     if not live.rows.counts.any():
         return shown | {"why_not": _("Nothing is judged yet.")}
-    answer = last_answer(campaign, live, measure_named(campaign, wanted))
-    return shown | (_of_answer(answer, live) if answer is not None else {})
+    answer = get_last_answer(campaign, live, get_measure(campaign, wanted))
+    return shown | (_answer_context(answer, live) if answer is not None else {})
 
 
-def _of_answer(answer: dict[str, Any], live: Live) -> dict[str, Any]:
+def _answer_context(answer: dict[str, Any], live: CampaignSnapshot) -> dict[str, Any]:
     return {
         "answer": answer,
-        "rests": rests_on(answer, len(live.pairs.topics)),
-        "unjudged": holes_words(answer),
-        "order": order_words(answer),
-        "pictures": pictures_of(answer),
+        "rests": describe_basis(answer, len(live.pairs.topics)),
+        "unjudged": describe_unjudged(answer),
+        "order": describe_leader_history(answer),
+        "pictures": answer_charts(answer),
         "tables": [
             scores_table(answer),
-            *([places_table(answer)] if len(answer["looks"]) > 1 else []),
+            *([rank_history_table(answer)] if len(answer["looks"]) > 1 else []),
         ],
-        "notes": notes_on(answer),
+        "notes": answer_notes(answer),
     }
 
 
-def pictures_of(answer: dict[str, Any]) -> list[Picture]:
-    made = [scores_picture(answer), pairs_picture(answer)]
-    return [*made, looks_picture(answer)] if len(answer["looks"]) > 1 else made
+def answer_charts(answer: dict[str, Any]) -> list[Picture]:
+    made = [scores_chart(answer), pairs_chart(answer)]
+    return [*made, interim_checks_chart(answer)] if len(answer["looks"]) > 1 else made
 
 
-def rests_on(answer: dict[str, Any], n_topics: int) -> str:
+def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
     """Which labels and topics count."""
     topics = {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"}
     labels = ngettext("%(n)s label", "%(n)s labels", answer["labels"]) % {
@@ -142,7 +145,7 @@ def rests_on(answer: dict[str, Any], n_topics: int) -> str:
     return words
 
 
-def holes_words(answer: dict[str, Any]) -> str:
+def describe_unjudged(answer: dict[str, Any]) -> str:
     """What is unjudged, and what that could change."""
     if answer["estimated"]:
         return _("What was not drawn is estimated, not taken for not relevant.")
@@ -171,7 +174,7 @@ def holes_words(answer: dict[str, Any]) -> str:
     return words + not_said if why else f"{words} {answer['open']}".rstrip()
 
 
-def notes_on(answer: dict[str, Any]) -> list[str]:
+def answer_notes(answer: dict[str, Any]) -> list[str]:
     """What to know beside: why intervals are missing, and what looking often does."""
     notes = []
     by_reason: dict[str, list[str]] = {}

@@ -6,23 +6,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.analyses.shared.pictures import MOST_RUNS
-from assay.charts.lines import Line, lines
-from assay.charts.matrices import matrix
-from assay.charts.points import DrawnInterval, intervals
+from assay.analyses.shared.pictures import MAX_RUNS
+from assay.charts.lines import Line, line_chart
+from assay.charts.matrices import matrix_chart
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.comparison.significance import why_no_verdict
-from assay.digits import p_text
+from assay.comparison.significance import no_verdict_reason
+from assay.digits import format_p
 from assay.tabular import Cell, Table
 
-MOST_IN_MATRIX = 24
+MAX_IN_MATRIX = 24
 """The best runs; of more no name could be read."""
-MOST_LINES = 6
-LEVELS = ((0.0, "p < 0.001"), (0.001, "p < 0.01"), (0.01, "p < 0.05"), (0.05, "not significant"))
+MAX_LINES = 6
+P_VALUE_CLASSES = (
+    (0.0, "p < 0.001"),
+    (0.001, "p < 0.01"),
+    (0.01, "p < 0.05"),
+    (0.05, "not significant"),
+)
 
 
-def scores_picture(answer: Mapping[str, Any]) -> Picture:
-    systems = answer["systems"][:MOST_RUNS]
+def scores_chart(answer: Mapping[str, Any]) -> Picture:
+    systems = answer["systems"][:MAX_RUNS]
     rows = [
         DrawnInterval(
             one["tag"], one["mean"], one["low"], one["high"], "", one["least"], one["most"]
@@ -31,14 +36,14 @@ def scores_picture(answer: Mapping[str, Any]) -> Picture:
     ]
     what = "Estimated mean" if answer["estimated"] else "Mean"
     caption = f"{what} {answer['measure']} over {answer['topics']} topics, best first"
-    if len(answer["systems"]) > MOST_RUNS:
-        caption += f"; the best {MOST_RUNS} of {len(answer['systems'])}"
+    if len(answer["systems"]) > MAX_RUNS:
+        caption += f"; the best {MAX_RUNS} of {len(answer['systems'])}"
     meanings = (
         what.lower(),
         "95 % interval, for new topics",
         "what other grades of the unjudged documents could make of it",
     )
-    return intervals(
+    return interval_chart(
         rows,
         caption=caption,
         x_label=f"mean {answer['measure']}",
@@ -49,9 +54,9 @@ def scores_picture(answer: Mapping[str, Any]) -> Picture:
     )
 
 
-def pairs_picture(answer: Mapping[str, Any]) -> Picture:
+def pairs_chart(answer: Mapping[str, Any]) -> Picture:
     """Both halves of the matrix hold the same, so that a row tells all of its run."""
-    tags = [one["tag"] for one in answer["systems"][:MOST_IN_MATRIX]]
+    tags = [one["tag"] for one in answer["systems"][:MAX_IN_MATRIX]]
     values: list[list[float | None]] = [[None] * len(tags) for _ in tags]
     for i, row in enumerate(answer["holm"][: len(tags)]):
         for k, p in enumerate(row[: len(tags) - i - 1]):
@@ -59,26 +64,26 @@ def pairs_picture(answer: Mapping[str, Any]) -> Picture:
     caption = "Significant differences: p of every pair, paired t-test, Holm correction"
     if len(answer["systems"]) > len(tags):
         caption += f" over all runs; shown are the best {len(tags)} of {len(answer['systems'])}"
-    return matrix(
+    return matrix_chart(
         tags,
         tags,
         values,
         caption=caption,
         row_label="run",
         column_label="against",
-        form=p_text,
+        form=format_p,
         written=len(tags) <= 12,
-        classes=LEVELS,
+        classes=P_VALUE_CLASSES,
         reason=f"There are no tests: {answer['untested']}."
         if answer["untested"]
         else "There is one run only.",
     )
 
 
-def looks_picture(answer: Mapping[str, Any]) -> Picture:
+def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
     """The best runs of now; none of a sampled pool, whose stages are looked at as a whole."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
-    tags = [one["tag"] for one in answer["systems"][:MOST_LINES]]
+    tags = [one["tag"] for one in answer["systems"][:MAX_LINES]]
     series = [
         Line(tag, [(100 * look["share"], look["means"][k]) for look in looks], marks=True)
         for k, tag in enumerate(tags)
@@ -86,7 +91,7 @@ def looks_picture(answer: Mapping[str, Any]) -> Picture:
     caption = f"Mean {answer['measure']} after each tenth of the judgements, and now"
     if len(answer["systems"]) > len(tags):
         caption += f": the best {len(tags)} runs of now"
-    return lines(
+    return line_chart(
         series,
         caption=caption,
         x_label="% of the judgements that the pool needs",
@@ -116,11 +121,11 @@ def scores_table(answer: Mapping[str, Any]) -> Table:
     return Table("scores", f"Runs by {answer['measure']}, best first", header, rows, note)
 
 
-def places_table(answer: Mapping[str, Any]) -> Table:
+def rank_history_table(answer: Mapping[str, Any]) -> Table:
     """Place of each run at each look; tied runs share the best of their places."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
     header = ["run", *(f"{100 * look['share']:.0f} %" for look in looks)]
-    columns = [[_place(mean, look["means"]) for mean in look["means"]] for look in looks]
+    columns = [[_rank_of_mean(mean, look["means"]) for mean in look["means"]] for look in looks]
     rows: list[list[Cell]] = [
         [one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])
     ]
@@ -133,7 +138,7 @@ def places_table(answer: Mapping[str, Any]) -> Table:
     )
 
 
-def _place(mean: float | None, means: Sequence[float | None]) -> int | None:
+def _rank_of_mean(mean: float | None, means: Sequence[float | None]) -> int | None:
     return (
         None
         if mean is None
@@ -141,13 +146,13 @@ def _place(mean: float | None, means: Sequence[float | None]) -> int | None:
     )
 
 
-def order_words(answer: Mapping[str, Any]) -> str:
+def describe_leader_history(answer: Mapping[str, Any]) -> str:
     """Since when the run that leads now has led, in one sentence; empty with fewer than two looks,
     and where no run is said to lead."""
     looks = answer["looks"]
-    if len(looks) < 2 or why_no_verdict(answer["topics"]):
+    if len(looks) < 2 or no_verdict_reason(answer["topics"]):
         return ""
-    leading = [_place(look["means"][0], look["means"]) == 1 for look in looks]
+    leading = [_rank_of_mean(look["means"][0], look["means"]) == 1 for look in looks]
     since = len(leading)
     while since and leading[since - 1]:
         since -= 1

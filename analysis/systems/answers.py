@@ -24,111 +24,113 @@ from numpy.typing import NDArray
 
 from analysis.judgements.campaign_sample import (
     NotEstimable,
+    describe_order,
+    describe_stages,
     is_sampled,
-    order_said,
-    sample_of,
-    stages_of,
-    stages_said,
+    read_campaign_sample,
+    read_stage_progress,
 )
-from analysis.judgements.labels import KNOWN, Choices, Labels, labels
-from analysis.judgements.live import Live, live_rows
-from analysis.judgements.stopping_looks import least_judgements
-from analysis.judgements.system_rankings import mark_of_runs, mark_of_tags
+from analysis.judgements.labels import KNOWN_GRADE_COLUMN, LabelChoices, Labels, make_labels
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
+from analysis.judgements.stopping_looks import min_judgements_per_pair
+from analysis.judgements.system_rankings import runs_marker, tags_marker
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
-from assay.cli.base import jsonable
+from assay.cli.base import to_json_types
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.holes import TopicTop, open_together, tops_under
-from assay.comparison.leading import leader_words, open_words, standing_of
-from assay.comparison.significance import why_no_verdict
+from assay.comparison.holes import TopicTop, merge_unjudged, read_topic_tops
+from assay.comparison.leading import describe_leader, describe_score_bounds, rank_systems
+from assay.comparison.significance import no_verdict_reason
 from assay.labels.intervals import Interval, no_interval
 from assay.measures.evaluation import Evaluator, RecallBase, measure_topics
-from assay.measures.hole_bounds import bounds_of, why_not
+from assay.measures.hole_bounds import compute_bounds, no_bounds_reason
 from assay.measures.measures import (
     FAMILIES,
     Measure,
     UnknownMeasure,
-    at_judged_depth,
+    limit_cutoffs,
     parse_measure,
 )
-from assay.measures.packing import Packed, index_of, pack
+from assay.measures.packing import PackedRun, index_qrels, pack_run
 from assay.sampling import estimates
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
-from pooling.services.runs import rankings_of
+from pooling.platform.jobs import ClaimedJob
+from pooling.services.runs import load_rankings
 
-ANSWER = "systems answer"
-STALE = timedelta(seconds=60)
+ANSWER_JOB = "systems answer"
+STALE_AFTER = timedelta(seconds=60)
 """Answers are computed anew at most so often, and only while somebody looks."""
-AT_ONCE = 3
+MAX_RUNNING_JOBS = 3
 """Answers of a campaign, by different measures, that are computed at the same time at most."""
-OFFERED = ("nDCG@10", "AP", "RR@10", "P@10", "R@100", "Bpref")
-OFFERED_SAMPLED = ("HT-nDCG@10", "HT-P@10", "HT-DCG@10", "xinfAP")
-LOOKS = 10
-MOST_FILLINGS = 3_000_000
+OFFERED_MEASURES = ("nDCG@10", "AP", "RR@10", "P@10", "R@100", "Bpref")
+OFFERED_SAMPLED_MEASURES = ("HT-nDCG@10", "HT-P@10", "HT-DCG@10", "xinfAP")
+N_INTERIM_CHECKS = 10
+MAX_COMBINATIONS = 3_000_000
 """Grades of holes that all runs together may make nDCG try; more would keep the page waiting."""
 
 
-def usual_measure(campaign: Campaign) -> str:
-    return offered(campaign)[0]
+def default_measure(campaign: Campaign) -> str:
+    return offered_measures(campaign)[0]
 
 
-def offered(campaign: Campaign) -> tuple[str, ...]:
+def offered_measures(campaign: Campaign) -> tuple[str, ...]:
     """The usual measure first. Cutoffs are at most the judged depth: deeper ranks are mostly
     unjudged."""
-    names = OFFERED_SAMPLED if is_sampled(campaign) else OFFERED
-    return tuple(map(str, at_judged_depth(map(parse_measure, names), campaign.judged_depth)))
+    names = OFFERED_SAMPLED_MEASURES if is_sampled(campaign) else OFFERED_MEASURES
+    return tuple(map(str, limit_cutoffs(map(parse_measure, names), campaign.judged_depth)))
 
 
-def measure_named(campaign: Campaign, name: str) -> Measure:
+def get_measure(campaign: Campaign, name: str) -> Measure:
     """The measure that a person asks for. UnknownMeasure for what is none, and for one that is not
     of this campaign's kind of pool."""
     measure = parse_measure(name.strip())
     if FAMILIES[measure.family].sampled != is_sampled(campaign):
         if is_sampled(campaign):
-            known = ", ".join(offered(campaign))
+            known = ", ".join(offered_measures(campaign))
             raise UnknownMeasure(
                 f"{measure} would count every pair that was not drawn as not relevant; for a "
                 f"sampled pool choose one of {known}"
             )
         raise UnknownMeasure(
             f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of "
-            f"{', '.join(offered(campaign))}"
+            f"{', '.join(offered_measures(campaign))}"
         )
     if measure.family == "Judged":
         raise UnknownMeasure(
             f"{measure} tells how much is judged, not which system is better; choose one of "
-            f"{', '.join(offered(campaign))}"
+            f"{', '.join(offered_measures(campaign))}"
         )
     return measure
 
 
-def why_no_answer(campaign: Campaign) -> str:
+def no_answer_reason(campaign: Campaign) -> str:
     """Why no system is said to lead, as a sentence; empty where one may be."""
     if campaign.collection.runs.count() < 2:
         return _("There are fewer than two runs to compare.")
-    if unfinished := order_said(campaign):
+    if unfinished := describe_order(campaign):
         says = _(
             "No system is said to lead: the pool is judged relevant first. %(unfinished)s Scores "
             "of such a half-finished pool are not comparable."
         )
         return says % {"unfinished": unfinished}
-    if is_sampled(campaign) and not stages_of(campaign)[0]:
-        return _("No system is said to lead. %(stages)s") % {"stages": stages_said(campaign)}
+    if is_sampled(campaign) and not read_stage_progress(campaign)[0]:
+        return _("No system is said to lead. %(stages)s") % {"stages": describe_stages(campaign)}
     return ""
 
 
-def newest_answer(
-    campaign: Campaign, live: Live, measure: Measure
+def get_newest_answer(
+    campaign: Campaign, live: CampaignSnapshot, measure: Measure
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (what `last_answer` gives; a new job to be sent, if it is out of date)"""
-    marks = _marks(campaign, live)
-    answer = _last(campaign, measure, marks)
-    if answer is not None and (answer["current"] or timezone.now() - answer["finished_at"] < STALE):
+    """-> (what `get_last_answer` gives; a new job to be sent, if it is out of date)"""
+    marks = _answer_marks(campaign, live)
+    answer = _find_last_answer(campaign, measure, marks)
+    if answer is not None and (
+        answer["current"] or timezone.now() - answer["finished_at"] < STALE_AFTER
+    ):
         return answer, None
     newest = (
-        _jobs(campaign)
+        _answer_jobs(campaign)
         .filter(parameters__measure=str(measure))
         .order_by("-created_at", "-pk")
         .first()
@@ -140,19 +142,19 @@ def newest_answer(
     ):
         return answer, None  # it would fail again
     running = [
-        job.parameters.get("measure") for job in _jobs(campaign).filter(state__in=Job.ACTIVE)
+        job.parameters.get("measure") for job in _answer_jobs(campaign).filter(state__in=Job.ACTIVE)
     ]
     if (
         str(measure) in running
-        or len(running) >= AT_ONCE
-        or why_no_answer(campaign)
+        or len(running) >= MAX_RUNNING_JOBS
+        or no_answer_reason(campaign)
         or not live.rows.counts.any()
     ):
         return answer, None
     label = f"Which system leads in {campaign.name}, by {measure}"
     parameters = {"marks": marks, "measure": str(measure)}
     return answer, jobs.enqueue(
-        ANSWER,
+        ANSWER_JOB,
         parameters,
         label=label,
         user=None,
@@ -161,15 +163,19 @@ def newest_answer(
     )
 
 
-def last_answer(campaign: Campaign, live: Live, measure: Measure) -> dict[str, Any] | None:
+def get_last_answer(
+    campaign: Campaign, live: CampaignSnapshot, measure: Measure
+) -> dict[str, Any] | None:
     """The newest answer with `finished_at` and `current`, which is whether it knows everything that
     is known now."""
-    return _last(campaign, measure, _marks(campaign, live))
+    return _find_last_answer(campaign, measure, _answer_marks(campaign, live))
 
 
-def _last(campaign: Campaign, measure: Measure, marks: list[int]) -> dict[str, Any] | None:
+def _find_last_answer(
+    campaign: Campaign, measure: Measure, marks: list[int]
+) -> dict[str, Any] | None:
     done = (
-        _jobs(campaign)
+        _answer_jobs(campaign)
         .filter(state=Job.State.DONE, parameters__measure=str(measure))
         .order_by("-finished_at")
         .first()
@@ -183,29 +189,33 @@ def _last(campaign: Campaign, measure: Measure, marks: list[int]) -> dict[str, A
     }
 
 
-def measures_answered(campaign: Campaign) -> list[str]:
+def list_answered_measures(campaign: Campaign) -> list[str]:
     """Of which there is an answer: those that are offered in their order, then others."""
     known = set(
-        _jobs(campaign)
+        _answer_jobs(campaign)
         .filter(state=Job.State.DONE)
         .order_by()
         .values_list("parameters__measure", flat=True)
         .distinct()
     )
     return [
-        *(name for name in offered(campaign) if name in known),
-        *sorted(known.difference(offered(campaign))),
+        *(name for name in offered_measures(campaign) if name in known),
+        *sorted(known.difference(offered_measures(campaign))),
     ]
 
 
 def is_running(campaign: Campaign, measure: Measure) -> bool:
-    return _jobs(campaign).filter(state__in=Job.ACTIVE, parameters__measure=str(measure)).exists()
+    return (
+        _answer_jobs(campaign)
+        .filter(state__in=Job.ACTIVE, parameters__measure=str(measure))
+        .exists()
+    )
 
 
-def problem_of(campaign: Campaign, measure: Measure) -> str:
+def failure_message(campaign: Campaign, measure: Measure) -> str:
     """Why the newest answer that was asked for did not come about; empty where it did."""
     newest = (
-        _jobs(campaign)
+        _answer_jobs(campaign)
         .filter(parameters__measure=str(measure))
         .order_by("-created_at", "-pk")
         .first()
@@ -213,11 +223,11 @@ def problem_of(campaign: Campaign, measure: Measure) -> str:
     return newest.message if newest is not None and newest.state == Job.State.FAILED else ""
 
 
-def _jobs(campaign: Campaign) -> Any:
-    return Job.objects.filter(campaign_id=campaign.pk, kind=ANSWER)
+def _answer_jobs(campaign: Campaign) -> Any:
+    return Job.objects.filter(campaign_id=campaign.pk, kind=ANSWER_JOB)
 
 
-def _marks(campaign: Campaign, live: Live) -> list[int]:
+def _answer_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
     """What an answer depends on: judgements, what changes them, the managers' own labels, runs and
     their tags."""
     rulings = AuditEvent.objects.filter(
@@ -228,79 +238,83 @@ def _marks(campaign: Campaign, live: Live) -> list[int]:
         live.newest,
         live.audit,
         rulings.count(),
-        *mark_of_runs(campaign.collection),
-        mark_of_tags(campaign.collection),
+        *runs_marker(campaign.collection),
+        tags_marker(campaign.collection),
     ]
 
 
-@jobs.kind(ANSWER, unit="runs", figures=True)
-def compute(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(ANSWER_JOB, unit="runs", figures=True)
+def compute_answer(work: ClaimedJob) -> dict[str, Any]:
     """-> report: what `standing_of` gives, each system also with unjudged (share of what the
     measure reads, None where it reads all), least and most (its mean with other grades of what is
     unjudged in the tops of all runs, None where not known); measure, words, open, estimated,
     labels, pairs, judgements, level, without_relevant, why_no_bounds, looks (by tenths of the
     judgements)"""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
-    measure = measure_named(campaign, work.parameters["measure"])
+    measure = get_measure(campaign, work.parameters["measure"])
     runs = [
-        _read(work, number, run)
+        _read_run(work, number, run)
         for number, run in enumerate(campaign.collection.runs.order_by("tag"))
     ]
-    choices = Choices(min_judgements=least_judgements(campaign))
-    live = live_rows(campaign, fresh=0.0)
-    made = labels(campaign, choices, rows=live.rows)
+    choices = LabelChoices(min_judgements=min_judgements_per_pair(campaign))
+    live = get_snapshot(campaign, fresh=0.0)
+    made = make_labels(campaign, choices, rows=live.rows)
     if is_sampled(campaign):
-        answer = _by_sample(campaign, choices, made, runs, measure)
+        answer = _answer_from_sample(campaign, choices, made, runs, measure)
     else:
-        answer = _by_labels(campaign, live, choices, made, runs, measure)
+        answer = _answer_from_labels(campaign, live, choices, made, runs, measure)
     answer |= {
         "measure": str(measure),
         "min_judgements": choices.min_judgements,
         "judgements": int(live.rows.counts.sum()),
     }
-    answer["words"] = leader_words(answer, str(measure), estimated=answer["estimated"])
-    whole: dict[str, Any] = jsonable(answer)
+    answer["words"] = describe_leader(answer, str(measure), estimated=answer["estimated"])
+    whole: dict[str, Any] = to_json_types(answer)
     return whole
 
 
-def _read(work: Work, number: int, run: Any) -> RunColumns:
+def _read_run(work: ClaimedJob, number: int, run: Any) -> RunColumns:
     work.progress(number, message=f"reading {run.tag}")
-    return rankings_of(run)
+    return load_rankings(run)
 
 
-def _by_sample(
-    campaign: Campaign, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure
+def _answer_from_sample(
+    campaign: Campaign,
+    choices: LabelChoices,
+    made: Labels,
+    runs: Sequence[RunColumns],
+    measure: Measure,
 ) -> dict[str, Any]:
     """Estimates, with the range in which the mean of new topics would lie; paired t alone, as in
     `compare systems --sampled`."""
     try:
-        drawn = sample_of(campaign, choices, made=made)
+        drawn = read_campaign_sample(campaign, choices, made=made)
     except NotEstimable as error:
         raise jobs.Refused(str(error)) from None
     prel = drawn.prel("graded")
-    sample = estimates.sample_of(prel)
-    index = index_of(prel.qrels)
+    sample = estimates.make_sample(prel)
+    index = index_qrels(prel.qrels)
     values = np.stack(
         [
             estimates.estimate_topics(
-                pack(run, index), sample, [measure], level=campaign.threshold
+                pack_run(run, index), sample, [measure], level=campaign.threshold
             )[:, 0]
             for run in runs
         ],
         axis=1,
     )
-    why = estimates.why_no_interval(sample, measure) or ""
+    why = estimates.no_interval_reason(sample, measure) or ""
 
     def interval(column: NDArray[np.float64]) -> Interval:
         if why:
             return no_interval(why, "topics")
-        low, high = estimates.within_range(measure, *estimates.interval_over_topics(column))
-        return Interval(low, high, estimates.OUTSIDE if math.isnan(low) else "", "topics")
+        low, high = estimates.clip_to_range(measure, *estimates.topic_interval(column))
+        return Interval(low, high, estimates.OUTSIDE_REASON if math.isnan(low) else "", "topics")
 
-    standing = standing_of(values, [run.tag for run in runs], interval=interval, untested=why)
+    standing = rank_systems(values, [run.tag for run in runs], interval=interval, untested=why)
     for one in standing["systems"]:
         one |= {"unjudged": None, "least": None, "most": None}
-    n_without = int((sample.n_relevant(lowest_that_counts(measure, campaign.threshold)) == 0).sum())
+    n_without = int((sample.n_relevant(min_gaining_grade(measure, campaign.threshold)) == 0).sum())
     return standing | {
         "estimated": True,
         "labels": int(sample.n_judged.sum()),
@@ -313,10 +327,10 @@ def _by_sample(
     }
 
 
-def _by_labels(
+def _answer_from_labels(
     campaign: Campaign,
-    live: Live,
-    choices: Choices,
+    live: CampaignSnapshot,
+    choices: LabelChoices,
     made: Labels,
     runs: Sequence[RunColumns],
     measure: Measure,
@@ -329,8 +343,8 @@ def _by_labels(
         if len(qrels)
         else np.empty((0, len(runs)))
     )
-    standing = standing_of(values, [run.tag for run in runs])
-    why = add_bounds(
+    standing = rank_systems(values, [run.tag for run in runs])
+    why = add_score_bounds(
         standing["systems"],
         {run.tag: run for run in runs},
         qrels,
@@ -339,7 +353,7 @@ def _by_labels(
         highest=campaign.grades.size - 1,
     )
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
-    least = lowest_that_counts(measure, campaign.threshold)
+    least = min_gaining_grade(measure, campaign.threshold)
     relevant = np.bincount(topics, weights=qrels.grades >= least, minlength=len(qrels.topics))
     return standing | {
         "estimated": False,
@@ -347,11 +361,11 @@ def _by_labels(
         "pairs": len(live.pairs),
         "level": campaign.threshold,
         "without_relevant": int((relevant == 0).sum()),
-        "open": open_words(standing["systems"])
-        if standing["systems"] and not why and not why_no_verdict(standing["topics"])
+        "open": describe_score_bounds(standing["systems"])
+        if standing["systems"] and not why and not no_verdict_reason(standing["topics"])
         else "",
         "why_no_bounds": why,
-        "looks": looks_of(
+        "looks": compute_interim_checks(
             campaign,
             live,
             choices,
@@ -365,7 +379,7 @@ def _by_labels(
     }
 
 
-def lowest_that_counts(measure: Measure, level: int) -> int:
+def min_gaining_grade(measure: Measure, level: int) -> int:
     """The lowest grade that gives a topic a score above 0."""
     graded = measure.family.removeprefix("HT-") in (
         "nDCG",
@@ -378,7 +392,7 @@ def lowest_that_counts(measure: Measure, level: int) -> int:
     return 1 if graded else level if measure.level is None else measure.level
 
 
-def add_bounds(
+def add_score_bounds(
     systems: list[dict[str, Any]],
     runs: dict[str, RunColumns],
     qrels: QrelsColumns,
@@ -390,25 +404,26 @@ def add_bounds(
     """Add unjudged, least and most to each system. -> why there are no bounds, else empty"""
     for one in systems:
         one |= {"unjudged": None, "least": None, "most": None}
-    if reason := why_not(measure):
+    if reason := no_bounds_reason(measure):
         return reason
     if measure.cutoff is None:
         return f"{measure} reads the runs to their ends"
-    tops = {one["tag"]: tops_under(runs[one["tag"]], qrels, measure.cutoff) for one in systems}
+    tops = {one["tag"]: read_topic_tops(runs[one["tag"]], qrels, measure.cutoff) for one in systems}
     for one in systems:
         mine = tops[one["tag"]]
         read = sum(len(top.grades) for top in mine)
         one["unjudged"] = sum(len(top.holes) for top in mine) / read if read else None
     if (
         measure.family in ("nDCG", "nDCG-exp")
-        and sum(_fillings(top, highest) for mine in tops.values() for top in mine) > MOST_FILLINGS
+        and sum(_count_combinations(top, highest) for mine in tops.values() for top in mine)
+        > MAX_COMBINATIONS
     ):
         return "too many documents are unjudged for it to be worked out here; the report Scores of runs does"
-    together = open_together(
+    together = merge_unjudged(
         list(tops.values()), measure.cutoff
     )  # a hole that turns out relevant raises the recall base of every run
     for one, mine in zip(systems, together, strict=True):
-        bounds = bounds_of(mine, measure, level=level, highest=highest)
+        bounds = compute_bounds(mine, measure, level=level, highest=highest)
         if len(bounds.low):
             one |= {
                 "least": math.fsum(bounds.low) / len(bounds.low),
@@ -417,16 +432,16 @@ def add_bounds(
     return ""
 
 
-def _fillings(top: TopicTop, highest: int) -> int:
+def _count_combinations(top: TopicTop, highest: int) -> int:
     return math.comb(len(top.holes) + highest, highest)
 
 
-def looks_of(
+def compute_interim_checks(
     campaign: Campaign,
-    live: Live,
-    choices: Choices,
+    live: CampaignSnapshot,
+    choices: LabelChoices,
     qrels: QrelsColumns,
-    packed: Sequence[Packed],
+    packed: Sequence[PackedRun],
     measure: Measure,
     tags: Sequence[str],
 ) -> list[dict[str, Any]]:
@@ -439,7 +454,9 @@ def looks_of(
     made_at = np.sort(live.rows.judged_at[ordinary])
     needed = max(int(live.pairs.normal.sum()) * campaign.judgements_per_pair, 1)
     ends = [
-        end for k in range(1, LOOKS + 1) if (end := math.ceil(k * needed / LOOKS)) < len(made_at)
+        end
+        for k in range(1, N_INTERIM_CHECKS + 1)
+        if (end := math.ceil(k * needed / N_INTERIM_CHECKS)) < len(made_at)
     ]
     row_of = {
         (topic, document): row
@@ -455,13 +472,15 @@ def looks_of(
     for end in [*ends, len(made_at)]:
         now = end == len(made_at)
         until = math.inf if now else float(made_at[end - 1])
-        made = labels(campaign, choices, rows=live.rows.where(live.rows.judged_at <= until))
+        made = make_labels(campaign, choices, rows=live.rows.where(live.rows.judged_at <= until))
         grades = np.full(len(qrels), -1, np.int32)
         for label in made.rows:
             row = row_of.get((label.topic, label.document.encode()))
-            if row is not None and (label.judgements or label.decision == KNOWN or now):
+            if row is not None and (
+                label.judgements or label.decision == KNOWN_GRADE_COLUMN or now
+            ):
                 grades[row] = label.grade
-        means, n_topics = _means(
+        means, n_topics = _run_means(
             replace(qrels, grades=grades), packed, measure, level=campaign.threshold
         )
         moment = datetime.fromtimestamp(float(made_at[end - 1]), UTC).isoformat() if end else None
@@ -477,8 +496,8 @@ def looks_of(
     return looks
 
 
-def _means(
-    qrels: QrelsColumns, packed: Sequence[Packed], measure: Measure, *, level: int
+def _run_means(
+    qrels: QrelsColumns, packed: Sequence[PackedRun], measure: Measure, *, level: int
 ) -> tuple[list[float], int]:
     """Of each run over the topics with a label, and how many these are; NaN where there is none."""
     base = RecallBase(qrels.offsets, qrels.grades)

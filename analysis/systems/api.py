@@ -15,23 +15,28 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.judgements.live import live_rows
+from analysis.judgements.live import get_snapshot
 from analysis.models import Report
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS
-from analysis.systems.lists import lists_of
-from analysis.systems.selectors import my_reports, result_of, visible_report
-from analysis.systems.top_ups import make_top_up
-from annotation.permissions import managed_campaign, may_create
+from analysis.systems.lists import read_lists
+from analysis.systems.selectors import get_visible_report, ordered_result, visible_reports
+from analysis.systems.top_ups import create_top_up
+from annotation.permissions import can_create, get_managed_campaign
 from assay.formats.errors import FormatError
 from assay.measures.measures import UnknownMeasure
 from pooling import tasks
-from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
-from pooling.api.lists import Filter, one_of
-from pooling.api.repeats import repeatable
-from pooling.api.schema import problems
-from pooling.api.views import refusal
-from pooling.permissions import managed_collection
+from pooling.api.bodies import (
+    ONE_OF_CAMPAIGN_AND_COLLECTION,
+    SlugTextField,
+    StrictSerializer,
+    TextField,
+)
+from pooling.api.lists import ListFilter, choice_filter
+from pooling.api.repeats import make_idempotent
+from pooling.api.schema import problem_responses
+from pooling.api.views import to_api_exception
+from pooling.permissions import get_managed_collection
 from pooling.platform.jobs import Refused
 
 KIND_CHOICES = [(name, name) for name in sorted(KINDS)]
@@ -80,10 +85,10 @@ class OneReportSerializer(ReportSerializer):
         }
     )
     def get_result(self, report: Report) -> dict[str, Any] | None:
-        return result_of(report)
+        return ordered_result(report)
 
 
-class AskSerializer(Body):
+class AskSerializer(StrictSerializer):
     """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`,
     …, or `recipe:graded:ID`, `recipe:binary:ID` of a saved recipe; options: as the command's;
     lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line
@@ -123,39 +128,41 @@ class AskSerializer(Body):
                 )
             files.setdefault(field.name, []).append(ContentFile(text.encode(), name=f"{name}.txt"))
         try:
-            data["lists"] = lists_of(KINDS[data["kind"]], files)
+            data["lists"] = read_lists(KINDS[data["kind"]], files)
         except FormatError as error:
             raise serializers.ValidationError({"lists": error.lines()}) from None
         return data
 
 
-class Reports(GenericAPIView):
+class ReportList(GenericAPIView):
     serializer_class = ReportSerializer
     queryset = Report.objects.none()
     orders = ("title", "kind", "created_at", "finished_at")
     filters = (
-        one_of("kind", sorted(KINDS)),
-        Filter("collection", "collection__slug"),
-        Filter("campaign", "campaign__slug"),
+        choice_filter("kind", sorted(KINDS)),
+        ListFilter("collection", "collection__slug"),
+        ListFilter("campaign", "campaign__slug"),
     )
 
     @extend_schema(responses=ReportSerializer(many=True))
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(my_reports(request))
+        page = self.paginate_queryset(visible_reports(request))
         return self.get_paginated_response(ReportSerializer(page, many=True).data)
 
-    @extend_schema(request=AskSerializer, responses={202: ReportSerializer, **problems(404)})
-    @repeatable
+    @extend_schema(
+        request=AskSerializer, responses={202: ReportSerializer, **problem_responses(404)}
+    )
+    @make_idempotent
     def post(self, request: Request) -> Response:
         asked = AskSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-        campaign = managed_campaign(request, data["campaign"]) if "campaign" in data else None
+        campaign = get_managed_campaign(request, data["campaign"]) if "campaign" in data else None
         collection = (
-            campaign.collection if campaign else managed_collection(request, data["collection"])
+            campaign.collection if campaign else get_managed_collection(request, data["collection"])
         )
         try:
-            report = reports.ask_for_report(
+            report = reports.request_report(
                 KINDS[data["kind"]],
                 collection=collection,
                 campaign=campaign,
@@ -165,7 +172,7 @@ class Reports(GenericAPIView):
                 lists=data["lists"],
             )
         except Refused as error:
-            raise refusal(error) from None
+            raise to_api_exception(error) from None
         if report.job is not None:
             tasks.send(report.job)
         location = {"Location": reverse("api-report", args=[report.pk])}
@@ -174,16 +181,16 @@ class Reports(GenericAPIView):
         )
 
 
-class OneReport(GenericAPIView):
+class ReportDetail(GenericAPIView):
     serializer_class = OneReportSerializer
     queryset = Report.objects.none()
 
     def get(self, request: Request, pk: int) -> Response:
-        return Response(OneReportSerializer(visible_report(request, pk)).data)
+        return Response(OneReportSerializer(get_visible_report(request, pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        reports.delete_report(visible_report(request, pk))
+        reports.delete_report(get_visible_report(request, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -206,7 +213,7 @@ class LeadersSerializer(serializers.Serializer):
     working = serializers.BooleanField(help_text="whether it is being computed anew: ask again")
 
 
-class SystemsOfCampaign(APIView):
+class CampaignSystems(APIView):
     serializer_class = LeadersSerializer
 
     @extend_schema(
@@ -218,21 +225,21 @@ class SystemsOfCampaign(APIView):
                 description="for example AP; nDCG@10, or HT-nDCG@10 of a sampled pool, unless given",
             )
         ],
-        responses={200: LeadersSerializer, **problems(400, 404)},
+        responses={200: LeadersSerializer, **problem_responses(400, 404)},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The newest answer; asking has it computed anew where it is out of date."""
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         try:
-            measure = answers.measure_named(
-                campaign, request.query_params.get("measure") or answers.usual_measure(campaign)
+            measure = answers.get_measure(
+                campaign, request.query_params.get("measure") or answers.default_measure(campaign)
             )
         except UnknownMeasure as error:
             raise serializers.ValidationError({"measure": str(error)}) from None
-        answer, job = answers.newest_answer(campaign, live_rows(campaign), measure)
+        answer, job = answers.get_newest_answer(campaign, get_snapshot(campaign), measure)
         if job is not None:
             tasks.send(job)
-        why_not = answers.why_no_answer(campaign)
+        why_not = answers.no_answer_reason(campaign)
         shown = (
             None
             if answer is None or why_not
@@ -256,7 +263,7 @@ class SystemsOfCampaign(APIView):
         )
 
 
-class TopUpSerializer(Body):
+class TopUpSerializer(StrictSerializer):
     """pairs: how many of the report's order, from the first on; as many as the report speaks of,
     unless given."""
 
@@ -273,18 +280,20 @@ class TopUp(GenericAPIView):
     serializer_class = TopUpSerializer
     queryset = Report.objects.none()
 
-    @extend_schema(request=TopUpSerializer, responses={201: TopUpSerializer, **problems(404, 409)})
-    @repeatable
+    @extend_schema(
+        request=TopUpSerializer, responses={201: TopUpSerializer, **problem_responses(404, 409)}
+    )
+    @make_idempotent
     def post(self, request: Request, pk: int) -> Response:
-        report = visible_report(request, pk)
-        if not may_create(request):
+        report = get_visible_report(request, pk)
+        if not can_create(request):
             raise PermissionDenied("Ask an administrator for the right to make campaigns.")
         asked = TopUpSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            campaign = make_top_up(report, asked.validated_data.get("pairs"), user=request.user)
+            campaign = create_top_up(report, asked.validated_data.get("pairs"), user=request.user)
         except Refused as error:
-            raise refusal(error) from None
+            raise to_api_exception(error) from None
         made, location = (
             {"campaign": campaign.slug, "n_pairs": campaign.n_pairs},
             {"Location": reverse("api-campaign", args=[campaign.slug])},

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.systems.kinds import KINDS
-from assay.charts.printed import Nothing, printed
+from assay.charts.printed import EmptyFigure, render_files
 
 
-def drawn(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
+def render_figures(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
     """Files by their names, numbered as the pictures of the page; none of a picture that says in
     words why it is empty."""
     files: dict[str, bytes] = {}
@@ -20,8 +20,8 @@ def drawn(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
         try:
             files |= {
                 f"figure-{number}.{extension}": content
-                for extension, content in printed(picture).items()
+                for extension, content in render_files(picture).items()
             }
-        except Nothing:
+        except EmptyFigure:
             continue
     return files

@@ -15,11 +15,11 @@ from assay.column_types import RunColumns
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
 
-MOMENT = (1980, 1, 1, 0, 0, 0)
+ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 """Of every file: the same report gives the same archive."""
 
 
-class _Passing(io.RawIOBase):
+class _StreamBuffer(io.RawIOBase):
     """What is written waits here until it is taken."""
 
     def __init__(self) -> None:
@@ -37,32 +37,34 @@ class _Passing(io.RawIOBase):
         return b"".join(parts)
 
 
-def archive(report: Report) -> Iterator[bytes]:
+def stream_archive(report: Report) -> Iterator[bytes]:
     """A ZIP archive, piece by piece: runs, qrels, tables, and the command as a script."""
-    out = _Passing()
+    out = _StreamBuffer()
     with zipfile.ZipFile(out, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=1) as packed:  # type: ignore[arg-type]
         for one in [InputFile.of(stored) for stored in report.inputs]:
-            with packed.open(zipfile.ZipInfo(one.path, MOMENT), "w", force_zip64=True) as file:
-                for text in texts(report, one):
+            with packed.open(
+                zipfile.ZipInfo(one.path, ZIP_TIMESTAMP), "w", force_zip64=True
+            ) as file:
+                for text in iterate_file_content(report, one):
                     file.write(text)
                     yield out.taken()
-        packed.writestr(zipfile.ZipInfo("command.txt", MOMENT), report.command + "\n")
+        packed.writestr(zipfile.ZipInfo("command.txt", ZIP_TIMESTAMP), report.command + "\n")
     yield out.taken()
 
 
-def texts(report: Report, one: InputFile) -> Iterable[bytes]:
+def iterate_file_content(report: Report, one: InputFile) -> Iterable[bytes]:
     """The content of one file, by topics."""
     if one.path in report.files:
-        yield reports.content(report, one.path)
+        yield reports.read_file(report, one.path)
     elif one.kind == "run":
         run = reports.load_run(one)
         for topic in range(len(run.topics)):
-            yield _written(write_run, _of_topic(run, topic))
+            yield _render_bytes(write_run, _select_topic(run, topic))
     else:
-        yield _written(write_qrels, reports.load_qrels(report, one))
+        yield _render_bytes(write_qrels, reports.load_qrels(report, one))
 
 
-def _of_topic(run: RunColumns, topic: int) -> RunColumns:
+def _select_topic(run: RunColumns, topic: int) -> RunColumns:
     rows = run.rows(topic)
     return RunColumns(
         tag=run.tag,
@@ -74,7 +76,7 @@ def _of_topic(run: RunColumns, topic: int) -> RunColumns:
     )
 
 
-def _written(write, value) -> bytes:  # type: ignore[no-untyped-def]
+def _render_bytes(write, value) -> bytes:  # type: ignore[no-untyped-def]
     out: IO[str] = io.StringIO()
     write(value, out)
     return out.getvalue().encode()  # type: ignore[attr-defined]

@@ -9,19 +9,24 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.judgements.campaign_sample import is_sampled
-from analysis.judgements.labels import is_own
+from analysis.judgements.labels import is_own_labels
 from analysis.models import Report
-from analysis.systems.inputs import campaign_references, name_in, path_of, qrels_path
+from analysis.systems.inputs import (
+    campaign_qrels_path,
+    list_campaign_references,
+    make_path,
+    name_from_path,
+)
 from analysis.systems.kind import ReportKind
-from analysis.systems.lists import lists_of
-from analysis.systems.options import Field
+from analysis.systems.lists import read_lists
+from analysis.systems.options import ReportField
 from annotation.models import Campaign
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.errors import FormatError
 from assay.measures.measures import (
     UnknownMeasure,
-    at_judged_depth,
-    measure_names,
+    format_measure_names,
+    limit_cutoffs,
     parse_measure,
     parse_measures,
     refuse_estimates,
@@ -30,9 +35,9 @@ from assay.measures.measures import (
 from pooling.models import Collection, Qrels
 
 
-def is_binary(reference: str) -> bool:
+def is_binary_reference(reference: str) -> bool:
     """Whether the reference is to a campaign's labels of two grades."""
-    return is_own(reference) and reference.split(":")[1] == "binary"
+    return is_own_labels(reference) and reference.split(":")[1] == "binary"
 
 
 class ReportForm(forms.Form):
@@ -50,7 +55,7 @@ class ReportForm(forms.Form):
         self.given_lists: dict[str, str] = {}
         self.kind, self.collection, self.campaign = kind, collection, campaign
         self.runs = list(collection.runs.all())
-        self.own = dict(campaign_references(campaign) if campaign else [])
+        self.own = dict(list_campaign_references(campaign) if campaign else [])
         self.imported = {f"imported:{row.pk}": row for row in collection.qrels.all()}
         self._add_runs()
         self._add_qrels()
@@ -87,7 +92,7 @@ class ReportForm(forms.Form):
         """One choice, or also one of those that come from clicks, or also one of private ones."""
         own = list(self.own.items())
         named = {
-            reference: f"{row.name} ({row.get_kind_display()}, {counted(row.n_rows, 'pair')})"
+            reference: f"{row.name} ({row.get_kind_display()}, {format_count(row.n_rows, 'pair')})"
             for reference, row in self.imported.items()
         }
         clicks = [
@@ -137,7 +142,7 @@ class ReportForm(forms.Form):
         else:
             self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
 
-    def _option(self, one: Field) -> forms.Field:
+    def _option(self, one: ReportField) -> forms.Field:
         """The field of an option; those that offer rows of the collection know them here."""
         if one.kind == "tags":
             tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
@@ -164,16 +169,16 @@ class ReportForm(forms.Form):
                 coerce=int,
                 empty_value=None,
             )
-        field = form_field(one, campaign=self.campaign)
+        field = build_form_field(one, campaign=self.campaign)
         if one.kind == "conditions" and (paths := self._qrels_paths()):
             field.help_text = (
-                f"{field.help_text} Qrels are called {', '.join(map(name_in, paths))}."
+                f"{field.help_text} Qrels are called {', '.join(map(name_from_path, paths))}."
             )
         return field
 
     def _pools(self) -> list[tuple[int, str]]:
         return [
-            (pool.pk, f"{pool.name} ({counted(pool.n_pairs, 'pair')})")
+            (pool.pk, f"{pool.name} ({format_count(pool.n_pairs, 'pair')})")
             for pool in self.collection.pools.exclude(built_at=None)
         ]
 
@@ -188,17 +193,19 @@ class ReportForm(forms.Form):
 
     def _qrels_paths(self) -> list[str]:
         own = (
-            [qrels_path(self.campaign, reference) for reference in self.own]
+            [campaign_qrels_path(self.campaign, reference) for reference in self.own]
             if self.campaign
             else []
         )
-        return own + [path_of("qrels", row.name, ".qrels", set()) for row in self.imported.values()]
+        return own + [
+            make_path("qrels", row.name, ".qrels", set()) for row in self.imported.values()
+        ]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         files = {one.name: cleaned.get(one.name) or [] for one in self.kind.fields if one.uploaded}
         try:
-            self.given_lists = lists_of(self.kind, files)
+            self.given_lists = read_lists(self.kind, files)
         except FormatError as error:
             self.add_error(None, "; ".join(error.lines()))
         for one in self.kind.fields:
@@ -225,7 +232,11 @@ class ReportForm(forms.Form):
             if one.kind != "grade" or grade is None:
                 continue
             chosen = self._judged_qrels() if one.judged_only else self.qrels()
-            if self.campaign and grade == self.campaign.threshold and all(map(is_binary, chosen)):
+            if (
+                self.campaign
+                and grade == self.campaign.threshold
+                and all(map(is_binary_reference, chosen))
+            ):
                 grade = cleaned[one.name] = (
                     # the field still holds the grade of the labels with all grades, of which these
                     # are made
@@ -254,7 +265,7 @@ class ReportForm(forms.Form):
             row = self.imported[reference]
             return row.name, max(map(int, row.grades), default=None)
         assert self.campaign is not None, "its labels are offered only with it"
-        return self.own[reference], 1 if is_binary(reference) else max(
+        return self.own[reference], 1 if is_binary_reference(reference) else max(
             grade["value"] for grade in self.campaign.scale
         )
 
@@ -307,7 +318,7 @@ class ReportForm(forms.Form):
         ]
 
 
-def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
+def build_form_field(one: ReportField, *, campaign: Campaign | None) -> forms.Field:
     """For an option that needs no rows of the collection."""
     common: dict[str, Any] = {
         "label": one.label,
@@ -328,68 +339,68 @@ def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
     if one.kind == "scale" and campaign is not None:
         common["initial"] = len(campaign.scale)
     if one.kind in ("measures", "measure") and campaign is not None:
-        usual = at_judged_depth(parse_measures(str(common["initial"])), campaign.judged_depth)
+        usual = limit_cutoffs(parse_measures(str(common["initial"])), campaign.judged_depth)
         common["initial"] = " ".join(map(str, usual))
-    return MAKERS.get(one.kind, one_line)(one, common)
+    return FIELD_BUILDERS.get(one.kind, text_field)(one, common)
 
 
-def one_line(one: Field, common: dict[str, Any]) -> forms.Field:
+def text_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return forms.CharField(max_length=200, **common)
 
 
-def whole_number(one: Field, common: dict[str, Any]) -> forms.Field:
+def integer_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     least, most = (None if bound is None else int(bound) for bound in (one.least, one.most))
     return forms.IntegerField(min_value=least, max_value=most, **common)
 
 
-def number(one: Field, common: dict[str, Any]) -> forms.Field:
+def decimal_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return forms.FloatField(min_value=one.least, max_value=one.most, **common)
 
 
-def yes_or_no(one: Field, common: dict[str, Any]) -> forms.Field:
+def checkbox_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return forms.BooleanField(**common)
 
 
-def choice(one: Field, common: dict[str, Any]) -> forms.Field:
+def choice_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return DefaultedField(
         choices=one.choices, **(common | {"required": all(value for value, _ in one.choices)})
     )
 
 
-def day(one: Field, common: dict[str, Any]) -> forms.Field:
+def date_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return forms.DateField(widget=forms.DateInput(attrs={"type": "date"}), **common)
 
 
-def several_lines(one: Field, common: dict[str, Any]) -> forms.Field:
+def textarea_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return forms.CharField(
         max_length=20_000, widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}), **common
     )
 
 
-def upload(one: Field, common: dict[str, Any]) -> forms.Field:
+def upload_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return FilesField(multiple=one.kind == "lists", **common)
 
 
-def names_of_measures(one: Field, common: dict[str, Any]) -> forms.Field:
+def measures_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
     return MeasuresField(
         single=one.kind == "measure", divisible=one.divisible, max_length=400, **common
     )
 
 
-MAKERS: dict[str, Callable[[Field, dict[str, Any]], forms.Field]] = {
-    "whole": whole_number,
-    "grade": whole_number,
-    "scale": whole_number,
-    "number": number,
-    "yes": yes_or_no,
-    "choice": choice,
-    "date": day,
-    "conditions": several_lines,
-    "list": upload,
-    "lists": upload,
-    "rows": upload,
-    "measures": names_of_measures,
-    "measure": names_of_measures,
+FIELD_BUILDERS: dict[str, Callable[[ReportField, dict[str, Any]], forms.Field]] = {
+    "whole": integer_field,
+    "grade": integer_field,
+    "scale": integer_field,
+    "number": decimal_field,
+    "yes": checkbox_field,
+    "choice": choice_field,
+    "date": date_field,
+    "conditions": textarea_field,
+    "list": upload_field,
+    "lists": upload_field,
+    "rows": upload_field,
+    "measures": measures_field,
+    "measure": measures_field,
 }
 """By the kind of the option; any other is one line of text."""
 
@@ -401,7 +412,9 @@ class DefaultedField(forms.ChoiceField):
         return super().clean(value or self.initial)
 
 
-def tags_field(one: Field, choices: list[tuple[str, str]], *, initial: list[str]) -> forms.Field:
+def tags_field(
+    one: ReportField, choices: list[tuple[str, str]], *, initial: list[str]
+) -> forms.Field:
     return forms.MultipleChoiceField(
         label=one.label,
         help_text=one.hint,
@@ -439,6 +452,6 @@ class MeasuresField(forms.CharField):
             if self.single:
                 return str(parse_measure(text))
             self.check(parse_measures(text))
-            return measure_names(text)
+            return format_measure_names(text)
         except UnknownMeasure as error:
             raise forms.ValidationError(str(error)) from None

@@ -14,25 +14,25 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.commandline.stored_campaigns import why_not_naive
-from analysis.judgements.campaign_sample import NotEstimable, is_sampled, sample_of
-from analysis.judgements.labels import Choices, Reference, campaign_qrels
-from analysis.systems.kind import Files, ReportKind
+from analysis.commandline.stored_campaigns import naive_estimate_refusal
+from analysis.judgements.campaign_sample import NotEstimable, is_sampled, read_campaign_sample
+from analysis.judgements.labels import LabelChoices, LabelReference, make_campaign_qrels
+from analysis.systems.kind import AnalysisFiles, ReportKind
 from annotation.models import Campaign
 from assay.formats.prel import write_prel
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import LABELLING, JudgeKind
-from assay.labels.judges import words as kinds_words
+from assay.labels.judges import LABELLING_KINDS, JudgeKind
+from assay.labels.judges import describe_kinds as kinds_words
 from pooling.models import Collection, Qrels
-from pooling.platform.jobs import Malformed, Refused
+from pooling.platform.jobs import MalformedRequest, Refused
 
 if TYPE_CHECKING:
     from analysis.models import Report
 
-PREL = ".prel"
+PREL_SUFFIX = ".prel"
 """Ends the path of labels that come as a sampled pool."""
-NAME_IN_PATH = 40
+MAX_PATH_NAME = 40
 """Characters of a recipe's name that stand in the name of a file; the words on the page have
 all."""
 
@@ -64,17 +64,17 @@ class InputFile:
         return replace(self, digest=digest, rows=rows)
 
 
-def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
+def list_campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
     """(reference, words) of the qrels that a campaign's own judgements make, as they are and by its
     saved recipes."""
     grades = len(campaign.scale)
     scales = [("graded", f"{grades} grades")] + ([("binary", "2 grades")] if grades > 2 else [])
-    kinds: list[tuple[str, ...]] = [LABELLING] + (
+    kinds: list[tuple[str, ...]] = [LABELLING_KINDS] + (
         [(JudgeKind.PERSON.value,)] if campaign.simulated else []
     )
     by_recipes = [
         (
-            str(Reference(scale, Choices.of(recipe.choices), recipe)),
+            str(LabelReference(scale, LabelChoices.of(recipe.choices), recipe)),
             f"This campaign, {words}, recipe {recipe.name}",
         )
         for recipe in campaign.recipes.all()
@@ -82,8 +82,8 @@ def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
     ]
     return [
         (
-            str(Reference(scale, Choices(method=method, judges=judges))),
-            _words(words, method, judges),
+            str(LabelReference(scale, LabelChoices(method=method, judges=judges))),
+            _describe_reference(words, method, judges),
         )
         for judges in kinds
         for scale, words in scales
@@ -91,22 +91,22 @@ def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
     ] + by_recipes
 
 
-def _words(scale: str, method: str, judges: tuple[str, ...]) -> str:
+def _describe_reference(scale: str, method: str, judges: tuple[str, ...]) -> str:
     said = ["This campaign", scale, method.replace("_", " ")] + (
-        [] if judges == LABELLING else [kinds_words(judges)]
+        [] if judges == LABELLING_KINDS else [kinds_words(judges)]
     )
     return ", ".join(said)
 
 
 def is_reference(campaign: Campaign, text: str) -> bool:
     try:
-        Reference.find(campaign, text)
+        LabelReference.find(campaign, text)
     except ValueError:
         return False
     return True
 
 
-def files_of(
+def list_input_files(
     kind: ReportKind,
     parameters: Mapping[str, Any],
     *,
@@ -121,15 +121,15 @@ def files_of(
     if len(runs) < len(parameters.get("runs", [])):
         raise Refused(_("a run that was chosen is not in the collection any more"))
     if len(runs) < kind.least_runs:
-        raise Malformed(
+        raise MalformedRequest(
             ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs)
             % {"n": kind.least_runs}
         )
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
-        raise Malformed(_("a run was chosen twice"))
+        raise MalformedRequest(_("a run was chosen twice"))
     inputs = [
         InputFile(
-            path_of("runs", run.tag, ".run", taken),
+            make_path("runs", run.tag, ".run", taken),
             "run",
             run.tag,
             f"run:{run.pk}",
@@ -139,16 +139,16 @@ def files_of(
         for run in runs
     ]
     if len(parameters.get("qrels", [])) < kind.least_qrels:
-        raise Malformed(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
+        raise MalformedRequest(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
     for reference in parameters.get("qrels", []):
-        inputs.append(_qrels(reference, collection, campaign, taken, kind))
+        inputs.append(_qrels_file(reference, collection, campaign, taken, kind))
     for file in kind.written:
         if file.wanted(parameters, runs, campaign):
             inputs.append(InputFile(file.name, "file", file.name, file.name))
     return inputs + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
 
 
-def _qrels(
+def _qrels_file(
     reference: str,
     collection: Collection,
     campaign: Campaign | None,
@@ -160,8 +160,8 @@ def _qrels(
         row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
         if row is None:
             raise Refused(_("qrels that were chosen are not in the collection any more"))
-        path = path_of("qrels", row.name, ".qrels", taken)
-        return InputFile(path, "qrels", name_in(path), reference, row.digest, row.n_rows)
+        path = make_path("qrels", row.name, ".qrels", taken)
+        return InputFile(path, "qrels", name_from_path(path), reference, row.digest, row.n_rows)
     if (
         campaign is not None
         and is_reference(campaign, reference)
@@ -169,26 +169,26 @@ def _qrels(
         and not kind.counts_labels_only
     ):
         if not kind.estimates:
-            raise Refused(why_not_naive(campaign.slug))
-        path = qrels_path(campaign, reference, taken).removesuffix(".qrels") + PREL
-        return InputFile(path, "qrels", name_in(path), reference)
+            raise Refused(naive_estimate_refusal(campaign.slug))
+        path = campaign_qrels_path(campaign, reference, taken).removesuffix(".qrels") + PREL_SUFFIX
+        return InputFile(path, "qrels", name_from_path(path), reference)
     if campaign is not None and is_reference(campaign, reference):
-        path = qrels_path(campaign, reference, taken)
-        return InputFile(path, "qrels", name_in(path), reference)
+        path = campaign_qrels_path(campaign, reference, taken)
+        return InputFile(path, "qrels", name_from_path(path), reference)
     if campaign is not None and source == "recipe":
         raise Refused(_("the campaign has not, or no more, the recipe whose labels were chosen"))
     raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
 
 
-def qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
+def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
     """Of the qrels that a campaign's own judgements make."""
-    wanted = Reference.find(campaign, reference)
+    wanted = LabelReference.find(campaign, reference)
     if wanted.recipe is not None:
-        made_by = ["recipe", wanted.recipe.name[:NAME_IN_PATH]]
+        made_by = ["recipe", wanted.recipe.name[:MAX_PATH_NAME]]
     else:
         _, _, method, *kinds = str(wanted).split(":")
         made_by = [*([] if method == "majority" else [method]), *kinds]
-    return path_of(
+    return make_path(
         "qrels",
         "-".join([campaign.slug, wanted.grades, *made_by]),
         ".qrels",
@@ -196,7 +196,7 @@ def qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None
     )
 
 
-def path_of(folder: str, name: str, suffix: str, taken: set[str]) -> str:
+def make_path(folder: str, name: str, suffix: str, taken: set[str]) -> str:
     """A path that a command's arguments can hold: no blanks, commas, equal signs; each name
     once."""
     plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "unnamed"
@@ -208,15 +208,15 @@ def path_of(folder: str, name: str, suffix: str, taken: set[str]) -> str:
     return path
 
 
-def name_in(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".qrels").removesuffix(PREL)
+def name_from_path(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".qrels").removesuffix(PREL_SUFFIX)
 
 
-def choice_of(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) -> Files:
+def make_files(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) -> AnalysisFiles:
     """The files by their paths, or as `at` says."""
     inputs = list(inputs)
     place = at or {one.path: one.path for one in inputs}
-    return Files(
+    return AnalysisFiles(
         runs=[place[one.path] for one in inputs if one.kind == "run"],
         qrels=[(one.name, place[one.path]) for one in inputs if one.kind == "qrels"],
         others={one.path: place[one.path] for one in inputs if one.kind == "file"},
@@ -224,30 +224,32 @@ def choice_of(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) 
     )
 
 
-def stored_name(report: Report, name: str) -> str:
+def storage_name(report: Report, name: str) -> str:
     return timezone.now().strftime(
         f"reports/%Y/%m/{report.pk}-{uuid.uuid4().hex[:8]}-{name.replace('/', '-')}"
     )
 
 
-def qrels_text(campaign: Campaign, one: InputFile) -> str:
+def campaign_qrels_text(campaign: Campaign, one: InputFile) -> str:
     """The campaign's labels as a qrels file, or its sample in five columns; empty without labels.
     Refused where nothing can be estimated yet."""
     out = io.StringIO()
-    if one.path.endswith(PREL):
-        wanted = _found(campaign, one)
+    if one.path.endswith(PREL_SUFFIX):
+        wanted = _resolve_reference(campaign, one)
         try:
-            write_prel(sample_of(campaign, wanted.choices).prel(wanted.grades, one.name), out)
+            write_prel(
+                read_campaign_sample(campaign, wanted.choices).prel(wanted.grades, one.name), out
+            )
         except NotEstimable as error:
             raise Refused(str(error)) from None
         return out.getvalue()
-    wanted = _found(campaign, one)
-    write_qrels(campaign_qrels(campaign, str(wanted), one.name), out)
+    wanted = _resolve_reference(campaign, one)
+    write_qrels(make_campaign_qrels(campaign, str(wanted), one.name), out)
     return out.getvalue()
 
 
-def _found(campaign: Campaign, one: InputFile) -> Reference:
+def _resolve_reference(campaign: Campaign, one: InputFile) -> LabelReference:
     try:
-        return Reference.find(campaign, one.origin)
+        return LabelReference.find(campaign, one.origin)
     except ValueError:
         raise Refused(_("%(name)s: the recipe was deleted") % {"name": one.name}) from None

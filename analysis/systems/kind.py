@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.systems.options import Field
+from analysis.systems.options import ReportField
 from analysis.systems.written_files import WrittenFile
 from assay.charts.svg import Picture
 from assay.tabular import Table
@@ -16,21 +16,21 @@ Result = dict[str, Any]
 """A command's JSON object."""
 
 
-class NotPossible(Exception):
+class NotComputable(Exception):
     """What was asked for cannot be computed; the message says why."""
 
 
 def refuse_rank_model(options: Mapping[str, Any]) -> None:
     """For labels that are no sampled pool. Raises NotPossible."""
     if options.get("rank_model"):
-        raise NotPossible(
+        raise NotComputable(
             "the rank model helps estimates from a sampled pool, and the labels that were chosen "
             "are not of one; leave it out"
         )
 
 
 @dataclass(frozen=True)
-class Files:
+class AnalysisFiles:
     """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name ->
     path; tags: of the runs, in their order."""
 
@@ -48,7 +48,7 @@ class Files:
         }
 
 
-def named_file(pair: tuple[str, str]) -> str:
+def format_named_file(pair: tuple[str, str]) -> str:
     """(name, path) as commands take it."""
     return f"{pair[0]}={pair[1]}"
 
@@ -76,8 +76,8 @@ class ReportKind:
     place: int
     title: str
     sentence: str
-    fields: tuple[Field, ...]
-    given: Callable[[Files, Mapping[str, Any]], dict[str, Any]]
+    fields: tuple[ReportField, ...]
+    given: Callable[[AnalysisFiles, Mapping[str, Any]], dict[str, Any]]
     tables: Callable[[Result], list[Table]]
     pictures: Callable[..., list[Picture]]
     qrels: tuple[int, int] = (1, 1)

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.systems.inputs import path_of
+from analysis.systems.inputs import make_path
 from analysis.systems.kind import ReportKind
 from assay.formats.errors import FormatError
-from assay.formats.opening import bare_name, lines
+from assay.formats.opening import iterate_lines, strip_suffixes
 
-LARGEST = 500_000_000
+MAX_BYTES = 500_000_000
 """Bytes of a list, unpacked."""
 
 
-def lists_of(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+def read_lists(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     """Path -> one id a line (of a table its rows as they stand), of the files given for each field
     of the kind (binary, with a name, perhaps compressed).
 
@@ -26,28 +26,30 @@ def lists_of(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, 
     for one in kind.fields:
         if one.kind == "list":
             for file in files.get(one.name, [])[:1]:
-                lists[f"{one.name}.txt"] = ids(file, one_word=True)
+                lists[f"{one.name}.txt"] = read_ids(file, one_word=True)
         elif one.kind == "rows":
             for file in files.get(one.name, [])[:1]:
-                lists[f"{one.name}.txt"] = rows(file)
+                lists[f"{one.name}.txt"] = read_rows(file)
         elif one.kind == "lists":
             for file in files.get(one.name, []):
-                path = path_of("topics", bare_name(file.name), ".txt", taken)
-                lists[path] = ids(file, one_word=False)
+                path = make_path("topics", strip_suffixes(file.name), ".txt", taken)
+                lists[path] = read_ids(file, one_word=False)
     return lists
 
 
-def rows(file: Any) -> str:
-    texts = [text for _, text in lines(file, name=file.name, max_bytes=LARGEST) if text.strip()]
+def read_rows(file: Any) -> str:
+    texts = [
+        text for _, text in iterate_lines(file, name=file.name, max_bytes=MAX_BYTES) if text.strip()
+    ]
     if not texts:
         raise FormatError.single(file.name, None, "no rows", "a row a line")
     return "".join(f"{text}\n" for text in texts)
 
 
-def ids(file: Any, *, one_word: bool) -> str:
+def read_ids(file: Any, *, one_word: bool) -> str:
     """The first word of each line. one_word: a line of several is refused."""
     first_words = []
-    for number, text in lines(file, name=file.name, max_bytes=LARGEST):
+    for number, text in iterate_lines(file, name=file.name, max_bytes=MAX_BYTES):
         words = text.split()
         if one_word and len(words) > 1:
             raise FormatError.single(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.analyses.shared.measures import DEFAULT_MEASURES
-from assay.analyses.shared.reading import MEASURES_HINT, Reading, SampledReading
+from assay.analyses.shared.reading import MEASURES_HINT, EvaluationOptions, SampledEvaluationOptions
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
-from assay.options import Declared, declared
+from assay.options import DeclaredOption, list_options
 
 
 @dataclass(frozen=True)
-class Field:
+class ReportField:
     """An option of the command. A default that is left as it is gives no argument.
 
     kind: whole, grade (the lowest relevant), number, text, yes, choice, date, measure, measures,
@@ -56,16 +56,16 @@ class Field:
         return "--" + self.name.replace("_", "-")
 
 
-def fields_of(options: type, *names: str) -> tuple[Field, ...]:
+def report_fields(options: type, *names: str) -> tuple[ReportField, ...]:
     """The options of an analysis as a form shows them: those of these names, in their order."""
-    by_name = {one.name: one for one in declared(options)}
-    return tuple(_field(by_name[name]) for name in names or by_name)
+    by_name = {one.name: one for one in list_options(options)}
+    return tuple(_make_field(by_name[name]) for name in names or by_name)
 
 
-def _field(one: Declared) -> Field:
+def _make_field(one: DeclaredOption) -> ReportField:
     about = one.about
     kinds = {bool: "yes", int: "whole", float: "number"}
-    return Field(
+    return ReportField(
         one.name,
         about.label,
         about.kind or ("choice" if about.choices else kinds.get(one.type, "text")),
@@ -77,7 +77,7 @@ def _field(one: Declared) -> Field:
     )
 
 
-def given_of(fields: Sequence[Field], options: Mapping[str, Any]) -> dict[str, Any]:
+def changed_options(fields: Sequence[ReportField], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of these fields that differ from their defaults."""
     given = {one.name: options.get(one.name, one.default) for one in fields}
     return {
@@ -87,23 +87,23 @@ def given_of(fields: Sequence[Field], options: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def named(fields: Sequence[Field], *names: str) -> list[Field]:
+def list_named_fields(fields: Sequence[ReportField], *names: str) -> list[ReportField]:
     return [one for one in fields if one.name in names]
 
 
 TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
 """Those by which TripJudge's Table 3 compares rankings."""
 MEASURES = DEFAULT_MEASURES
-LEVEL, TOPICS, WITH_RELEVANT, SCORES = fields_of(
-    Reading, "level", "topics", "only_with_relevant", "scores"
+LEVEL, TOPICS, WITH_RELEVANT, SCORES = report_fields(
+    EvaluationOptions, "level", "topics", "only_with_relevant", "scores"
 )
-READING = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
+EVALUATION_FIELDS = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
 """Of every kind that computes measures of runs."""
-READ = tuple(one.name for one in READING)
+EVALUATION_KEYS = tuple(one.name for one in EVALUATION_FIELDS)
 
 
-def measures_field(default: str, *, graded: str = "", divisible: bool = False) -> Field:
-    return Field(
+def measures_field(default: str, *, graded: str = "", divisible: bool = False) -> ReportField:
+    return ReportField(
         "measures",
         "Measures",
         "measures",
@@ -114,10 +114,10 @@ def measures_field(default: str, *, graded: str = "", divisible: bool = False) -
     )
 
 
-(RANK_MODEL,) = fields_of(SampledReading, "rank_model")
+(RANK_MODEL,) = report_fields(SampledEvaluationOptions, "rank_model")
 
 
-def sampled_options(options: Mapping[str, Any], measures: Field) -> dict[str, Any]:
+def sampled_options(options: Mapping[str, Any], measures: ReportField) -> dict[str, Any]:
     """The usual measures count what is unjudged as not relevant, so on a sampled pool the command's
     usual estimates stand in their place."""
     usual = options.get("measures") in (None, "", measures.default)

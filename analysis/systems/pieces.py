@@ -19,25 +19,25 @@ from django.utils.translation import gettext as _
 
 from analysis.models import Report, ReportChunk
 from analysis.systems import reports
-from analysis.systems.kind import NotPossible
+from analysis.systems.kind import NotComputable
 from analysis.systems.kinds import KINDS
-from analysis.systems.running import Analysis, as_text, from_text
+from analysis.systems.running import Analysis, decode_result, encode_result
 from assay.analyses.shared.measures import PieceworkPlan
 from pooling.models import Job
-from pooling.platform.heartbeats import beating
-from pooling.platform.jobs import ATTEMPTS, Cancelled, Refused, Work, without_heartbeat
+from pooling.platform.heartbeats import heartbeat_thread
+from pooling.platform.jobs import ATTEMPTS, ClaimedJob, JobCancelled, Refused, lost_heartbeat_filter
 
 log = logging.getLogger(__name__)
 
-WAIT = 0.3
+WAIT_SECONDS = 0.3
 """Seconds between two looks at pieces that other workers have in hand."""
-_kept: tuple[tuple[int, str], PieceworkPlan] | None = None
+_cached_plan: tuple[tuple[int, str], PieceworkPlan] | None = None
 """The plan of the report that this process worked on last, so that runs are read once and not for
 every piece."""
 
 
-def compute(
-    work: Work, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]
+def compute_in_chunks(
+    work: ClaimedJob, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]
 ) -> dict[str, Any]:
     """The command's JSON object. send: tells other workers about pieces by their ids."""
     plan = analysis.plan()
@@ -50,24 +50,26 @@ def compute(
         ReportChunk.objects.bulk_create(
             ReportChunk(report=report, number=number) for number in numbers if number not in stored
         )
-    _keep(report, plan)
+    _cache_plan(report, plan)
     try:
         send(
             list(report.chunks.filter(done_at=None).order_by("number").values_list("pk", flat=True))
         )
-        _all_done(work, report, plan)
+        _run_until_done(work, report, plan)
         results = dict(report.chunks.values_list("number", "result"))
-    except (Cancelled, Refused):
+    except (JobCancelled, Refused):
         report.chunks.all().delete()
         raise
     finally:
-        _forget()
+        _clear_cached_plan()
     return analysis.finished(
-        plan.finish([from_text(results[number], KINDS[report.kind].piece) for number in numbers])
+        plan.finish(
+            [decode_result(results[number], KINDS[report.kind].piece) for number in numbers]
+        )
     )
 
 
-def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
+def _run_until_done(work: ClaimedJob, report: Report, plan: PieceworkPlan) -> None:
     total = len(plan.pieces)
     while True:
         done = report.chunks.exclude(done_at=None).count()
@@ -75,8 +77,10 @@ def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
         if done == total:
             return
         claimed = None
-        for pk in report.chunks.filter(_free()).order_by("number").values_list("pk", flat=True)[:8]:
-            if claimed := _claim(pk):
+        for pk in (
+            report.chunks.filter(_claimable()).order_by("number").values_list("pk", flat=True)[:8]
+        ):
+            if claimed := _claim_chunk(pk):
                 break
         if claimed is None:
             if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
@@ -85,16 +89,16 @@ def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
                         "the workers failed three times over a part of this; the server's log says more"
                     )
                 )
-            time.sleep(WAIT)
+            time.sleep(WAIT_SECONDS)
             continue
-        _fill(*claimed, plan)
+        _compute_chunk(*claimed, plan)
 
 
 def run_chunk(chunk_id: int) -> None:
     """Compute a piece if it is there to be had, else return without a word."""
     chunk = (
         ReportChunk.objects.select_related("report__collection", "report__campaign", "report__job")
-        .filter(_free(), pk=chunk_id)
+        .filter(_claimable(), pk=chunk_id)
         .first()
     )
     if (
@@ -105,24 +109,26 @@ def run_chunk(chunk_id: int) -> None:
     ):
         return
     try:
-        plan = _plan_of(chunk.report)
-    except (NotPossible, Refused):
+        plan = _load_plan(chunk.report)
+    except (NotComputable, Refused):
         log.warning(
             "piece %s: its report %s cannot be opened", chunk_id, chunk.report_id, exc_info=True
         )
         return
-    claimed = _claim(chunk_id)
+    claimed = _claim_chunk(chunk_id)
     if claimed:
-        _fill(*claimed, plan)
+        _compute_chunk(*claimed, plan)
 
 
-def _free() -> Q:
-    return Q(done_at=None, attempt__lt=ATTEMPTS) & (Q(owner="") | without_heartbeat(timezone.now()))
+def _claimable() -> Q:
+    return Q(done_at=None, attempt__lt=ATTEMPTS) & (
+        Q(owner="") | lost_heartbeat_filter(timezone.now())
+    )
 
 
-def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:
+def _claim_chunk(chunk_id: int) -> tuple[ReportChunk, str] | None:
     token = uuid.uuid4().hex
-    taken = ReportChunk.objects.filter(_free(), pk=chunk_id).update(
+    taken = ReportChunk.objects.filter(_claimable(), pk=chunk_id).update(
         owner=token, heartbeat=timezone.now(), attempt=F("attempt") + 1
     )
     if not taken:
@@ -130,36 +136,36 @@ def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:
     return ReportChunk.objects.get(pk=chunk_id), token
 
 
-def _fill(chunk: ReportChunk, token: str, plan: PieceworkPlan) -> None:
+def _compute_chunk(chunk: ReportChunk, token: str, plan: PieceworkPlan) -> None:
     mine = ReportChunk.objects.filter(pk=chunk.pk, owner=token)
     try:
-        with beating(lambda: _say_alive(chunk.pk, token), f"piece {chunk.pk}"):
+        with heartbeat_thread(lambda: _send_heartbeat(chunk.pk, token), f"piece {chunk.pk}"):
             result = plan.function(plan.shared, plan.pieces[chunk.number])
     except BaseException:
         mine.update(owner="")
         raise
-    mine.update(result=as_text(result), done_at=timezone.now(), owner="")
+    mine.update(result=encode_result(result), done_at=timezone.now(), owner="")
 
 
-def _say_alive(chunk_id: int, token: str) -> bool:
+def _send_heartbeat(chunk_id: int, token: str) -> bool:
     ReportChunk.objects.filter(pk=chunk_id, owner=token).update(heartbeat=timezone.now())
     return True
 
 
-def _plan_of(report: Report) -> PieceworkPlan:
-    if _kept is not None and _kept[0] == (report.pk, report.input_digest):
-        return _kept[1]
-    with reports.opened(report, None) as analysis:
+def _load_plan(report: Report) -> PieceworkPlan:
+    if _cached_plan is not None and _cached_plan[0] == (report.pk, report.input_digest):
+        return _cached_plan[1]
+    with reports.open_analysis(report, None) as analysis:
         plan = analysis.plan()
-    _keep(report, plan)
+    _cache_plan(report, plan)
     return plan
 
 
-def _keep(report: Report, plan: PieceworkPlan) -> None:
+def _cache_plan(report: Report, plan: PieceworkPlan) -> None:
     global _kept
-    _kept = ((report.pk, report.input_digest), plan)
+    _cached_plan = ((report.pk, report.input_digest), plan)
 
 
-def _forget() -> None:
+def _clear_cached_plan() -> None:
     global _kept
-    _kept = None
+    _cached_plan = None

@@ -7,13 +7,13 @@ import zipfile
 from django.core.files.storage import default_storage
 
 from analysis.models import Report
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.models import Job
 
-FOLDER = "study.zip"
+STUDY_ZIP = "study.zip"
 
 
-def goes_with_report(report: Report, *, n_tables: int = 0) -> list[str]:
+def count_dependent_rows(report: Report, *, n_tables: int = 0) -> list[str]:
     """Counted words ("3 tables") of a report or study; none where it has nothing yet. n_tables: of
     a report's result."""
     goes = (
@@ -21,14 +21,14 @@ def goes_with_report(report: Report, *, n_tables: int = 0) -> list[str]:
         if report.job is not None and report.job.state in Job.ACTIVE
         else []
     )
-    if FOLDER in report.files:
+    if STUDY_ZIP in report.files:
         with (
-            default_storage.open(report.files[FOLDER], "rb") as stored,
+            default_storage.open(report.files[STUDY_ZIP], "rb") as stored,
             zipfile.ZipFile(stored) as folder,
         ):
-            return [*goes, f"its folder of {counted(len(folder.namelist()), 'file')}"]
+            return [*goes, f"its folder of {format_count(len(folder.namelist()), 'file')}"]
     if n_tables:
-        goes.append(f"its result, with {counted(n_tables, 'table')}")
+        goes.append(f"its result, with {format_count(n_tables, 'table')}")
     if report.files:
-        goes.append(counted(len(report.files), "stored file"))
+        goes.append(format_count(len(report.files), "stored file"))
     return goes

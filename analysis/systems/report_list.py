@@ -12,17 +12,19 @@ from django.utils.translation import gettext_lazy
 
 from analysis.models import Report
 from pooling.models import Job
-from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.listing import ListPage, RowFilter
 
-STATES = [
+STATE_CHOICES = [
     ("done", gettext_lazy("done")),
     ("at-work", gettext_lazy("at work")),
     ("ended", gettext_lazy("failed or cancelled")),
 ]
-STATE = Case(When(finished_at__isnull=False, then=Value("done")), default=F("job__state"))
+STATE_EXPRESSION = Case(
+    When(finished_at__isnull=False, then=Value("done")), default=F("job__state")
+)
 
 
-def in_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
+def filter_by_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
     """state: one of STATES."""
     if state == "done":
         return reports.filter(finished_at__isnull=False)
@@ -30,7 +32,7 @@ def in_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
     return reports.filter(at_work if state == "at-work" else ~at_work, finished_at=None)
 
 
-def of_kind(reports: QuerySet[Report], kind: str) -> QuerySet[Report]:
+def filter_by_kind(reports: QuerySet[Report], kind: str) -> QuerySet[Report]:
     return (
         reports.filter(kind__startswith=kind) if kind == Report.STUDY else reports.filter(kind=kind)
     )
@@ -53,13 +55,13 @@ def reports_page(
         sort={
             "title": "title",
             "of": ("collection__name", "campaign__name"),
-            "state": STATE,
+            "state": STATE_EXPRESSION,
             "seed": "seed",
             "made": "created_at",
         },
         choices=[
-            ListChoice("kind", _("Kind"), kinds, of_kind),
-            ListChoice("state", _("State"), STATES, in_state),
+            RowFilter("kind", _("Kind"), kinds, filter_by_kind),
+            RowFilter("state", _("State"), STATE_CHOICES, filter_by_state),
         ],
         default="-made",
         per_page=30,

@@ -19,34 +19,41 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analysis.judgements.labels import is_own
+from analysis.judgements.labels import is_own_labels
 from analysis.models import Report
 from analysis.systems import figures
-from analysis.systems.inputs import PREL, InputFile, choice_of, files_of, qrels_text, stored_name
-from analysis.systems.kind import Files, NotPossible, ReportKind
+from analysis.systems.inputs import (
+    PREL_SUFFIX,
+    InputFile,
+    campaign_qrels_text,
+    list_input_files,
+    make_files,
+    storage_name,
+)
+from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
 from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
-from analysis.systems.running import Analysis, command_line
+from analysis.systems.running import Analysis, format_command_line
 from annotation.models import Campaign
-from assay.analyses.shared.measures import Stored
+from assay.analyses.shared.measures import InMemoryInputs
 from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.prel import Prel, read_prel
+from assay.formats.prel import SampledQrels, read_prel
 from assay.formats.qrels import read_qrels, write_qrels
-from assay.precision import in_order_by_score
+from assay.precision import rescore_by_order
 from assay.version import program_version
 from pooling.models import Collection, Job, Qrels, Run
 from pooling.platform import jobs
-from pooling.platform.jobs import Malformed, Refused, Work
+from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
 from pooling.platform.snapshot import snapshot
-from pooling.services.qrels import grades_of
-from pooling.services.runs import rankings_of
+from pooling.services.qrels import load_grades
+from pooling.services.runs import load_rankings
 
-JOB = "report"
-TOP_OF_THE_POOL = 4
-Computing = Callable[["Work", Report, Analysis], dict[str, Any]]
+REPORT_JOB = "report"
+CLICK_POOL_TOP = 4
+ComputeFunction = Callable[["ClaimedJob", Report, Analysis], dict[str, Any]]
 
 
-def ask_for_report(
+def request_report(
     kind: ReportKind,
     *,
     collection: Collection,
@@ -68,12 +75,12 @@ def ask_for_report(
         if lists
         else {k: v for k, v in parameters.items() if k != "lists"}
     )
-    inputs = files_of(kind, parameters, collection=collection, campaign=campaign)
+    inputs = list_input_files(kind, parameters, collection=collection, campaign=campaign)
     try:
-        given = given_to(kind, choice_of(inputs), parameters, seed=seed)
+        given = make_call_arguments(kind, make_files(inputs), parameters, seed=seed)
         Analysis(kind.name, given)
-    except NotPossible as error:
-        raise Malformed(str(error)) from None
+    except NotComputable as error:
+        raise MalformedRequest(str(error)) from None
     runs = sum(one.kind == "run" for one in inputs)
     what = [one.name for one in inputs if one.kind == "qrels"]
     subject = kind.subject(parameters.get("options", {}))
@@ -89,15 +96,15 @@ def ask_for_report(
             parameters=dict(parameters),
             seed=seed,
             code_version=program_version(),
-            command=command_line(kind.name, given),
+            command=format_command_line(kind.name, given),
             inputs=[one.as_json() for one in inputs],
             created_by=user if user is not None and user.is_authenticated else None,
         )
         report.files = {
-            path: stored(report, path, text.encode()) for path, text in (lists or {}).items()
+            path: store_file(report, path, text.encode()) for path, text in (lists or {}).items()
         }
         report.job = jobs.enqueue(
-            JOB,
+            REPORT_JOB,
             {"report": report.pk},
             label=report.title,
             user=user,
@@ -108,21 +115,23 @@ def ask_for_report(
     return report
 
 
-def ask_again(report: Report, *, user: Any) -> Report:
+def rerun_report(report: Report, *, user: Any) -> Report:
     """The same question on what is stored now, the labels of its top-up campaign too, with the
     lists that were uploaded then. Raises Refused."""
-    return ask_for_report(
+    return request_report(
         KINDS[report.kind],
         collection=report.collection,
         campaign=report.campaign,
-        parameters=with_top_up(report),
+        parameters=add_top_up_labels(report),
         seed=report.seed,
         user=user,
-        lists={path: content(report, path).decode() for path in report.parameters.get("lists", [])},
+        lists={
+            path: read_file(report, path).decode() for path in report.parameters.get("lists", [])
+        },
     )
 
 
-def with_top_up(report: Report) -> dict[str, Any]:
+def add_top_up_labels(report: Report) -> dict[str, Any]:
     """The report's question with the labels of the campaign that was made from it, if one was."""
     asked = {
         name: value
@@ -134,15 +143,15 @@ def with_top_up(report: Report) -> dict[str, Any]:
     return asked
 
 
-def given_to(
-    kind: ReportKind, files: Files, parameters: Mapping[str, Any], *, seed: int
+def make_call_arguments(
+    kind: ReportKind, files: AnalysisFiles, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
     """The inputs and options of the command."""
     given = kind.given(files, parameters.get("options", {}))
     return {**given, "seed": seed} if kind.seeded else given
 
 
-def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
+def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str, Any]:
     """What the job does. in_pieces computes the kinds whose work is a plan. -> the job's report"""
     report = (
         Report.objects.select_related("collection", "campaign")
@@ -153,17 +162,17 @@ def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
         raise Refused(_("the report has been deleted"))
     kind = KINDS[report.kind]
     work.progress(0, total=None, message="collecting runs and qrels", now=True)
-    fix_inputs(report, work)
-    with opened(report, work) as analysis:
+    freeze_inputs(report, work)
+    with open_analysis(report, work) as analysis:
         try:
             result = in_pieces(work, report, analysis) if kind.pieces else analysis.compute()
-        except NotPossible as error:
+        except NotComputable as error:
             raise Refused(str(error)) from None
         warnings = analysis.warnings
     work.progress(message="drawing", now=True)
     made = {"result.json": json.dumps(result, ensure_ascii=False).encode()}
-    made.update(figures.drawn(report.kind, result))
-    names = {name: stored(report, name, content) for name, content in made.items()}
+    made.update(figures.render_figures(report.kind, result))
+    names = {name: store_file(report, name, content) for name, content in made.items()}
     try:
         work.progress(message="", now=True)
         with work.finishing() as final:
@@ -183,7 +192,7 @@ def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
     return final
 
 
-def fix_inputs(report: Report, work: Work) -> None:
+def freeze_inputs(report: Report, work: ClaimedJob) -> None:
     """Keep what may change while a report is computed, as it is at one moment: the campaign's
     labels and the small tables. Digests of everything."""
     if report.input_digest:
@@ -195,36 +204,36 @@ def fix_inputs(report: Report, work: Work) -> None:
         if report.campaign is not None:
             report.campaign.refresh_from_db()
         for one in inputs:
-            if is_own(one.origin):
+            if is_own_labels(one.origin):
                 assert report.campaign is not None
-                text = qrels_text(report.campaign, one)
+                text = campaign_qrels_text(report.campaign, one)
                 if not text:
                     raise Refused(
                         _("%(name)s: no pair has a label yet, so there are no qrels")
                         % {"name": one.name}
                     )
-                files[one.path] = stored(report, one.path, text.encode())
+                files[one.path] = store_file(report, one.path, text.encode())
                 one = one.with_digest(
                     hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n")
                 )
             elif one.kind == "file":
                 if one.origin == "list":
-                    text = content(report, one.path).decode()
+                    text = read_file(report, one.path).decode()
                 else:
                     text = KINDS[report.kind].written_file(one.origin).text(report, work)
-                    files[one.path] = stored(report, one.path, text.encode())
+                    files[one.path] = store_file(report, one.path, text.encode())
                 one = one.with_digest(
                     hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n")
                 )
             fixed.append(one)
     report.inputs = [one.as_json() for one in fixed]
     report.files = files
-    report.input_digest = digest_of(fixed)
+    report.input_digest = compute_inputs_digest(fixed)
     with work.writing():
         report.save(update_fields=["inputs", "files", "input_digest"])
 
 
-def digest_of(inputs: Sequence[InputFile]) -> str:
+def compute_inputs_digest(inputs: Sequence[InputFile]) -> str:
     """Of the paths and contents of all inputs, in their order."""
     return hashlib.sha256(
         "".join(f"{one.path}\0{one.digest}\n" for one in inputs).encode()
@@ -232,7 +241,7 @@ def digest_of(inputs: Sequence[InputFile]) -> str:
 
 
 @contextmanager
-def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
+def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]:
     """The report's command on its inputs. The small tables are files of a folder that vanishes at
     the end."""
     kind = KINDS[report.kind]
@@ -244,7 +253,7 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
             if one.kind == "file":
                 place = Path(made) / one.path
                 place.parent.mkdir(exist_ok=True)
-                place.write_bytes(content(report, one.path))
+                place.write_bytes(read_file(report, one.path))
         seen = [0]
 
         def run_at(one: InputFile) -> Callable[[], RunColumns]:
@@ -257,7 +266,7 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
             return load
 
         at = {one.path: folder + one.path for one in inputs}
-        where = Stored(
+        where = InMemoryInputs(
             runs={at[one.path]: run_at(one) for one in inputs if one.kind == "run"},
             qrels={
                 at[one.path]: partial(load_qrels, report, one)
@@ -267,10 +276,12 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
             prels={
                 at[one.path]: partial(load_prel, report, one)
                 for one in inputs
-                if one.path.endswith(PREL)
+                if one.path.endswith(PREL_SUFFIX)
             },
         )
-        given = given_to(kind, choice_of(inputs, at), report.parameters, seed=report.seed)
+        given = make_call_arguments(
+            kind, make_files(inputs, at), report.parameters, seed=report.seed
+        )
         yield Analysis(kind.name, given, stored=where, folder=folder)
 
 
@@ -280,11 +291,11 @@ def load_run(one: InputFile) -> RunColumns:
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
-    return replace(in_order_by_score(rankings_of(row)), tag=one.name)
+    return replace(rescore_by_order(load_rankings(row)), tag=one.name)
 
 
-def load_prel(report: Report, one: InputFile) -> Prel:
-    return read_prel(io.BytesIO(content(report, one.path)), name=one.name)
+def load_prel(report: Report, one: InputFile) -> SampledQrels:
+    return read_prel(io.BytesIO(read_file(report, one.path)), name=one.name)
 
 
 def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
@@ -295,15 +306,15 @@ def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
     if row is None or row.digest != one.digest:
         raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
     out = io.StringIO()
-    write_qrels(grades_of(row), out)  # topics in the order of the file that a person gets
+    write_qrels(load_grades(row), out)  # topics in the order of the file that a person gets
     return read_qrels(io.BytesIO(out.getvalue().encode()), name=one.name)
 
 
-def stored(report: Report, name: str, content: bytes) -> str:
-    return default_storage.save(stored_name(report, name), ContentFile(content))
+def store_file(report: Report, name: str, content: bytes) -> str:
+    return default_storage.save(storage_name(report, name), ContentFile(content))
 
 
-def content(report: Report, name: str) -> bytes:
+def read_file(report: Report, name: str) -> bytes:
     """One of the report's own files. KeyError for a name that it does not have."""
     with default_storage.open(report.files[name], "rb") as source:
         content: bytes = source.read()
@@ -338,7 +349,7 @@ def check_inputs(report: Report) -> None:
             raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
 
 
-def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
+def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
     """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most;
     what cannot be asked is left out."""
     clicks = [
@@ -363,7 +374,7 @@ def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
             "options": {"measures": TRIPJUDGE_MEASURES},
         }
         made.append(
-            ask_for_report(
+            request_report(
                 KINDS["compare_rankings"],
                 collection=campaign.collection,
                 campaign=campaign,
@@ -378,10 +389,10 @@ def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
     parameters = {
         "runs": [],
         "qrels": [own, *clicks],
-        "options": {"top": TOP_OF_THE_POOL} if campaign.pool is not None else {},
+        "options": {"top": CLICK_POOL_TOP} if campaign.pool is not None else {},
     }
     made.append(
-        ask_for_report(
+        request_report(
             KINDS["label_overlap"],
             collection=campaign.collection,
             campaign=campaign,

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.systems.kind import NotPossible
-from assay.analyses.shared.measures import PiecewiseCommand, PieceworkPlan, Stored
+from analysis.systems.kind import NotComputable
+from assay.analyses.shared.measures import InMemoryInputs, PiecewiseCommand, PieceworkPlan
 from assay.calls import command_words, complete_options
-from assay.cli.base import BadInput, jsonable, readable
-from assay.cli.command_list import command_name, loaded
+from assay.cli.base import BadInput, error_message, to_json_types
+from assay.cli.command_list import command_name, load_command
 from assay.formats.errors import FormatError
 
 
@@ -27,9 +27,14 @@ class Analysis:
     Raises NotPossible for options that the command refuses."""
 
     def __init__(
-        self, name: str, given: Mapping[str, Any], *, stored: Stored | None = None, folder: str = ""
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        *,
+        stored: InMemoryInputs | None = None,
+        folder: str = "",
     ) -> None:
-        self.command = loaded(name)
+        self.command = load_command(name)
         self.name, self.folder = name, folder
         self.warnings: list[str] = []
         self.command.stored = stored
@@ -38,7 +43,7 @@ class Analysis:
         try:
             self.options = complete_options(self.command, given)
         except (TypeError, ValueError) as error:
-            raise NotPossible(str(error)) from None
+            raise NotComputable(str(error)) from None
 
     def _warn(self, message: str) -> None:
         text = self._plain(message)
@@ -54,17 +59,17 @@ class Analysis:
         try:
             return self.command.plan(**self.options)
         except (BadInput, FormatError, OSError) as error:
-            raise NotPossible(self._reason(error)) from None
+            raise NotComputable(self._reason(error)) from None
 
     def compute(self) -> dict[str, Any]:
         """The command's JSON object. Raises NotPossible."""
         try:
             return self.finished(self.command.answered(self.options))
         except (BadInput, FormatError, OSError) as error:
-            raise NotPossible(self._reason(error)) from None
+            raise NotComputable(self._reason(error)) from None
 
     def _reason(self, error: Exception) -> str:
-        text = "; ".join(error.lines()) if isinstance(error, FormatError) else readable(error)
+        text = "; ".join(error.lines()) if isinstance(error, FormatError) else error_message(error)
         return self._plain(text)
 
     def finished(self, result: dict[str, Any]) -> dict[str, Any]:
@@ -72,22 +77,22 @@ class Analysis:
         if self.command.takes_seed:
             result.setdefault("seed", self.options["seed"])
         answer: dict[str, Any] = json.loads(
-            json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False)
+            json.dumps(to_json_types(result), ensure_ascii=False, allow_nan=False)
         )
         return answer
 
 
-def command_line(name: str, given: Mapping[str, Any]) -> str:
+def format_command_line(name: str, given: Mapping[str, Any]) -> str:
     """The command to type in the folder of the files."""
     return shlex.join(
-        ["assay", *command_name(name).split(), *command_words(loaded(name), given), "--json"]
+        ["assay", *command_name(name).split(), *command_words(load_command(name), given), "--json"]
     )
 
 
-def as_text(value: Any) -> Any:
+def encode_result(value: Any) -> Any:
     """A piece's result for JSON, bit by bit: arrays as bytes, a dataclass by its fields."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: as_text(getattr(value, one.name)) for one in fields(value)}
+        return {one.name: encode_result(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, np.ndarray):
         data = np.ascontiguousarray(value)
         return {
@@ -98,10 +103,10 @@ def as_text(value: Any) -> Any:
     return value
 
 
-def from_text(value: Any, like: type | None) -> Any:
+def decode_result(value: Any, like: type | None) -> Any:
     """The other way. like: the dataclass, or None for an array or a plain value."""
     if like is not None:
-        return like(**{one.name: from_text(value[one.name], None) for one in fields(like)})
+        return like(**{one.name: decode_result(value[one.name], None) for one in fields(like)})
     if isinstance(value, dict) and "base64" in value:
         return (
             np.frombuffer(base64.b64decode(value["base64"]), dtype=np.dtype(value["dtype"]))

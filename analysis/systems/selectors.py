@@ -13,21 +13,21 @@ from analysis.models import Report
 from analysis.systems.inputs import InputFile
 from annotation.models import Membership
 from pooling.models import Collection, Run
-from pooling.permissions import person
+from pooling.permissions import get_person
 
 
-def my_reports(request_or_user: Any) -> QuerySet[Report]:
+def visible_reports(request_or_user: Any) -> QuerySet[Report]:
     """Those of campaigns and of collections that the person manages; studies are no reports."""
-    return without_studies(my_rows(request_or_user))
+    return exclude_studies(visible_rows(request_or_user))
 
 
-def without_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
+def exclude_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
     return rows.exclude(kind__startswith=Report.STUDY)
 
 
-def my_rows(request_or_user: Any) -> QuerySet[Report]:
+def visible_rows(request_or_user: Any) -> QuerySet[Report]:
     """Reports and studies of campaigns and of collections that the person manages."""
-    user = person(request_or_user)
+    user = get_person(request_or_user)
     reports = Report.objects.select_related("collection", "campaign", "job", "created_by").defer(
         "result"
     )
@@ -43,15 +43,15 @@ def my_rows(request_or_user: Any) -> QuerySet[Report]:
     ).distinct()
 
 
-def visible_report(request_or_user: Any, pk: int) -> Report:
+def get_visible_report(request_or_user: Any, pk: int) -> Report:
     """404 for everybody who may not see it."""
-    report = my_reports(request_or_user).filter(pk=pk).first()
+    report = visible_reports(request_or_user).filter(pk=pk).first()
     if report is None:
         raise Http404("No such report.")
     return report
 
 
-def result_of(report: Report) -> dict[str, Any] | None:
+def ordered_result(report: Report) -> dict[str, Any] | None:
     """The answer with its keys in the command's order, which the database need not keep."""
     name = report.files.get("result.json")
     if name is None:
@@ -61,7 +61,7 @@ def result_of(report: Report) -> dict[str, Any] | None:
         return result
 
 
-def renamed_since(report: Report) -> list[tuple[str, str]]:
+def list_renamed_runs(report: Report) -> list[tuple[str, str]]:
     """Of the runs whose tag has changed since the report was asked for: (the tag that it has, the
     tag now)."""
     then = {one.row: one.name for one in map(InputFile.of, report.inputs) if one.kind == "run"}
@@ -69,7 +69,7 @@ def renamed_since(report: Report) -> list[tuple[str, str]]:
     return [(then[row], tag) for row, tag in now if tag != then[row]]
 
 
-def kin_of(report: Report) -> list[dict[str, Any]]:
+def list_related_reports(report: Report) -> list[dict[str, Any]]:
     """Other answers of the kind on the same input, newest last."""
     if not report.input_digest:
         return []
@@ -80,14 +80,14 @@ def kin_of(report: Report) -> list[dict[str, Any]]:
         campaign=report.campaign,
     )
     others = same.exclude(pk=report.pk).exclude(result=None).order_by("finished_at")
-    return [result for one in others if (result := result_of(one)) is not None]
+    return [result for one in others if (result := ordered_result(one)) is not None]
 
 
-def files_of_all(reports: QuerySet[Report]) -> list[str]:
+def list_report_files(reports: QuerySet[Report]) -> list[str]:
     """Names in the storage."""
     return [name for files in reports.values_list("files", flat=True) for name in files.values()]
 
 
-def files_of_collection(collection: Collection) -> list[str]:
+def list_collection_files(collection: Collection) -> list[str]:
     """Names in the storage of the files of all its reports, which go with it."""
-    return files_of_all(Report.objects.filter(collection=collection))
+    return list_report_files(Report.objects.filter(collection=collection))

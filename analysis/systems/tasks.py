@@ -10,27 +10,27 @@ from analysis.models import Report
 from analysis.systems import pieces, reports
 from analysis.systems.running import Analysis
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
-from pooling.tasks import hint
+from pooling.platform.jobs import ClaimedJob
+from pooling.tasks import queue_task
 
 RUN_CHUNK = "analysis.run_chunk"
 """The task's name, as worker and senders know it."""
 
 
-def send(chunk_ids: list[int]) -> None:
+def send_chunk_hints(chunk_ids: list[int]) -> None:
     """A hint for other workers. Without a broker there are none; the job's own worker does what no
     other worker takes."""
     if not settings.BROKER_URL:
         return
     for chunk_id in chunk_ids:
-        if not hint(RUN_CHUNK, chunk_id):
+        if not queue_task(RUN_CHUNK, chunk_id):
             return
 
 
-def in_pieces(work: Work, report: Report, analysis: Analysis) -> dict[str, Any]:
-    return pieces.compute(work, report, analysis, send=send)
+def compute_with_workers(work: ClaimedJob, report: Report, analysis: Analysis) -> dict[str, Any]:
+    return pieces.compute_in_chunks(work, report, analysis, send=send_chunk_hints)
 
 
-@jobs.kind(reports.JOB, unit="steps")
-def run_report(work: Work) -> dict[str, Any]:
-    return reports.run(work, in_pieces=in_pieces)
+@jobs.register_job_kind(reports.REPORT_JOB, unit="steps")
+def run_report(work: ClaimedJob) -> dict[str, Any]:
+    return reports.run_report_job(work, in_pieces=compute_with_workers)

@@ -13,19 +13,19 @@ from django.utils.translation import ngettext
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import result_of
-from annotation.core.scale import MOST_GRADES, NAMES
+from analysis.systems.selectors import ordered_result
+from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs, waited_for
+from annotation.selectors.pairs import get_kept_pairs, get_unfinished_pairs
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
-from assay.formats.pool import pool_of_pairs
+from assay.formats.pool import make_pool
 from pooling.models import Job
 from pooling.platform.jobs import Refused
 from pooling.services import pools
-from pooling.services.listed_pools import link_known, store_listed
+from pooling.services.listed_pools import link_stored_texts, store_listed_pool
 
-TAKEN_OVER = (
+COPIED_SETTINGS = (
     "scale",
     "threshold",
     "judgements_per_pair",
@@ -42,13 +42,13 @@ TAKEN_OVER = (
 """Settings of the campaign whose labels the report reads, so that its top-up judges alike."""
 
 
-def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
+def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
     """A draft campaign on exactly the first n pairs of the report's order (as many as the report
     speaks of, unless given), strictly in that order.
 
     The report's own campaign lends scale, rules and guidelines. Refused where nothing is open, and
     where there is such a campaign already."""
-    result = result_of(report)
+    result = ordered_result(report)
     if not KINDS[report.kind].topped_up or result is None:
         raise Refused(_("the report has no pairs to judge"))
     order = result["order"][: n or result["settles"]["n"]]
@@ -56,7 +56,7 @@ def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
         raise Refused(_("nothing is left to judge for this report"))
     with transaction.atomic():
         locked = Report.objects.select_for_update().get(pk=report.pk)
-        earlier = top_up_of(locked)
+        earlier = get_top_up(locked)
         if earlier is not None:
             raise Refused(
                 _("the top-up campaign %(campaign)s is there already") % {"campaign": earlier.name}
@@ -71,32 +71,32 @@ def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
                 len(gone),
             )
             raise Refused(says % {"n": f"{len(gone):,}", "first": gone[0]})
-        campaign = _campaign(report, result, order, user=user)
+        campaign = _create_campaign(report, result, order, user=user)
         locked.parameters = {**locked.parameters, "top_up": campaign.pk}
         locked.save(update_fields=["parameters"])
     report.parameters = locked.parameters
     return campaign
 
 
-def _campaign(
+def _create_campaign(
     report: Report, result: Mapping[str, Any], order: Sequence[tuple[str, str, float]], *, user: Any
 ) -> Campaign:
     name = f"Top-up of {result['run']}"
     n = len(order)
-    pairs = pool_of_pairs(
+    pairs = make_pool(
         [(topic, document) for topic, document, _ in order],
         [0] * n,
         [n - k for k in range(n)],
         [False] * n,
     )
-    pool = store_listed(
+    pool = store_listed_pool(
         report.collection, pairs, name=name, source=f"report {report.pk}, {report.title}", user=user
     )
-    if link_known(pool):
-        pools.ask_for_documents(pool, user=user)
+    if link_stored_texts(pool):
+        pools.request_documents(pool, user=user)
     try:
         campaign = lifecycle.create_campaign(
-            name=name, collection=report.collection, actor=user, **_settings(report, result)
+            name=name, collection=report.collection, actor=user, **_top_up_settings(report, result)
         )
         lifecycle.set_pool(campaign, pool, actor=user)
         guideline = (
@@ -109,7 +109,7 @@ def _campaign(
     return campaign
 
 
-def _settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
+def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
     """Strictly by priority; what else the report's campaign says, or a scale with as many grades as
     the qrels of the report."""
     strict: dict[str, Any] = {
@@ -118,11 +118,11 @@ def _settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
     }
     own = report.campaign
     if own is not None:
-        return strict | {name: getattr(own, name) for name in TAKEN_OVER}
+        return strict | {name: getattr(own, name) for name in COPIED_SETTINGS}
     size = result["highest"] + 1
     if size > MOST_GRADES:
         return strict
-    names = NAMES.get(size, tuple(f"Grade {value}" for value in range(size)))
+    names = DEFAULT_NAMES.get(size, tuple(f"Grade {value}" for value in range(size)))
     level = int(report.parameters.get("options", {}).get("level") or 1)
     return strict | {
         "scale": [{"value": value, "name": names[value]} for value in range(size)],
@@ -131,13 +131,13 @@ def _settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def top_up_of(report: Report) -> Campaign | None:
+def get_top_up(report: Report) -> Campaign | None:
     """The campaign made from the report, if it is still there."""
     made = report.parameters.get("top_up")
     return Campaign.objects.filter(pk=made).first() if made else None
 
 
-def follower_of(report: Report) -> Report | None:
+def get_follow_up_report(report: Report) -> Report | None:
     """The last report that was computed with what the top-up judged."""
     return (
         Report.objects.filter(kind=report.kind, parameters__follows=report.pk)
@@ -146,13 +146,13 @@ def follower_of(report: Report) -> Report | None:
     )
 
 
-def progress_of(campaign: Campaign) -> tuple[int, int]:
+def count_finished_pairs(campaign: Campaign) -> tuple[int, int]:
     """-> ordinary pairs that nobody needs to wait for any more, all of them."""
-    n = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL).count()
-    return n - waited_for(campaign).count(), n
+    n = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL).count()
+    return n - get_unfinished_pairs(campaign).count(), n
 
 
-def close_reports() -> list[Job]:
+def request_follow_up_reports() -> list[Job]:
     """Ask for the report that follows on each whose top-up has been judged, or was closed: once. ->
     the jobs"""
     asked = []
@@ -167,11 +167,11 @@ def close_reports() -> list[Job]:
                 .select_related("collection", "campaign")
                 .get(pk=pk)
             )
-            campaign = top_up_of(report)
+            campaign = get_top_up(report)
             if "followed" in report.parameters or campaign is None or not _is_judged(campaign):
                 continue
             try:
-                job = reports.ask_again(report, user=report.created_by).job
+                job = reports.rerun_report(report, user=report.created_by).job
             except Refused:
                 continue  # a run or the qrels have been deleted: whoever computes again is told so
             Report.objects.filter(pk=pk).update(parameters={**report.parameters, "followed": True})
@@ -187,5 +187,5 @@ def _is_judged(campaign: Campaign) -> bool:
         collection=campaign.collection_id, parameters__pool=campaign.pool_id, state__in=Job.ACTIVE
     ).exists():
         return False  # texts of its pairs are still being looked for
-    n_done, n = progress_of(campaign)
+    n_done, n = count_finished_pairs(campaign)
     return n_done == n or campaign.state == Campaign.State.CLOSED

@@ -7,7 +7,9 @@ from analysis.systems import views
 urlpatterns = [
     path("campaigns/<slug:slug>/systems/", views.campaign_page, name="campaign-systems"),
     path(
-        "campaigns/<slug:slug>/systems/clicks", views.against_clicks, name="campaign-against-clicks"
+        "campaigns/<slug:slug>/systems/clicks",
+        views.compare_with_clicks,
+        name="campaign-against-clicks",
     ),
     path(
         "campaigns/<slug:slug>/systems/new/<str:kind>/",

@@ -9,12 +9,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.commandline.stored_campaigns import judgements_text
-from analysis.judgements.labels import is_own
+from analysis.commandline.stored_campaigns import export_judgements_text
+from analysis.judgements.labels import is_own_labels
 from analysis.models import Report
 from annotation.models import Campaign
 from pooling.models import Run
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class WrittenFile:
 
     name: str
     wanted: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
-    text: Callable[[Report, Work], str]
+    text: Callable[[Report, ClaimedJob], str]
 
 
-def chosen_runs(report: Report) -> list[Run]:
+def get_chosen_runs(report: Report) -> list[Run]:
     """The runs of a report that are still there, in the order of the choice, under the tags that
     they had when it was asked for."""
     chosen = report.parameters.get("runs", [])
@@ -41,13 +41,13 @@ def chosen_runs(report: Report) -> list[Run]:
 JUDGEMENTS = "judgements.tsv"
 
 
-def judgements_wanted(
+def needs_judgements(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
     """Whether single judgements are read beside the qrels that were made of them."""
     if not parameters.get("options", {}).get("judgements"):
         return False
-    if campaign is None or not all(map(is_own, parameters.get("qrels", []))):
+    if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
         raise Refused(
             _(
                 "the noise of labels needs single judgements, which only a campaign's own labels have"
@@ -56,22 +56,22 @@ def judgements_wanted(
     return True
 
 
-def written_judgements(report: Report, work: Work) -> str:
+def write_judgements(report: Report, work: ClaimedJob) -> str:
     assert report.campaign is not None, "asked for with its campaign only"
-    return judgements_text(report.campaign)
+    return export_judgements_text(report.campaign)
 
 
-SINGLE_JUDGEMENTS = WrittenFile(JUDGEMENTS, judgements_wanted, written_judgements)
+SINGLE_JUDGEMENTS = WrittenFile(JUDGEMENTS, needs_judgements, write_judgements)
 
 
-def tab_separated(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def format_tsv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     def cell(value: object) -> str:
         return " ".join(str(value).split())
 
     return "".join("\t".join(map(cell, row)) + "\n" for row in [header, *rows])
 
 
-def all_dated(runs: Sequence[Run], *, or_none: bool = False) -> bool:
+def have_dates(runs: Sequence[Run], *, or_none: bool = False) -> bool:
     """Whether the date of submission of every run is known. or_none: that none is known is an
     answer, too. Raises Refused else."""
     undated = [run.tag for run in runs if run.submitted_on is None]

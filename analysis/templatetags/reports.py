@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django import template
 
-from assay.counts import with_minus
-from assay.tabular import Cell, short
+from assay.counts import format_minus
+from assay.tabular import Cell, format_short
 
 register = template.Library()
 
@@ -22,7 +22,7 @@ def exact(cell: Cell) -> str:
 
 @register.filter
 def shown(cell: Cell) -> str:
-    return with_minus(short(cell) if isinstance(cell, float) else f"{cell:,}")
+    return format_minus(format_short(cell) if isinstance(cell, float) else f"{cell:,}")
 
 
-register.filter("with_minus", with_minus)
+register.filter("with_minus", format_minus)

@@ -12,22 +12,22 @@ from rest_framework import serializers
 
 from annotation.core.campaign_file import CAMPAIGN
 from annotation.models import Campaign
-from pooling.api.bodies import Body
+from pooling.api.bodies import StrictSerializer
 from pooling.core.collection_file import COLLECTION, FILE_KEYS, POOL
 from pooling.core.declared import Key
 
-NOT_HERE = FILE_KEYS | {"guidelines_file", "gold_file", "topic_check"}
+OMITTED_KEYS = FILE_KEYS | {"guidelines_file", "gold_file", "topic_check"}
 """Keys that name files, or ask for what takes longer than a request."""
 
 
-def field_of(key: Key, name: str) -> serializers.Field:
+def make_field(key: Key, name: str) -> serializers.Field:
     common: dict[str, Any] = {
         "help_text": key.help,
         "required": key.required,
         "allow_null": key.none is not None,
     }
     if key.kind == "rows":
-        return table_of(name, key.row)(many=True, required=False, help_text=key.help)
+        return make_table_serializer(name, key.row)(many=True, required=False, help_text=key.help)
     if key.kind in ("texts", "numbers"):
         child = serializers.CharField() if key.kind == "texts" else serializers.FloatField()
         return serializers.ListField(child=child, **common)
@@ -53,25 +53,25 @@ def field_of(key: Key, name: str) -> serializers.Field:
     return simple[key.kind](**common)
 
 
-def table_of(name: str, keys: Sequence[Key]) -> type[serializers.Serializer]:
+def make_table_serializer(name: str, keys: Sequence[Key]) -> type[serializers.Serializer]:
     fields = {
-        key.name: field_of(key, name + key.name.title().replace("_", ""))
+        key.name: make_field(key, name + key.name.title().replace("_", ""))
         for key in keys
-        if key.name not in NOT_HERE
+        if key.name not in OMITTED_KEYS
     }
     return type(
         f"{name}Serializer",
-        (Body,),
+        (StrictSerializer,),
         {**fields, "__doc__": f"A table of a campaign's document: {name}."},
     )
 
 
-CollectionTable = table_of("DocumentCollection", COLLECTION)
-PoolTable = table_of("DocumentPool", POOL)
-CampaignTable = table_of("DocumentCampaign", CAMPAIGN)
+CollectionTable = make_table_serializer("DocumentCollection", COLLECTION)
+PoolTable = make_table_serializer("DocumentPool", POOL)
+CampaignTable = make_table_serializer("DocumentCampaign", CAMPAIGN)
 
 
-class DocumentSerializer(Body):
+class DocumentSerializer(StrictSerializer):
     """What should be there: what a document does not say stays as it is. Files, topic checks and
     pools are asked for one by one."""
 

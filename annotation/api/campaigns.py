@@ -19,26 +19,26 @@ from rest_framework.response import Response
 
 from annotation.api import campaign_shapes as shapes
 from annotation.core.campaign_file import (
+    CampaignDescription,
     CampaignMistakes,
-    DescribedCampaign,
-    document_of,
+    format_path,
+    make_document,
     read_document,
-    shown_path,
 )
 from annotation.models import Campaign, Membership
-from annotation.permissions import managed_campaign
-from annotation.selectors.described import described
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.described import describe_all
 from annotation.services.campaigns import declared
 from annotation.services.errors import CampaignError
 from assay.formats.errors import FormatError
 from assay.formats.toml_text import read_toml
-from pooling.api.lists import Filter, one_of
+from pooling.api.lists import ListFilter, choice_filter
 from pooling.api.parsers import JsonBody
-from pooling.api.repeats import repeatable
-from pooling.api.views import Conflict, Door
-from pooling.core.declared import Mistake, line_of
+from pooling.api.repeats import make_idempotent
+from pooling.api.views import Conflict, ServiceView
+from pooling.core.declared import Mistake, find_line
 from pooling.models import Collection
-from pooling.permissions import creating, managed_collection
+from pooling.permissions import get_managed_collection, require_creator
 
 DRY_RUN = OpenApiParameter("dry_run", bool, description="only say what would change")
 PRUNE = OpenApiParameter(
@@ -79,15 +79,15 @@ class TomlParser(BaseParser):
             raise ParseError(str(error)) from None
 
 
-class CampaignDoor(Door):
+class CampaignServiceView(ServiceView):
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, CampaignMistakes):
             errors: dict[str, list[str]] = {}
             text = getattr(self.request.data, "text", "")
             for one in exc.mistakes:
-                line = line_of(text, one.path) if text else None
+                line = find_line(text, one.path) if text else None
                 place = f"line {line}: " if line else ""
-                errors.setdefault(shown_path(one.path), []).append(
+                errors.setdefault(format_path(one.path), []).append(
                     f"{place}{one.problem}, expected {one.expected}"
                 )
             return super().handle_exception(ValidationError(errors))
@@ -95,10 +95,10 @@ class CampaignDoor(Door):
             Conflict(str(exc)) if isinstance(exc, CampaignError) else exc
         )
 
-    def apply(self, request: Request, said: DescribedCampaign) -> dict[str, Any]:
+    def apply(self, request: Request, said: CampaignDescription) -> dict[str, Any]:
         """Do it, or with dry_run only say it. Raises what handle_exception knows."""
-        dry_run = asked(request, "dry_run")
-        plan = declared.planned(said, folder=None, prune=asked(request, "prune"))
+        dry_run = is_requested(request, "dry_run")
+        plan = declared.plan_campaign(said, folder=None, prune=is_requested(request, "prune"))
         changes = plan.all_changes
         if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
             words = next(
@@ -112,26 +112,26 @@ class CampaignDoor(Door):
             )
         actor: Any = request.user  # signed in, or nothing here would have been permitted
         if dry_run:
-            declared.rehearse(plan, actor=actor)
+            declared.rehearse_plan(plan, actor=actor)
         elif changes:
-            declared.carried_out(plan, actor=actor)
+            declared.apply_plan(plan, actor=actor)
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
         told = {
-            "changes": [declared.change_json(one) for one in changes],
+            "changes": [declared.serialize_change(one) for one in changes],
             "unnamed": plan.unnamed,
             "warnings": plan.warnings,
         }
         return {**names, **told, "applied": bool(changes) and not dry_run, "dry_run": dry_run}
 
 
-def asked(request: Request, name: str) -> bool:
+def is_requested(request: Request, name: str) -> bool:
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
         raise ValidationError({name: ["true or false is needed"]})
     return text == "true"
 
 
-def permitted(request: Request, said: DescribedCampaign) -> None:
+def check_permission(request: Request, said: CampaignDescription) -> None:
     """404 or 403 where the person may not make or change what the document speaks of; asked before
     anything is looked at."""
     campaign = (
@@ -139,22 +139,25 @@ def permitted(request: Request, said: DescribedCampaign) -> None:
     )
     collection = Collection.objects.filter(slug=said.collection["slug"]).first()
     if campaign is not None:
-        managed_campaign(request, campaign.slug)
+        get_managed_campaign(request, campaign.slug)
     if campaign is None or collection is None:
-        creating(request)
+        require_creator(request)
     further = set(said.collection) - {"slug"} or (said.pool and campaign is None)
     if collection is not None and (
         campaign is None or collection != campaign.collection or further
     ):
-        managed_collection(request, collection.slug)
+        get_managed_collection(request, collection.slug)
 
 
-class Campaigns(CampaignDoor):
+class CampaignList(CampaignServiceView):
     serializer_class = shapes.DocumentSerializer
     parser_classes = [JsonBody, TomlParser]
     queryset = Campaign.objects.none()
     orders = ("name", "slug", "created_at", "opened_at", "closed_at")
-    filters = (one_of("state", Campaign.State.values), Filter("collection", "collection__slug"))
+    filters = (
+        choice_filter("state", Campaign.State.values),
+        ListFilter("collection", "collection__slug"),
+    )
 
     @extend_schema(responses=shapes.CampaignSerializer(many=True))
     def get(self, request: Request) -> Response:
@@ -170,17 +173,17 @@ class Campaigns(CampaignDoor):
         parameters=[DRY_RUN],
         responses={200: shapes.AppliedSerializer, 201: shapes.AppliedSerializer},
     )
-    @repeatable
+    @make_idempotent
     def post(self, request: Request) -> Response:
         """Make a campaign, and its collection where that is new, as a document says. 200 with
         dry_run, when nothing is made.
 
         The body may be the same as TOML, too (Content-Type: application/toml).
         """
-        creating(request)
+        require_creator(request)
         said = read_document(request.data)
         try:
-            permitted(request, said)
+            check_permission(request, said)
         except Http404:
             raise PermissionDenied("You may not build on what somebody else manages.") from None
         if said.campaign and Campaign.objects.filter(slug=said.campaign["slug"]).exists():
@@ -198,14 +201,14 @@ class Campaigns(CampaignDoor):
         return Response(answer, status=status.HTTP_201_CREATED, headers={"Location": made})
 
 
-class OneCampaign(CampaignDoor):
+class CampaignDetail(CampaignServiceView):
     serializer_class = shapes.CampaignSerializer
 
     def get(self, request: Request, slug: str) -> Response:
-        return Response(shapes.CampaignSerializer(managed_campaign(request, slug)).data)
+        return Response(shapes.CampaignSerializer(get_managed_campaign(request, slug)).data)
 
 
-class CampaignDocument(CampaignDoor):
+class CampaignDocument(CampaignServiceView):
     """The campaign as a document."""
 
     serializer_class = shapes.DocumentSerializer
@@ -214,7 +217,9 @@ class CampaignDocument(CampaignDoor):
     @extend_schema(operation_id="campaigns_document")
     def get(self, request: Request, slug: str) -> Response:
         return Response(
-            without_files(document_of(described(managed_campaign(request, slug)), as_text=True))
+            omit_file_keys(
+                make_document(describe_all(get_managed_campaign(request, slug)), as_text=True)
+            )
         )
 
     @extend_schema(
@@ -228,20 +233,20 @@ class CampaignDocument(CampaignDoor):
 
         The body may be the same as TOML, too (Content-Type: application/toml). `unnamed` tells what
         is there and was not named."""
-        managed_campaign(request, slug)
+        get_managed_campaign(request, slug)
         said = read_document(request.data)
         if said.campaign.get("slug") != slug:
             raise CampaignMistakes(
                 [Mistake(("campaign", "slug"), "another campaign than that of the address", slug)]
             )
-        permitted(request, said)
+        check_permission(request, said)
         return Response(self.apply(request, said))
 
 
-def without_files(document: dict[str, Any]) -> dict[str, Any]:
+def omit_file_keys(document: dict[str, Any]) -> dict[str, Any]:
     """What describes how files were brought has no place here."""
     for rows in (document["collection"].get(name, []) for name in ("runs", "qrels")):
         for row in rows:
-            for name in shapes.NOT_HERE & set(row):
+            for name in shapes.OMITTED_KEYS & set(row):
                 del row[name]
     return document

@@ -23,20 +23,20 @@ from annotation import permissions
 from annotation.api import shapes
 from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
-from annotation.selectors.near_duplicates import given_pair, near_duplicates
-from annotation.selectors.setup import setup_of, trial
+from annotation.selectors.near_duplicates import find_near_duplicates, get_assigned_pair
+from annotation.selectors.setup import get_setup, get_trial
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import leases, serving
 from annotation.services.judging import submission as judging
-from annotation.services.judging.statements import written_at_once
+from annotation.services.judging.statements import defer_disk_sync
 from annotation.services.people import participation
-from pooling.api.lists import whole_number
+from pooling.api.lists import read_integer
 from pooling.api.parsers import JsonBody
-from pooling.api.problems import problem
+from pooling.api.problems import problem_response
 
-MOST_MS = 7 * 86_400_000
+MAX_MS = 7 * 86_400_000
 HISTORY, MOST_HISTORY = 50, 200
-LARGEST_ID = 2**63 - 1
+MAX_ID = 2**63 - 1
 
 
 class HeldSerializer(serializers.Serializer):
@@ -57,7 +57,7 @@ class AnswerSerializer(HeldSerializer):
 
     key = serializers.UUIDField()
     grade = serializers.IntegerField(allow_null=True)
-    cannot_reason = serializers.ChoiceField(choices=["", *judging.REASONS], default="")
+    cannot_reason = serializers.ChoiceField(choices=["", *judging.CANNOT_JUDGE_REASONS], default="")
     note = serializers.CharField(allow_blank=True, default="", max_length=10_000)
     spans = serializers.ListField(
         child=serializers.ListField(
@@ -67,24 +67,20 @@ class AnswerSerializer(HeldSerializer):
         max_length=500,
     )
     active_ms = serializers.IntegerField(
-        min_value=0, max_value=MOST_MS, allow_null=True, default=None
+        min_value=0, max_value=MAX_MS, allow_null=True, default=None
     )
-    idle_ms = serializers.IntegerField(
-        min_value=0, max_value=MOST_MS, allow_null=True, default=None
-    )
+    idle_ms = serializers.IntegerField(min_value=0, max_value=MAX_MS, allow_null=True, default=None)
     hidden_ms = serializers.IntegerField(
-        min_value=0, max_value=MOST_MS, allow_null=True, default=None
+        min_value=0, max_value=MAX_MS, allow_null=True, default=None
     )
-    wall_ms = serializers.IntegerField(
-        min_value=0, max_value=MOST_MS, allow_null=True, default=None
-    )
+    wall_ms = serializers.IntegerField(min_value=0, max_value=MAX_MS, allow_null=True, default=None)
     judged_at = serializers.DateTimeField(allow_null=True, default=None)
     sent_at = serializers.DateTimeField(allow_null=True, default=None)
     guideline_version = serializers.IntegerField(min_value=0, default=0)
     device = serializers.CharField(allow_blank=True, default="", max_length=20)
 
 
-def _judged(data: dict[str, Any]) -> judging.Answer:
+def _read_answer(data: dict[str, Any]) -> judging.Answer:
     """Of what AnswerSerializer has read."""
     names = (
         "grade",
@@ -123,7 +119,7 @@ class FeedbackSerializer(serializers.Serializer):
 
 
 @cache
-def _reader(kind: type[serializers.Serializer]) -> serializers.Serializer:
+def _cached_serializer(kind: type[serializers.Serializer]) -> serializers.Serializer:
     """One for all requests: reading changes nothing in it, and to make one costs more than to read
     a judgement."""
     return kind()
@@ -137,38 +133,40 @@ class JudgingView(APIView):
     serializer_class: type[serializers.Serializer] | None = None
 
     def annotator(self, request: Request, slug: str) -> Membership:
-        return permissions.annotating(request, slug)
+        return permissions.get_annotator(request, slug)
 
     def data(self, request: Request) -> dict[str, Any]:
         """The body, checked."""
         if self.serializer_class is None:
             raise TypeError("this view reads no body")
-        read: dict[str, Any] = _reader(self.serializer_class).run_validation(request.data)
+        read: dict[str, Any] = _cached_serializer(self.serializer_class).run_validation(
+            request.data
+        )
         return read
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, AnswerRefused):
-            return problem(exc.status, exc.code, exc.message)
+            return problem_response(exc.status, exc.code, exc.message)
         if isinstance(exc, CampaignError):
-            return problem(409, "refused", str(exc))
+            return problem_response(409, "refused", str(exc))
         challenge = {"WWW-Authenticate": self.get_authenticate_header(self.request)}
         if isinstance(exc, exceptions.NotAuthenticated):
-            return problem(
+            return problem_response(
                 401,
                 "signed_out",
                 _("You are signed out. Sign in again; nothing is lost."),
                 headers=challenge,
             )
         if isinstance(exc, exceptions.AuthenticationFailed):
-            return problem(401, "token_invalid", str(exc.detail), headers=challenge)
+            return problem_response(401, "token_invalid", str(exc.detail), headers=challenge)
         if isinstance(exc, Http404):
-            return problem(
+            return problem_response(
                 404, "not_found", _("There is no such campaign, or you do not take part in it.")
             )
         return super().handle_exception(exc)
 
 
-def answer_of(situation: selectors.Situation, **more: Any) -> Response:
+def situation_response(situation: selectors.Situation, **more: Any) -> Response:
     return Response(
         {
             **situation.details,
@@ -183,19 +181,19 @@ def answer_of(situation: selectors.Situation, **more: Any) -> Response:
     )
 
 
-def situation_of(annotator: Membership) -> selectors.Situation:
-    return selectors.situation(annotator, now=timezone.now())
+def get_situation(annotator: Membership) -> selectors.Situation:
+    return selectors.get_situation(annotator, now=timezone.now())
 
 
-def _topped_up(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
-    served = serving.top_up(
+def _top_up_response(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
+    served = serving.refill_leases(
         annotator,
         want=data["want"],
         held=data["held"],
         continue_after_target=data["continue_after_target"],
     )
-    return answer_of(
-        served.situation, pairs=selectors.leases_shown(served.leases, annotator), **more
+    return situation_response(
+        served.situation, pairs=selectors.render_leases(served.leases, annotator), **more
     )
 
 
@@ -205,7 +203,7 @@ class Setup(JudgingView):
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own
         settings and unread messages."""
         annotator = self.annotator(request, slug)
-        return answer_of(situation_of(annotator), **setup_of(annotator))
+        return situation_response(get_situation(annotator), **get_setup(annotator))
 
 
 class Trial(JudgingView):
@@ -215,9 +213,9 @@ class Trial(JudgingView):
     def get(self, request: Request, slug: str) -> Response:
         """A trial of the page for managers: settings and a few pairs. The page judges them by
         itself; nothing is stored."""
-        campaign = permissions.managed_campaign(request, slug)
+        campaign = permissions.get_managed_campaign(request, slug)
         nobody = Membership(campaign=campaign, user=cast(User, request.user))
-        return Response({**trial(campaign, nobody), "server_time": timezone.now()})
+        return Response({**get_trial(campaign, nobody), "server_time": timezone.now()})
 
 
 class Leases(JudgingView):
@@ -230,7 +228,7 @@ class Leases(JudgingView):
         """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again,
         so it can be repeated."""
         annotator = self.annotator(request, slug)
-        return _topped_up(annotator, self.data(request))
+        return _top_up_response(annotator, self.data(request))
 
 
 class RenewLeases(JudgingView):
@@ -242,15 +240,15 @@ class RenewLeases(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
         annotator = self.annotator(request, slug)
-        known = leases.renew(annotator, self.data(request)["leases"])
+        known = leases.renew_leases(annotator, self.data(request)["leases"])
         shown = {
             token: {"state": lease.state, "expires_at": lease.expires_at}
             for token, lease in known.items()
         }
-        return answer_of(situation_of(annotator), leases=shown)
+        return situation_response(get_situation(annotator), leases=shown)
 
 
-def _sent_by_a_beacon(tokens: list[Any]) -> Any:
+def _parse_beacon(tokens: list[Any]) -> Any:
     if len(tokens) != 1 or not isinstance(tokens[0], str) or not tokens[0].startswith("["):
         return tokens
     try:
@@ -274,13 +272,13 @@ class ReleaseLeases(JudgingView):
         annotator = self.annotator(request, slug)
         read: Any = request.data
         if hasattr(read, "getlist"):
-            read = {"leases": _sent_by_a_beacon(read.getlist("leases"))}
+            read = {"leases": _parse_beacon(read.getlist("leases"))}
         serializer = TokensSerializer(
             data={"leases": [], **read} if isinstance(read, dict) else read
         )
         serializer.is_valid(raise_exception=True)
-        released = leases.release(annotator, serializer.validated_data["leases"])
-        return answer_of(situation_of(annotator), released=released)
+        released = leases.release_leases(annotator, serializer.validated_data["leases"])
+        return situation_response(get_situation(annotator), released=released)
 
 
 class JudgementsView(JudgingView):
@@ -295,11 +293,11 @@ class JudgementsView(JudgingView):
         """Submit a judgement for a lease, also one that has expired, and get the next pairs. The
         same key again: the same answer."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        with written_at_once():
-            outcome = judging.submit(
-                annotator, lease=data["lease"], key=data["key"], answer=_judged(data)
+        with defer_disk_sync():
+            outcome = judging.submit_judgement(
+                annotator, lease=data["lease"], key=data["key"], answer=_read_answer(data)
             )
-            return _topped_up(annotator, data, **_shown(outcome))
+            return _top_up_response(annotator, data, **_serialize_outcome(outcome))
 
 
 class Revise(JudgingView):
@@ -313,12 +311,14 @@ class Revise(JudgingView):
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
         """Change one's own judgement: a new revision. All are kept, the last counts."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        with written_at_once():
-            outcome = judging.revise(annotator, judgement_id, key=data["key"], answer=_judged(data))
-            return _topped_up(annotator, data, **_shown(outcome))
+        with defer_disk_sync():
+            outcome = judging.revise_judgement(
+                annotator, judgement_id, key=data["key"], answer=_read_answer(data)
+            )
+            return _top_up_response(annotator, data, **_serialize_outcome(outcome))
 
 
-def _shown(outcome: judging.AnswerOutcome) -> dict[str, Any]:
+def _serialize_outcome(outcome: judging.AnswerOutcome) -> dict[str, Any]:
     row = outcome.judgement
     return {
         "judgement": {
@@ -344,32 +344,34 @@ class SkipView(JudgingView):
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        with written_at_once():
-            judging.skip(annotator, lease=data["lease"])
-            return _topped_up(annotator, data)
+        with defer_disk_sync():
+            judging.skip_pair(annotator, lease=data["lease"])
+            return _top_up_response(annotator, data)
 
 
-class PutAside(JudgingView):
+class SkippedPairList(JudgingView):
     @extend_schema(responses=shapes.PutAsideSerializer, operation_id="judging_later")
     def get(self, request: Request, slug: str) -> Response:
         """What was put aside, the latest first."""
         annotator = self.annotator(request, slug)
-        return answer_of(situation_of(annotator), items=selectors.put_aside(annotator))
+        return situation_response(
+            get_situation(annotator), items=selectors.get_skipped_pairs(annotator)
+        )
 
 
-class TakeUp(JudgingView):
+class ResumeSkippedPair(JudgingView):
     @extend_schema(request=None, responses=shapes.ServedSerializer, operation_id="judging_take_up")
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
         """Judge now what was put aside: a lease for it, beside those in hand."""
         annotator = self.annotator(request, slug)
-        situation = situation_of(annotator)
+        situation = get_situation(annotator)
         if not situation.may_claim:
             raise AnswerRefused(
                 situation.state, situation.message or _("You cannot judge now."), 409
             )
-        lease = serving.take_up(annotator, pair_id)
-        taken = [one for one in selectors.in_hand(annotator) if one.token == lease.token]
-        return answer_of(situation, pairs=selectors.leases_shown(taken, annotator))
+        lease = serving.resume_skipped_pair(annotator, pair_id)
+        taken = [one for one in selectors.get_active_leases(annotator) if one.token == lease.token]
+        return situation_response(situation, pairs=selectors.render_leases(taken, annotator))
 
 
 class HistoryView(JudgingView):
@@ -381,7 +383,7 @@ class HistoryView(JudgingView):
             ),
             OpenApiParameter(
                 "before",
-                {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
+                {"type": "integer", "minimum": 1, "maximum": MAX_ID},
                 description="only those before this judgement",
             ),
             OpenApiParameter("topic", str, description="only those of the topic with this id"),
@@ -392,12 +394,12 @@ class HistoryView(JudgingView):
     def get(self, request: Request, slug: str) -> Response:
         """One's own judgements, the latest first, each with its revisions."""
         annotator = self.annotator(request, slug)
-        limit = whole_number(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
-        before = whole_number(request, "before", least=1, most=LARGEST_ID, default=None)
+        limit = read_integer(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
+        before = read_integer(request, "before", least=1, most=MAX_ID, default=None)
         topic = request.query_params.get("topic", "")
-        return answer_of(
-            situation_of(annotator),
-            items=selectors.history(annotator, limit=limit, before=before, topic=topic),
+        return situation_response(
+            get_situation(annotator),
+            items=selectors.get_history(annotator, limit=limit, before=before, topic=topic),
         )
 
 
@@ -406,16 +408,16 @@ class HistoryItem(JudgingView):
     def get(self, request: Request, slug: str, judgement_id: int) -> Response:
         """One own judgement with its pair, to be read again or revised."""
         annotator = self.annotator(request, slug)
-        revisions = selectors.revisions_of(annotator, judgement_id)
+        revisions = selectors.get_revisions(annotator, judgement_id)
         if not revisions:
             raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
-        shown = selectors.judgement_shown(revisions)
+        shown = selectors.render_judgement(revisions)
         pair = {
-            **selectors.pair_shown(selectors.pair_text(revisions[-1].pair), annotator),
+            **selectors.render_pair(selectors.get_pair_text(revisions[-1].pair), annotator),
             "lease": None,
             "previous": shown,
         }
-        return answer_of(situation_of(annotator), pair=pair, judgement=shown)
+        return situation_response(get_situation(annotator), pair=pair, judgement=shown)
 
 
 class AcknowledgeGuideline(JudgingView):
@@ -428,8 +430,8 @@ class AcknowledgeGuideline(JudgingView):
     )
     def post(self, request: Request, slug: str) -> Response:
         annotator = self.annotator(request, slug)
-        participation.acknowledge(annotator, self.data(request)["number"])
-        return answer_of(situation_of(annotator))
+        participation.acknowledge_guideline(annotator, self.data(request)["number"])
+        return situation_response(get_situation(annotator))
 
 
 class Consent(JudgingView):
@@ -438,8 +440,8 @@ class Consent(JudgingView):
     )
     def post(self, request: Request, slug: str) -> Response:
         annotator = self.annotator(request, slug)
-        participation.consent(annotator)
-        return answer_of(situation_of(annotator))
+        participation.record_consent(annotator)
+        return situation_response(get_situation(annotator))
 
 
 class OwnSettings(JudgingView):
@@ -453,9 +455,9 @@ class OwnSettings(JudgingView):
         annotator = self.annotator(request, slug)
         if not isinstance(request.data, dict):
             raise AnswerRefused("malformed", _("The settings are one JSON object."))
-        return answer_of(
-            situation_of(annotator),
-            profile=participation.save_choices(annotator, dict(request.data)),
+        return situation_response(
+            get_situation(annotator),
+            profile=participation.save_display_settings(annotator, dict(request.data)),
         )
 
 
@@ -467,8 +469,8 @@ class ReadMessage(JudgingView):
         annotator = self.annotator(request, slug)
         if not Message.objects.filter(pk=message_id, membership=annotator).exists():
             raise AnswerRefused("message_unknown", _("There is no such message."), 404)
-        participation.mark_read(annotator, message_id)
-        return answer_of(situation_of(annotator))
+        participation.mark_message_read(annotator, message_id)
+        return situation_response(get_situation(annotator))
 
 
 class GiveFeedback(JudgingView):
@@ -483,8 +485,8 @@ class GiveFeedback(JudgingView):
         """How the annotator liked it; sent again it replaces the earlier answer."""
         annotator = self.annotator(request, slug)
         data = self.data(request)
-        participation.give_feedback(annotator, score=data["score"], text=data["text"])
-        return answer_of(situation_of(annotator))
+        participation.save_feedback(annotator, score=data["score"], text=data["text"])
+        return situation_response(get_situation(annotator))
 
 
 class NearDuplicates(JudgingView):
@@ -502,9 +504,11 @@ class NearDuplicates(JudgingView):
             raise AnswerRefused(
                 "near_duplicates_off", _("This campaign does not compare documents."), 404
             )
-        pair = given_pair(annotator, pair_id)
+        pair = get_assigned_pair(annotator, pair_id)
         if pair is None:
             raise AnswerRefused(
                 "pair_unknown", _("This document was not given to you by this campaign."), 404
             )
-        return answer_of(situation_of(annotator), items=near_duplicates(annotator, pair))
+        return situation_response(
+            get_situation(annotator), items=find_near_duplicates(annotator, pair)
+        )

@@ -12,24 +12,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.refusals import refusal_of
+from annotation.api.refusals import to_api_exception
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, MachineJudge
-from annotation.permissions import managed_campaign, person
+from annotation.permissions import get_managed_campaign, get_person
 from annotation.selectors import machines as selectors
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from annotation.services.llm_judges import judges as machines
-from annotation.services.llm_judges.judges import Limits, Wanted
-from annotation.views.machines import labels_file
-from pooling.api.bodies import Body, TextField
-from pooling.api.repeats import repeatable
+from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
+from annotation.views.machines import labels_response
+from pooling.api.bodies import StrictSerializer, TextField
+from pooling.api.repeats import make_idempotent
 from pooling.api.serializers import JobSerializer
-from pooling.api.views import accepted
-from pooling.permissions import found_or_404
+from pooling.api.views import accepted_response
+from pooling.permissions import get_row_or_404
 
 
-class MachineJudgeSerializer(Body):
+class MachineJudgeSerializer(StrictSerializer):
     """A machine judge with its counts. prompt: grade, reasons, or the text of an own one; in
     answers its name. cost: the sum so far."""
 
@@ -70,11 +70,11 @@ class MachineJudgeSerializer(Body):
     digest = TextField(read_only=True)
 
 
-def shape_of(judge: MachineJudge) -> dict[str, Any]:
-    return _shape(judge, selectors.counts_of(judge))
+def serialize_judge(judge: MachineJudge) -> dict[str, Any]:
+    return _serialize_judge(judge, selectors.count_answers(judge))
 
 
-def _shape(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any]:
+def _serialize_judge(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any]:
     asked = judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
     same = {
         name: getattr(judge, name)
@@ -92,76 +92,78 @@ def _shape(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any
         "calls": counts.calls,
         "tokens": {"in": counts.tokens_in, "out": counts.tokens_out},
         "cost": counts.cost,
-        "estimate": selectors.estimate(judge)._asdict() if asked else None,
+        "estimate": selectors.estimate_judge_cost(judge)._asdict() if asked else None,
     }
 
 
-def _judge(campaign: Campaign, pk: int) -> MachineJudge:
-    return found_or_404(
+def _get_judge(campaign: Campaign, pk: int) -> MachineJudge:
+    return get_row_or_404(
         campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
     )
 
 
-class MachineJudges(APIView):
+class MachineJudgeList(APIView):
     serializer_class = MachineJudgeSerializer
 
     @extend_schema(responses=MachineJudgeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request, slug)
-        judges = selectors.judges_of(campaign)
-        counts = selectors.counts_of_each(campaign, judges)
+        campaign = get_managed_campaign(request, slug)
+        judges = selectors.get_judges(campaign)
+        counts = selectors.count_answers_by_judge(campaign, judges)
         return Response(
             MachineJudgeSerializer(
-                [_shape(judge, counts[judge.pk]) for judge in judges], many=True
+                [_serialize_judge(judge, counts[judge.pk]) for judge in judges], many=True
             ).data
         )
 
     @extend_schema(responses={201: MachineJudgeSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         """A judge that is asked at one of the installation's endpoints; labels from a file come by
         the page."""
-        campaign = managed_campaign(request, slug)
+        campaign = get_managed_campaign(request, slug)
         body = MachineJudgeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
-        limits = Limits(
+        limits = CallLimits(
             **{
                 name: given.pop(name)
                 for name in ("threads", "per_minute", "price_in", "price_out", "most_cost")
             }
         )
         try:
-            judge = machines.add_judge(
-                campaign, Wanted(**given, limits=limits), actor=person(request)
+            judge = machines.create_judge(
+                campaign, JudgeOptions(**given, limits=limits), actor=get_person(request)
             )
         except CampaignError as error:
-            raise refusal_of(error) from None
+            raise to_api_exception(error) from None
         location = {"Location": reverse("api-machine", args=[slug, judge.pk])}
         return Response(
-            MachineJudgeSerializer(shape_of(judge)).data,
+            MachineJudgeSerializer(serialize_judge(judge)).data,
             status=status.HTTP_201_CREATED,
             headers=location,
         )
 
 
-class OneMachineJudge(APIView):
+class MachineJudgeDetail(APIView):
     serializer_class = MachineJudgeSerializer
 
     @extend_schema(operation_id="campaigns_machines_retrieve_one", responses=MachineJudgeSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(
-            MachineJudgeSerializer(shape_of(_judge(managed_campaign(request, slug), pk))).data
+            MachineJudgeSerializer(
+                serialize_judge(_get_judge(get_managed_campaign(request, slug), pk))
+            ).data
         )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         """Only while it is not frozen."""
-        judge = _judge(managed_campaign(request, slug), pk)
+        judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
-            machines.delete(judge, actor=person(request))
+            machines.delete_judge(judge, actor=get_person(request))
         except CampaignError as error:
-            raise refusal_of(error) from None
+            raise to_api_exception(error) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -171,15 +173,15 @@ class RunMachineJudge(APIView):
     @extend_schema(
         operation_id="campaigns_machines_run", request=None, responses={202: JobSerializer}
     )
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that asks for what has no answer yet."""
-        judge = _judge(managed_campaign(request, slug), pk)
+        judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
-            job = machines.ask_to_run(judge, user=request.user)
+            job = machines.request_run(judge, user=request.user)
         except CampaignError as error:
-            raise refusal_of(error) from None
-        return accepted(job)
+            raise to_api_exception(error) from None
+        return accepted_response(job)
 
 
 class FreezeMachineJudge(APIView):
@@ -190,12 +192,12 @@ class FreezeMachineJudge(APIView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """From then on nothing can be added."""
-        judge = _judge(managed_campaign(request, slug), pk)
+        judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
-            machines.freeze(judge, actor=person(request))
+            machines.freeze_judge(judge, actor=get_person(request))
         except CampaignError as error:
-            raise refusal_of(error) from None
-        return Response(MachineJudgeSerializer(shape_of(judge)).data)
+            raise to_api_exception(error) from None
+        return Response(MachineJudgeSerializer(serialize_judge(judge)).data)
 
 
 class MachineLabels(APIView):
@@ -210,9 +212,12 @@ class MachineLabels(APIView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
-        campaign = managed_campaign(request, slug)
-        judge = _judge(campaign, pk)
-        record(
-            campaign, person(request), AuditAction.EXPORTED, f"labels of the machine {judge.name}"
+        campaign = get_managed_campaign(request, slug)
+        judge = _get_judge(campaign, pk)
+        record_event(
+            campaign,
+            get_person(request),
+            AuditAction.EXPORTED,
+            f"labels of the machine {judge.name}",
         )
-        return labels_file(judge)
+        return labels_response(judge)

@@ -13,21 +13,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api import shapes
-from annotation.api.judging import JudgingView, answer_of, situation_of
-from annotation.api.refusals import refusal_of
+from annotation.api.judging import JudgingView, get_situation, situation_response
+from annotation.api.refusals import to_api_exception
 from annotation.models import Question
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services.errors import CampaignError
 from annotation.services.judging import questions
-from pooling.api.bodies import Body, TextField
-from pooling.permissions import found_or_404
+from pooling.api.bodies import StrictSerializer, TextField
+from pooling.permissions import get_row_or_404
 
 
 class AskedQuestionSerializer(serializers.Serializer):
     key = serializers.UUIDField(help_text="drawn by the page: sent again, it is the same question")
     pair = serializers.IntegerField(min_value=1)
-    text = serializers.CharField(max_length=questions.MOST_CHARACTERS)
+    text = serializers.CharField(max_length=questions.MAX_CHARACTERS)
 
 
 class OwnQuestions(JudgingView):
@@ -37,7 +37,9 @@ class OwnQuestions(JudgingView):
     def get(self, request: Request, slug: str) -> Response:
         """One's own questions with the manager's answers, the latest first."""
         annotator = self.annotator(request, slug)
-        return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
+        return situation_response(
+            get_situation(annotator), items=selectors.get_own_questions(annotator)
+        )
 
     @extend_schema(
         request=AskedQuestionSerializer,
@@ -48,11 +50,13 @@ class OwnQuestions(JudgingView):
         """Ask the manager about a pair that one was given. The same key again: the same
         question."""
         annotator, data = self.annotator(request, slug), self.data(request)
-        questions.ask(annotator, pair_id=data["pair"], key=data["key"], text=data["text"])
-        return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
+        questions.ask_question(annotator, pair_id=data["pair"], key=data["key"], text=data["text"])
+        return situation_response(
+            get_situation(annotator), items=selectors.get_own_questions(annotator)
+        )
 
 
-class TakeBackQuestion(JudgingView):
+class WithdrawQuestion(JudgingView):
     @extend_schema(
         request=None,
         responses=shapes.QuestionsSerializer,
@@ -62,8 +66,10 @@ class TakeBackQuestion(JudgingView):
         """Undo asking, as long as there is no answer (409 `question_answered`). One that is not
         there is taken back already."""
         annotator = self.annotator(request, slug)
-        questions.take_back(annotator, question_id)
-        return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
+        questions.withdraw_question(annotator, question_id)
+        return situation_response(
+            get_situation(annotator), items=selectors.get_own_questions(annotator)
+        )
 
 
 class ReadAnswer(JudgingView):
@@ -73,8 +79,8 @@ class ReadAnswer(JudgingView):
     def post(self, request: Request, slug: str, question_id: int) -> Response:
         """The answer was opened."""
         annotator = self.annotator(request, slug)
-        questions.read_answer(annotator, question_id)
-        return answer_of(situation_of(annotator))
+        questions.mark_answer_read(annotator, question_id)
+        return situation_response(get_situation(annotator))
 
 
 class CampaignQuestionSerializer(serializers.Serializer):
@@ -95,15 +101,15 @@ class CampaignQuestionSerializer(serializers.Serializer):
     )
 
 
-class ReplySerializer(Body):
+class ReplySerializer(StrictSerializer):
     answer = TextField(max_length=5000)
     publish = serializers.BooleanField(
         default=False, help_text="also as an example of the guidelines"
     )
 
 
-def _shown(row: Question) -> dict[str, Any]:
-    return {**selectors.question_shown(row), "annotator": row.membership.pseudonym}
+def _serialize_question(row: Question) -> dict[str, Any]:
+    return {**selectors.render_question(row), "annotator": row.membership.pseudonym}
 
 
 class CampaignQuestions(APIView):
@@ -116,7 +122,10 @@ class CampaignQuestions(APIView):
         """The questions of a campaign's annotators: those without an answer first, the oldest
         first."""
         return Response(
-            [_shown(row) for row in selectors.questions_of(managed_campaign(request, slug))]
+            [
+                _serialize_question(row)
+                for row in selectors.get_questions(get_managed_campaign(request, slug))
+            ]
         )
 
 
@@ -131,14 +140,16 @@ class ReplyToQuestion(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Answer a question, and with `publish` add both to the guidelines as an example. Another
         answer takes the place of the first."""
-        question = found_or_404(selectors.questions_of(managed_campaign(request, slug)), pk=pk)
+        question = get_row_or_404(
+            selectors.get_questions(get_managed_campaign(request, slug)), pk=pk
+        )
         body = ReplySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         actor = cast(User, request.user)
         try:
-            questions.reply(question, body.validated_data["answer"], actor=actor)
+            questions.answer_question(question, body.validated_data["answer"], actor=actor)
             if body.validated_data["publish"]:
-                questions.publish(question, actor=actor)
+                questions.publish_example(question, actor=actor)
         except CampaignError as error:
-            raise refusal_of(error) from None
-        return Response(_shown(question))
+            raise to_api_exception(error) from None
+        return Response(_serialize_question(question))

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from annotation.core.scale import SHAPES
 from annotation.models import Campaign, Judgement, Lease
-from annotation.services.judging.submission import REASONS
+from annotation.services.judging.submission import CANNOT_JUDGE_REASONS
 from pooling.models import Collection
 
 STATE_CHOICES = [
@@ -137,7 +137,7 @@ class ShownDocumentSerializer(NamedDocumentSerializer):
 
 class RevisionSerializer(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
-    cannot_reason = serializers.ChoiceField(choices=["", *REASONS])
+    cannot_reason = serializers.ChoiceField(choices=["", *CANNOT_JUDGE_REASONS])
     judged_at = serializers.DateTimeField()
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.core.scheduling import band_of, stays_in_block
+from annotation.core.scheduling import compute_band, stays_in_block
 
 
 class BandEntry(NamedTuple):
@@ -20,7 +20,7 @@ class BandEntry(NamedTuple):
     priority: int
 
 
-class Preview(NamedTuple):
+class BandPreview(NamedTuple):
     """What a band width gives: documents of one topic in a row (mean); the share of judgements that
     were made while a pair of a higher priority still had a free slot; judgements made; the most
     judgements that any pair got."""
@@ -45,13 +45,15 @@ class BandSlots:
         self.by_band: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         highest = max(entry.priority for entry in entries)
         for place, entry in enumerate(entries):
-            self.by_band[band_of(entry.priority, highest=highest, width=width)][entry.topic].append(
-                place
-            )
+            self.by_band[compute_band(entry.priority, highest=highest, width=width)][
+                entry.topic
+            ].append(place)
         self.started: dict[int, set[int]] = defaultdict(
             set
         )  # band -> places that have a judgement and a free slot
-        self.band = [band_of(entry.priority, highest=highest, width=width) for entry in entries]
+        self.band = [
+            compute_band(entry.priority, highest=highest, width=width) for entry in entries
+        ]
 
     def take(self, place: int) -> None:
         self.judged[place] += 1
@@ -67,7 +69,7 @@ class BandSlots:
                 del self.by_band[self.band[place]]
 
 
-def next_place(
+def next_position(
     pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int
 ) -> int | None:
     """The place of the annotator's next pair by the order of service, or None. mine: the places
@@ -105,7 +107,7 @@ def next_place(
     return None
 
 
-def judge_at_random(
+def simulate_judging(
     entries: Sequence[BandEntry],
     *,
     width: int,
@@ -113,7 +115,7 @@ def judge_at_random(
     needed: int,
     block_length: int,
     seed: int = 0,
-) -> Preview:
+) -> BandPreview:
     """Judge a whole pool by annotators who take turns at random until nobody finds a pair."""
     rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
     mine: list[set[int]] = [set() for _ in range(annotators)]
@@ -125,7 +127,7 @@ def judge_at_random(
     while working:
         who = working[int(rng.integers(len(working)))]
         topic, in_block = blocks[who]
-        place = next_place(pool, mine[who], topic, in_block, block_length)
+        place = next_position(pool, mine[who], topic, in_block, block_length)
         if place is None:
             working.remove(who)
             continue
@@ -141,4 +143,4 @@ def judge_at_random(
         left_of_priority[entry.priority] -= 1
         pool.take(place)
         n += 1
-    return Preview(width, n / runs, out_of_order / n, n, max(pool.judged))
+    return BandPreview(width, n / runs, out_of_order / n, n, max(pool.judged))

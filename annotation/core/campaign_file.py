@@ -15,11 +15,11 @@ from typing import Any
 
 from annotation.core import rules
 from annotation.core.gold_rules import GoldRule
-from annotation.core.known_pairs import are_in_doubt, grades_in_words, with_grades
+from annotation.core.known_pairs import format_grades, is_scale_uncertain, map_grades
 from annotation.core.scale import SHAPES, Scale
 from assay.labels.judges import JudgeKind
 from pooling.core.collection_file import COLLECTION, POOL
-from pooling.core.declared import Change, Key, Mistake, Path, differences, plain_table, read_table
+from pooling.core.declared import Change, Key, Mistake, Path, list_changes, plain_table, read_table
 
 STATES = ("draft", "open", "paused", "closed")
 GRADE = (
@@ -109,65 +109,71 @@ INVITATIONS = Key(
 )
 
 
-def _number(name: str, kind: str, help: str, *, none: int | None = None) -> Key:
-    most = rules.MOST.get(name, 2**31 - 1 if kind == "whole" else None)
-    return Key(name, kind, help, least=rules.LEAST.get(name, 0), most=most, none=none)
+def _number_key(name: str, kind: str, help: str, *, none: int | None = None) -> Key:
+    most = rules.MAX_VALUES.get(name, 2**31 - 1 if kind == "whole" else None)
+    return Key(name, kind, help, least=rules.MIN_VALUES.get(name, 0), most=most, none=none)
 
 
 SETTINGS = (
     Key("name", "text", "Name shown to annotators."),
     Key("description", "text", "Description of the campaign."),
     Key("scale", "rows", "Grades, lowest first.", row=GRADE, identity=("value",), whole=True),
-    _number("threshold", "whole", "Minimum relevant grade."),
-    _number("judgements_per_pair", "whole", "Judgements per pair, each by another annotator."),
-    _number(
+    _number_key("threshold", "whole", "Minimum relevant grade."),
+    _number_key("judgements_per_pair", "whole", "Judgements per pair, each by another annotator."),
+    _number_key(
         "target_per_annotator",
         "whole",
         "Target number of judgements per annotator; 0 for no target.",
     ),
-    _number(
+    _number_key(
         "daily_limit", "whole", "Maximum judgements per annotator and day; 0 for no limit.", none=0
     ),
     Key("continue_after_target", "flag", "Whether annotators can continue after their target."),
     Key("deadline", "moment", 'End of judging; "" for no deadline.', none=""),
-    _number(
+    _number_key(
         "grace_minutes",
         "whole",
         "Minutes after the deadline in which earlier answers are accepted.",
     ),
-    _number(
+    _number_key(
         "closing_hours",
         "whole",
         "Hours before the deadline in which partly judged pairs come first.",
     ),
-    _number(
+    _number_key(
         "min_active_seconds",
         "number",
         "Minimum active time in seconds. Faster judgements are not counted.",
     ),
-    _number(
+    _number_key(
         "pause_after_fast",
         "whole",
         "Judgements below the minimum time after which an annotator is paused; 0 for never.",
     ),
-    _number("idle_seconds", "whole", "Inactivity timeout in seconds. Longer gaps are idle time."),
-    _number("expected_seconds", "number", "Expected seconds per judgement, for previews of cost."),
-    _number("lease_minutes", "whole", "Minutes for which a pair on screen stays assigned."),
-    _number("lease_window", "whole", "Number of pairs assigned ahead."),
-    _number("block_length", "whole", "Consecutive pairs of one topic."),
-    _number(
+    _number_key(
+        "idle_seconds", "whole", "Inactivity timeout in seconds. Longer gaps are idle time."
+    ),
+    _number_key(
+        "expected_seconds", "number", "Expected seconds per judgement, for previews of cost."
+    ),
+    _number_key("lease_minutes", "whole", "Minutes for which a pair on screen stays assigned."),
+    _number_key("lease_window", "whole", "Number of pairs assigned ahead."),
+    _number_key("block_length", "whole", "Consecutive pairs of one topic."),
+    _number_key(
         "band",
         "whole",
         "Number of neighbouring priorities judged together; 1 for strict order.",
     ),
-    _number("truncate_words", "whole", "Words of a document shown at first; 0 for all.", none=0),
+    _number_key(
+        "truncate_words", "whole", "Words of a document shown at first; 0 for all.", none=0
+    ),
     Key(
         "spans",
         "text",
         "Whether annotators mark passages.",
         choices=("off", "optional", "required"),
     ),
-    _number("spans_from", "whole", "Lowest grade that requires a passage."),
+    _number_key("spans_from", "whole", "Lowest grade that requires a passage."),
     Key(
         "rotate_text", "flag", "Start the text at another sentence for each annotator, as in FiRA."
     ),
@@ -176,13 +182,13 @@ SETTINGS = (
         "flag",
         "Offer a very similar document with the annotator's own grade of it.",
     ),
-    _number("gold_every", "whole", "Average number of pairs per gold or calibration pair."),
-    _number(
+    _number_key("gold_every", "whole", "Average number of pairs per gold or calibration pair."),
+    _number_key(
         "min_common",
         "whole",
         "Planned overlap: pairs shared by two annotators; 0 for none.",
     ),
-    _number("min_partners", "whole", "Planned overlap: number of other annotators."),
+    _number_key("min_partners", "whole", "Planned overlap: number of other annotators."),
     Key(
         "consent_text",
         "text",
@@ -195,7 +201,7 @@ SETTINGS = (
         "Code shown when the target is reached. Default for a new campaign: a random code.",
     ),
     Key("completion_url", "text", "Address to which annotators are sent at the end."),
-    _number(
+    _number_key(
         "qualification_pass",
         "number",
         "Share of qualification pairs to answer correctly; 0 for no test.",
@@ -213,7 +219,7 @@ SETTINGS = (
 CAMPAIGN = (
     Key("slug", "text", "Slug of the campaign to change or create.", required=True),
     *SETTINGS,
-    _number("seed", "whole", "Seed of random choices. Cannot be changed."),
+    _number_key("seed", "whole", "Seed of random choices. Cannot be changed."),
     Key(
         "judge_kind",
         "text",
@@ -261,16 +267,16 @@ CAMPAIGN = (
     Key("state", "text", "State of the campaign.", choices=STATES),
     Key("paused_reason", "text", "Reason shown to annotators during a pause."),
 )
-TABLES = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
-FIXED = {
+TABLE_KEYS = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
+FIXED_REASONS = {
     "seed": "it has fixed chances already",
     "judge_kind": "judgements of one kind would stand under the name of another",
 }
-NOT_COMPARED = {"guidelines_note", "guidelines_file", "gold_file", "gold_grades"}
+UNCOMPARED_KEYS = {"guidelines_note", "guidelines_file", "gold_file", "gold_grades"}
 
 
 @dataclass(frozen=True)
-class DescribedCampaign:
+class CampaignDescription:
     """What was said, by table and key: a key that is not there was not mentioned."""
 
     collection: dict[str, Any] = field(default_factory=dict)
@@ -282,34 +288,36 @@ class CampaignMistakes(Exception):
     """All that is wrong with a document."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
-        super().__init__("; ".join(sentence(one) for one in mistakes))
+        super().__init__("; ".join(format_mistake(one) for one in mistakes))
         self.mistakes = mistakes
 
 
-def sentence(mistake: Mistake) -> str:
-    return f"{shown_path(mistake.path)}: {mistake.problem}, expected {mistake.expected}"
+def format_mistake(mistake: Mistake) -> str:
+    return f"{format_path(mistake.path)}: {mistake.problem}, expected {mistake.expected}"
 
 
-def shown_path(path: Path) -> str:
+def format_path(path: Path) -> str:
     """As one would write it: campaign.people[2].role."""
     return "".join(
         f"[{part}]" if isinstance(part, int) else f".{part}" for part in path
     ).removeprefix(".")
 
 
-def read_document(said: Any) -> DescribedCampaign:
+def read_document(said: Any) -> CampaignDescription:
     """Raises CampaignMistakes for all that no look at what is there could make right."""
     if not isinstance(said, Mapping):
         raise CampaignMistakes(
             [Mistake(("document",), "no table", "tables collection, pool and campaign")]
         )
     mistakes = [
-        Mistake((str(name),), f"unknown table {str(name)[:60]!r}", f"one of {', '.join(TABLES)}")
+        Mistake(
+            (str(name),), f"unknown table {str(name)[:60]!r}", f"one of {', '.join(TABLE_KEYS)}"
+        )
         for name in said
-        if name not in TABLES
+        if name not in TABLE_KEYS
     ]
     tables: dict[str, dict[str, Any]] = {}
-    for name, keys in TABLES.items():
+    for name, keys in TABLE_KEYS.items():
         tables[name], wrong = read_table(said[name], keys, (name,)) if name in said else ({}, [])
         mistakes += wrong
     if "collection" not in said:
@@ -317,13 +325,13 @@ def read_document(said: Any) -> DescribedCampaign:
             Mistake(("collection",), "no table collection", "[collection] with its slug")
         )
     if not mistakes:
-        mistakes = contradictions(DescribedCampaign(**tables))
+        mistakes = find_contradictions(CampaignDescription(**tables))
     if mistakes:
         raise CampaignMistakes(mistakes)
-    return DescribedCampaign(**tables)
+    return CampaignDescription(**tables)
 
 
-def contradictions(said: DescribedCampaign) -> list[Mistake]:
+def find_contradictions(said: CampaignDescription) -> list[Mistake]:
     campaign, mistakes = said.campaign, []
     for name in ("guidelines", "gold"):
         if name in campaign and f"{name}_file" in campaign:
@@ -332,7 +340,7 @@ def contradictions(said: DescribedCampaign) -> list[Mistake]:
             )
     mistakes += [
         Mistake(("campaign", name), text.rstrip("."), "another value")
-        for name, text in rules.problems(campaign)
+        for name, text in rules.find_problems(campaign)
     ]
     if "guidelines" in campaign and not campaign["guidelines"].strip():
         mistakes.append(
@@ -396,17 +404,17 @@ def contradictions(said: DescribedCampaign) -> list[Mistake]:
     return mistakes
 
 
-def with_gold_of_the_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     """Return the table with the grades of its gold as the scale has them. Raises CampaignMistakes
     if it does not say what they count as."""
     given = {row["grade"] for row in said.get("gold", []) if row["grade"] is not None}
     counts_as = {row["file_grade"]: row["grade"] for row in said.get("gold_grades", [])}
-    if "gold" not in said or (not counts_as and not are_in_doubt(given, scale)):
+    if "gold" not in said or (not counts_as and not is_scale_uncertain(given, scale)):
         return dict(said)
     if unsaid := given - set(counts_as):
         problem = (
-            f"gold has grades {grades_in_words(given)}, the scale has "
-            f"{grades_in_words(scale.values)}; {grades_in_words(unsaid)} may mean something else"
+            f"gold has grades {format_grades(given)}, the scale has "
+            f"{format_grades(scale.values)}; {format_grades(unsaid)} may mean something else"
         )
         raise CampaignMistakes(
             [
@@ -423,14 +431,14 @@ def with_gold_of_the_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, A
                 Mistake(
                     ("campaign", "gold_grades"),
                     f"grade {min(off)}",
-                    f"a grade of the scale, {grades_in_words(scale.values)}",
+                    f"a grade of the scale, {format_grades(scale.values)}",
                 )
             ]
         )
-    return {**said, "gold": with_grades(said["gold"], counts_as)}
+    return {**said, "gold": map_grades(said["gold"], counts_as)}
 
 
-def document_of(described: DescribedCampaign, *, as_text: bool = False) -> dict[str, Any]:
+def make_document(described: CampaignDescription, *, as_text: bool = False) -> dict[str, Any]:
     """As TOML or, as_text, JSON has it: what `read_document` reads again."""
     tables = {
         "collection": described.collection,
@@ -438,19 +446,19 @@ def document_of(described: DescribedCampaign, *, as_text: bool = False) -> dict[
         "campaign": described.campaign,
     }
     return {
-        name: plain_table(values, TABLES[name], as_text=as_text)
+        name: plain_table(values, TABLE_KEYS[name], as_text=as_text)
         for name, values in tables.items()
         if values
     }
 
 
-def campaign_changes(
+def plan_campaign_changes(
     before: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> tuple[list[Change], list[Mistake]]:
     """before: what is there, {} where nothing is. -> (changes, what cannot be)"""
     refused: list[Mistake] = []
     if before:
-        for name, why in FIXED.items():
+        for name, why in FIXED_REASONS.items():
             if wanted.get(name, before[name]) != before[name]:
                 refused.append(
                     Mistake(
@@ -461,13 +469,13 @@ def campaign_changes(
             problem = f"the campaign is {before['state']}: it has been opened and is no draft again"
             refused.append(Mistake(("campaign", "state"), problem, "open, paused or closed"))
     if "people" in wanted:
-        wanted = {**wanted, "people": resolved(before.get("people", []), wanted["people"])}
-        refused += people_refused(before.get("people", []), wanted["people"])
-    keys = [key for key in CAMPAIGN if key.name not in NOT_COMPARED | {"slug"}]
-    return differences(before, wanted, keys, "campaign"), refused
+        wanted = {**wanted, "people": resolve_people(before.get("people", []), wanted["people"])}
+        refused += find_invalid_people(before.get("people", []), wanted["people"])
+    keys = [key for key in CAMPAIGN if key.name not in UNCOMPARED_KEYS | {"slug"}]
+    return list_changes(before, wanted, keys, "campaign"), refused
 
 
-def resolved(
+def resolve_people(
     before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """The rows of people with user and pseudonym of those who are there, whichever was given."""
@@ -483,7 +491,7 @@ def resolved(
     return mistakes
 
 
-def people_refused(
+def find_invalid_people(
     before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]
 ) -> list[Mistake]:
     row_of_user, named = (

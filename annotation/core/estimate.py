@@ -16,7 +16,7 @@ class Workload(NamedTuple):
     annotators: int | None
 
 
-def workload(
+def estimate_workload(
     n_pairs: int, *, per_pair: int, n_special: int = 0, gold_every: int = 20, target: int = 0
 ) -> Workload:
     """n_pairs: ordinary ones, `per_pair` judgements each. n_special: gold and everyone pairs, which
@@ -33,13 +33,13 @@ def workload(
     return Workload(ordinary + annotators * special, annotators)
 
 
-def most_days(left: timedelta) -> int:
+def max_calendar_days(left: timedelta) -> int:
     """Days of the calendar that this time touches at most, in whichever time zone: annotators' days
     begin at their own midnight."""
     return math.ceil(left / timedelta(days=1)) + 1
 
 
-def most_in_time(
+def max_judgements_in_time(
     annotators: Iterable[tuple[int | None, int | None]], *, n_days: int, n_pairs: int
 ) -> int:
     """Judgements that annotators may make on so many days, each no more than there are pairs.

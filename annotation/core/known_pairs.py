@@ -13,7 +13,7 @@ from typing import Any
 from annotation.core.scale import Scale
 
 
-def are_in_doubt(grades: Iterable[int], scale: Scale) -> bool:
+def is_scale_uncertain(grades: Iterable[int], scale: Scale) -> bool:
     """Return whether these grades may be of another scale: the campaign's lacks one of them, or
     goes on above the highest.
 
@@ -23,7 +23,7 @@ def are_in_doubt(grades: Iterable[int], scale: Scale) -> bool:
     return bool(given) and (not given <= set(scale.values) or max(given) != scale.values[-1])
 
 
-def suggested_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
+def suggest_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
     """Return what to propose for grades in doubt: binary ones are the lowest grade and the lowest
     relevant one, lower ones stay, higher ones have none."""
     given = set(grades)
@@ -36,7 +36,7 @@ def suggested_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
     )
 
 
-def with_grades(
+def map_grades(
     rows: Iterable[Mapping[str, Any]], counts_as: Mapping[int, int | None]
 ) -> list[dict[str, Any]]:
     """Return the rows with their grades replaced; rows whose grade counts as None are left out,
@@ -48,7 +48,7 @@ def with_grades(
     ]
 
 
-def grades_in_words(grades: Iterable[int]) -> str:
+def format_grades(grades: Iterable[int]) -> str:
     """Return “1”, “0–3” or “0, 2, 7”."""
     given = sorted(set(grades))
     if len(given) > 1 and given == list(range(given[0], given[-1] + 1)):
@@ -56,14 +56,14 @@ def grades_in_words(grades: Iterable[int]) -> str:
     return ", ".join(map(str, given[:10])) + (", …" if len(given) > 10 else "")
 
 
-def spread_over_grades(
+def draw_over_grades(
     pairs: Iterable[tuple[str, str, int]], n: int, *, seed: int = 0
 ) -> list[tuple[str, str, int]]:
     """n of the pairs (topic, document, grade), or all where there are no more: one of each grade in
     turn, the lowest first, within a grade by a hash of seed, topic and document, so that the choice
     does not depend on the order of the file."""
     of_grade: dict[int, list[tuple[str, str, int]]] = {}
-    for pair in sorted(pairs, key=lambda pair: _draw(seed, pair)):
+    for pair in sorted(pairs, key=lambda pair: _draw_key(seed, pair)):
         of_grade.setdefault(pair[2], []).append(pair)
     chosen: list[tuple[str, str, int]] = []
     for turn in range(max(map(len, of_grade.values()), default=0)):
@@ -73,16 +73,16 @@ def spread_over_grades(
     return chosen[: max(n, 0)]
 
 
-def parted(
+def split_known_pairs(
     pairs: Sequence[tuple[str, str, int]], *, n_qualification: int, n_gold: int, seed: int = 0
 ) -> tuple[list[tuple[str, str, int]], list[tuple[str, str, int]]]:
     """-> (qualification, gold): both spread over the grades, no pair in both. Qualification comes
     first where there are too few."""
-    both = spread_over_grades(pairs, max(n_qualification, 0) + max(n_gold, 0), seed=seed)
-    qualification = spread_over_grades(both, n_qualification, seed=seed)
+    both = draw_over_grades(pairs, max(n_qualification, 0) + max(n_gold, 0), seed=seed)
+    qualification = draw_over_grades(both, n_qualification, seed=seed)
     taken = set(qualification)
     return qualification, [pair for pair in both if pair not in taken]
 
 
-def _draw(seed: int, pair: tuple[str, str, int]) -> bytes:
+def _draw_key(seed: int, pair: tuple[str, str, int]) -> bytes:
     return hashlib.sha256(f"{seed}\0{pair[0]}\0{pair[1]}".encode()).digest()

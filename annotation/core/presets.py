@@ -35,7 +35,7 @@ class Preset:
         )
 
 
-def _scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
+def _make_scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
     """(name, explanation, example) of each grade, lowest first."""
     return [
         {
@@ -49,7 +49,7 @@ def _scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
     ]
 
 
-FOUR_GRADES = _scale(
+FOUR_GRADES = _make_scale(
     ("Wrong", "Not about the topic.", "For “can vitamin d prevent flu”: how to cook rice."),
     (
         "Topic",
@@ -67,7 +67,7 @@ FOUR_GRADES = _scale(
         "For “can vitamin d prevent flu”: a trial found fewer cases with it.",
     ),
 )
-TREC_GRADES = _scale(
+TREC_GRADES = _make_scale(
     (
         "Irrelevant",
         "Has nothing to do with the query.",
@@ -89,7 +89,7 @@ TREC_GRADES = _scale(
         "For “how long do cats live”: most live 12 to 18 years.",
     ),
 )
-TWO_GRADES = _scale(
+TWO_GRADES = _make_scale(
     (
         "Not relevant",
         "Does not help with the query.",
@@ -179,7 +179,10 @@ def guidelines_text(
 
     spans: off, optional or required (from the grade spans_from up).
     """
-    parts = [OPENING, "## The grades\n\n" + "\n".join(_grade(grade) for grade in reversed(scale))]
+    parts = [
+        OPENING_TEXT,
+        "## The grades\n\n" + "\n".join(_format_grade(grade) for grade in reversed(scale)),
+    ]
     if spans != "off":
         names = ", ".join(
             f"“{grade['name']}”" for grade in scale if int(grade["value"]) >= spans_from
@@ -188,10 +191,10 @@ def guidelines_text(
         parts.append(
             f"## Passages\n\n{must} the words of the document that answer the query: as few as say it."
         )
-    return "\n\n".join([*parts, CANNOT_JUDGE])
+    return "\n\n".join([*parts, CANNOT_JUDGE_TEXT])
 
 
-def _grade(grade: Mapping[str, Any]) -> str:
+def _format_grade(grade: Mapping[str, Any]) -> str:
     explained = str(grade.get("explanation") or "say here when to give it").rstrip(".")
     examples = [
         line.strip() for line in str(grade.get("example") or "").splitlines() if line.strip()
@@ -201,14 +204,14 @@ def _grade(grade: Mapping[str, Any]) -> str:
     )
 
 
-OPENING = """# What to do
+OPENING_TEXT = """# What to do
 
 Read the query, then the document, and choose the grade that fits best.
 
 - Judge each document on its own, as if you had not seen the others.
 - Judge what it says on the query, not how well it is written or who wrote it.
 - Between two grades choose the lower one."""
-CANNOT_JUDGE = """## When you cannot judge
+CANNOT_JUDGE_TEXT = """## When you cannot judge
 
 Press **0** and say why: the query is unclear, the document is broken, it is in a language that you do not read, or it
 needs expertise that you do not have. That is better than a guess.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.counts import counted
+from assay.counts import format_count
 
-LEAST = {
+MIN_VALUES = {
     "judgements_per_pair": 1,
     "lease_minutes": 1,
     "lease_window": 1,
@@ -16,9 +16,9 @@ LEAST = {
     "gold_every": 2,
     "idle_seconds": 5,
 }
-MOST_SMALL = 32_767
+MAX_SMALL_INTEGER = 32_767
 """Of the smaller columns of whole numbers: of minutes more than three weeks."""
-MOST = {
+MAX_VALUES = {
     **dict.fromkeys(
         (
             "threshold",
@@ -29,18 +29,20 @@ MOST = {
             "lease_minutes",
             "block_length",
         ),
-        MOST_SMALL,
+        MAX_SMALL_INTEGER,
     ),
-    **dict.fromkeys(("band", "spans_from", "gold_every", "min_common", "min_partners"), MOST_SMALL),
+    **dict.fromkeys(
+        ("band", "spans_from", "gold_every", "min_common", "min_partners"), MAX_SMALL_INTEGER
+    ),
     **dict.fromkeys(("target_per_annotator", "daily_limit", "truncate_words"), 1_000_000),
     **dict.fromkeys(("min_active_seconds", "expected_seconds"), 86_400),
     "judgements_per_pair": 50,
     "lease_window": 10,
 }
-WHY = {"lease_window": "what is leased ahead is kept from the others"}
+BOUND_REASONS = {"lease_window": "what is leased ahead is kept from the others"}
 
 
-def time_contradictions(settings: Mapping[str, Any]) -> list[str]:
+def find_time_contradictions(settings: Mapping[str, Any]) -> list[str]:
     """Times that cannot hold together, as sentences with the way out. settings: all of a
     campaign's."""
     least, idle, expected = (
@@ -61,7 +63,7 @@ def time_contradictions(settings: Mapping[str, Any]) -> list[str]:
         )
     if lease < idle:
         said.append(
-            f"A pair is kept for {counted(settings['lease_minutes'], 'minute')} and given to "
+            f"A pair is kept for {format_count(settings['lease_minutes'], 'minute')} and given to "
             f"others before the idle limit of {idle:g} s is over. Keep pairs "
             "for longer, or set the limit lower."
         )
@@ -73,17 +75,22 @@ def time_contradictions(settings: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def find_problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is wrong with settings that were given, as (name, sentence). Empty ones are somebody
     else's business."""
     sentences = [
         (name, f"At least {least}.")
-        for name, least in LEAST.items()
+        for name, least in MIN_VALUES.items()
         if settings.get(name) is not None and settings[name] < least
     ]
-    for name, most in MOST.items():
+    for name, most in MAX_VALUES.items():
         if (settings.get(name) or 0) > most:
-            sentences.append((name, f"At most {most:,}{': ' + WHY[name] if name in WHY else ''}."))
+            sentences.append(
+                (
+                    name,
+                    f"At most {most:,}{': ' + BOUND_REASONS[name] if name in BOUND_REASONS else ''}.",
+                )
+            )
     if not 0 <= (settings.get("qualification_pass") or 0) <= 1:
         sentences.append(("qualification_pass", "A share from 0 to 1."))
     if {"min_common", "min_partners"} <= set(settings) and bool(settings["min_common"]) != bool(

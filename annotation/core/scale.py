@@ -17,7 +17,7 @@ FEWEST_GRADES, MOST_GRADES = 2, 9
 SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "star", "plus")
 
 
-def problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
+def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
     """What is wrong with a scale, as sentences; empty when it can be used. Grades are whole
     numbers, lowest first."""
     mistakes: list[str] = []
@@ -79,7 +79,7 @@ class Scale:
         return len(self.grades)
 
 
-NAMES = {
+DEFAULT_NAMES = {
     2: ("Not relevant", "Relevant"),
     3: ("Not relevant", "Partly relevant", "Relevant"),
     4: ("Wrong", "Topic", "Partial", "Perfect"),

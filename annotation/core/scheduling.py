@@ -17,7 +17,7 @@ class SpecialPairSpacing(NamedTuple):
     n_gold: int
 
 
-def special_pair_spacing(
+def make_special_pair_spacing(
     *, target: int | None, n_everyone: int, n_gold: int, gold_every: int
 ) -> SpecialPairSpacing | None:
     """The spacing of gold and everyone pairs over one annotator's sequence (ours); None when there
@@ -44,10 +44,10 @@ def is_special_turn(turn: int, *, every: int, seed: int) -> bool:
     Each window of `every` turns holds exactly one, at a place drawn from the annotator's own seed:
     even over the sequence, and not to be guessed from the sequence or from another annotator's."""
     window, place = divmod(turn, every)
-    return _draw(seed, "window", window) % every == place
+    return _draw_number(seed, "window", window) % every == place
 
 
-def special_order(
+def order_special_pairs(
     *, everyone: Iterable[int], gold: Iterable[int], n_gold: int, seed: int
 ) -> list[int]:
     """The order in which one annotator meets gold and everyone pairs, from the annotator's own
@@ -55,20 +55,21 @@ def special_order(
 
     First all everyone pairs and `n_gold` gold pairs, mixed; then the remaining gold pairs. Adding
     pairs later does not reorder the others among themselves."""
-    gold_by_lot = sorted(gold, key=lambda pair: (_draw(seed, "gold", pair), pair))
+    gold_by_lot = sorted(gold, key=lambda pair: (_draw_number(seed, "gold", pair), pair))
     planned = [*everyone, *gold_by_lot[:n_gold]]
     return (
-        sorted(planned, key=lambda pair: (_draw(seed, "order", pair), pair)) + gold_by_lot[n_gold:]
+        sorted(planned, key=lambda pair: (_draw_number(seed, "order", pair), pair))
+        + gold_by_lot[n_gold:]
     )
 
 
-def _draw(seed: int, purpose: str, number: int) -> int:
+def _draw_number(seed: int, purpose: str, number: int) -> int:
     """A whole number below 2**64 that depends on all three and on nothing else."""
     digest = hashlib.blake2b(f"{seed}|{purpose}|{number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
 
-def is_closing(now: datetime, *, deadline: datetime | None, hours: int) -> bool:
+def is_near_deadline(now: datetime, *, deadline: datetime | None, hours: int) -> bool:
     """Whether the deadline is so near that pairs which have judgements come before all others
     (ours)."""
     return deadline is not None and hours > 0 and deadline - timedelta(hours=hours) <= now
@@ -85,7 +86,7 @@ def day_start(now: datetime, zone: ZoneInfo) -> datetime:
     return datetime.combine(now.astimezone(zone).date(), time(), zone)
 
 
-def most_held(
+def max_leases(
     *, want: int, judged: int, target: int | None, today: int, daily_limit: int | None
 ) -> int:
     """How many live leases an annotator may hold: what is wanted, never past the target or the
@@ -98,14 +99,14 @@ def most_held(
     return max(0, min(bounds))
 
 
-def preferred_partner(shared: Sequence[tuple[int, int]], *, common: int) -> int | None:
+def choose_partner(shared: Sequence[tuple[int, int]], *, common: int) -> int | None:
     """Of (annotator, pairs shared so far), the one to share more with: the most shared below
     `common`, then the lowest id."""
     short = [(-n, annotator) for annotator, n in shared if 0 < n < common]
     return min(short)[1] if short else None
 
 
-def band_of(priority: int, *, highest: int, width: int) -> int:
+def compute_band(priority: int, *, highest: int, width: int) -> int:
     """The band of a priority, from 1 on: bands are `width` neighbouring priorities, counted from
     the campaign's highest one down.
 

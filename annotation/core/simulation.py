@@ -9,32 +9,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
+ANNOTATOR_KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
 # spread of the log of the seconds: the middle half lies between 0.67 and 1.5 times the median
-SIGMA = 0.6
-NEIGHBOUR = 0.75  # share of a reliable annotator's mistakes that are one grade off
+LOG_TIME_SIGMA = 0.6
+NEIGHBOUR_SHARE = 0.75  # share of a reliable annotator's mistakes that are one grade off
 
 
-LONGEST_PASSAGE = 20
+MAX_PASSAGE_WORDS = 20
 """Words (runs without white space) of a passage that a simulated annotator marks."""
 
 
-class Behaviour(NamedTuple):
+class SimulatedAnswer(NamedTuple):
     """One answer: the grade, and the active milliseconds it took."""
 
     grade: int
     active_ms: int
 
 
-def mixture(text: str) -> dict[str, float]:
+def parse_mixture(text: str) -> dict[str, float]:
     """Weights of kinds from `reliable:8,clicker:1`; a kind without a number has weight 1.
     ValueError for what it does not know."""
     weights: dict[str, float] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         kind, _, weight = part.partition(":")
-        if kind not in KINDS:
+        if kind not in ANNOTATOR_KINDS:
             raise ValueError(
-                f"{kind!r} is not a kind of annotator; the kinds are {', '.join(KINDS)}"
+                f"{kind!r} is not a kind of annotator; the kinds are {', '.join(ANNOTATOR_KINDS)}"
             )
         weights[kind] = float(weight or 1)
     if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
@@ -42,7 +42,7 @@ def mixture(text: str) -> dict[str, float]:
     return weights
 
 
-def kinds_of(n: int, weights: Mapping[str, float]) -> list[str]:
+def assign_kinds(n: int, weights: Mapping[str, float]) -> list[str]:
     """The kind of each of n annotators, in the proportions of the weights, by largest remainders;
     ties in the order of `weights`."""
     total = sum(weights.values())
@@ -54,18 +54,18 @@ def kinds_of(n: int, weights: Mapping[str, float]) -> list[str]:
     return [kind for kind in weights for _ in range(counts[kind])]
 
 
-def passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
+def draw_passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
     """[start, end) in code points of a run of words of the text, of LONGEST_PASSAGE at most; None
     where there is no word to mark."""
     words = [word.span() for word in re.finditer(r"\S+", text)]
     if not words:
         return None
     first = int(rng.integers(len(words)))
-    last = min(len(words), first + 1 + int(rng.integers(LONGEST_PASSAGE))) - 1
+    last = min(len(words), first + 1 + int(rng.integers(MAX_PASSAGE_WORDS))) - 1
     return words[first][0], words[last][1]
 
 
-def grade_of_scale(grade: int | None, values: Sequence[int]) -> int:
+def map_to_scale(grade: int | None, values: Sequence[int]) -> int:
     """The grade of the scale that stands for a grade of the qrels: the highest that is not above
     it.
 
@@ -76,7 +76,7 @@ def grade_of_scale(grade: int | None, values: Sequence[int]) -> int:
     return max((value for value in values if value <= grade), default=values[0])
 
 
-def simulated_answer(
+def simulate_answer(
     kind: str,
     true_grade: int,
     values: Sequence[int],
@@ -84,7 +84,7 @@ def simulated_answer(
     reliability: float,
     seconds: float,
     rng: np.random.Generator,
-) -> Behaviour:
+) -> SimulatedAnswer:
     """One answer of an annotator of a kind.
 
     reliable and dropout: the true grade with probability `reliability`, else mostly a neighbouring
@@ -93,11 +93,11 @@ def simulated_answer(
     are log-normal with median `seconds`."""
     place = values.index(true_grade)
     pace = {"clicker": 0.25}.get(kind, 1.0)
-    taken = float(np.exp(np.log(seconds * pace) + SIGMA * rng.standard_normal()))
+    taken = float(np.exp(np.log(seconds * pace) + LOG_TIME_SIGMA * rng.standard_normal()))
     if kind == "speeder":
         taken = float(rng.uniform(0.2, 0.9))
     if kind in ("clicker", "speeder"):
-        return Behaviour(int(values[int(rng.integers(len(values)))]), round(taken * 1000))
+        return SimulatedAnswer(int(values[int(rng.integers(len(values)))]), round(taken * 1000))
     if kind == "contrarian":
         place = len(values) - 1 - place
     if kind == "confuser":
@@ -108,6 +108,6 @@ def simulated_answer(
     if rng.random() >= reliability:
         others = [i for i in range(len(values)) if i != place]
         near = [i for i in others if abs(i - place) == 1]
-        chosen = near if rng.random() < NEIGHBOUR else others
+        chosen = near if rng.random() < NEIGHBOUR_SHARE else others
         place = chosen[int(rng.integers(len(chosen)))]
-    return Behaviour(int(values[place]), max(1, round(taken * 1000)))
+    return SimulatedAnswer(int(values[place]), max(1, round(taken * 1000)))

@@ -17,7 +17,7 @@ class Times(NamedTuple):
     server_ms: int | None
 
 
-def bounded(
+def bound_times(
     *,
     active_ms: int | None,
     idle_ms: int | None,
@@ -30,21 +30,21 @@ def bounded(
     server_ms None: the times are not bounded by the server (simulated annotators, whose times are
     drawn and not lived through). What is over goes first from the hidden, then from the idle time;
     the active time is cut only when it alone is too long."""
-    wall = _least(wall_ms, server_ms)
-    active = _least(active_ms, wall if wall is not None else server_ms)
+    wall = _min_defined(wall_ms, server_ms)
+    active = _min_defined(active_ms, wall if wall is not None else server_ms)
     left = None if wall is None else wall - (active or 0)
-    idle = _least(idle_ms, left)
+    idle = _min_defined(idle_ms, left)
     left = None if left is None else left - (idle or 0)
-    return Times(active, idle, _least(hidden_ms, left), wall, server_ms)
+    return Times(active, idle, _min_defined(hidden_ms, left), wall, server_ms)
 
 
-def _least(value: int | None, bound: int | None) -> int | None:
+def _min_defined(value: int | None, bound: int | None) -> int | None:
     if value is None or bound is None:
         return value
     return max(0, min(value, bound))
 
 
-def added(earlier: Times, later: Times) -> Times:
+def add_times(earlier: Times, later: Times) -> Times:
     """The time of a revision: that of all openings of the pair together, for the clock runs from
     its first paint. The server's time is known when it is known of all openings."""
     if earlier.server_ms is None or later.server_ms is None:
@@ -57,7 +57,7 @@ def added(earlier: Times, later: Times) -> Times:
     )
 
 
-def judged_at(
+def estimate_judged_at(
     *,
     client_judged_at: datetime | None,
     client_sent_at: datetime | None,
@@ -76,14 +76,14 @@ def judged_at(
     return max(served_at, moment) if served_at is not None and served_at <= received_at else moment
 
 
-def passed_ms(since: datetime, until: datetime) -> int | None:
+def elapsed_ms(since: datetime, until: datetime) -> int | None:
     """Milliseconds between two readings of the server's clock; None where it was set back between
     them, for then nobody knows."""
     passed = round((until - since).total_seconds() * 1000)
     return passed if passed >= 0 else None
 
 
-def too_fast(active_ms: int | None, *, min_active_seconds: float) -> bool:
+def is_too_fast(active_ms: int | None, *, min_active_seconds: float) -> bool:
     """Whether the active time is below the campaign's minimum. Without a time nothing is too
     fast."""
     return active_ms is not None and active_ms < min_active_seconds * 1000

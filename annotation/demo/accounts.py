@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # no letters that look like digits
+PASSWORD_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # no letters that look like digits
 
 
 def sign_ins_file() -> Path:
@@ -21,10 +21,10 @@ def sign_ins_file() -> Path:
 
 def make_password() -> str:
     """Four groups of four: easy to read off a terminal, 79 bits."""
-    return "-".join("".join(secrets.choice(ALPHABET) for _ in range(4)) for _ in range(4))
+    return "-".join("".join(secrets.choice(PASSWORD_ALPHABET) for _ in range(4)) for _ in range(4))
 
 
-def make_accounts(roles: dict[str, str]) -> dict[str, User]:
+def create_accounts(roles: dict[str, str]) -> dict[str, User]:
     """One account for each user name; role -> what it is printed as. Remembers the generated
     passwords."""
     users, remembered = {}, []
@@ -39,7 +39,7 @@ def make_accounts(roles: dict[str, str]) -> dict[str, User]:
     return users
 
 
-def remembered_sign_ins() -> list[tuple[str, str, str]]:
+def read_sign_ins() -> list[tuple[str, str, str]]:
     """(role, user name, password) of the demo accounts whose generated password still works."""
     try:
         rows = json.loads(sign_ins_file().read_text(encoding="utf-8"))

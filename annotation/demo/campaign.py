@@ -13,30 +13,30 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.core.campaign_file import DescribedCampaign
-from annotation.demo.accounts import make_accounts
-from annotation.demo.corpus import CorpusEntry, standard_library
+from annotation.core.campaign_file import CampaignDescription
+from annotation.demo.accounts import create_accounts
+from annotation.demo.corpus import CorpusEntry, read_standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Profile
 from annotation.services.campaigns.campaign_files import CampaignFile
-from annotation.services.campaigns.declared import carried_out, planned
+from annotation.services.campaigns.declared import apply_plan, plan_campaign
 
-FILE = Path(__file__).with_name("campaign.toml")
+CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 
 
-def make_demo(say: Callable[[str], None]) -> Campaign:
+def create_demo(say: Callable[[str], None]) -> Campaign:
     """Accounts, and what FILE says: collection, topic check, runs, pool and an open campaign.
     FormatError or pooling.platform.jobs.Refused when one of its jobs failed."""
     say("Reading the documentation of the Python standard library …")
-    entries = standard_library()
-    users = make_accounts({"manager": "manager", "annotator": "annotator"})
+    entries = read_standard_library()
+    users = create_accounts({"manager": "manager", "annotator": "annotator"})
     Profile.objects.create(user=users["manager"], may_create=True)
     with tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
         write_files(Path(folder), entries, say)
         say("Importing topics, documents and runs; building the pool …")
-        _, campaign = carried_out(
-            planned(demo_described(Path(folder), n_documents=len(entries)), folder=folder),
+        _, campaign = apply_plan(
+            plan_campaign(demo_document(Path(folder), n_documents=len(entries)), folder=folder),
             actor=users["manager"],
         )
     assert campaign is not None, "the file describes one"
@@ -47,9 +47,9 @@ def make_demo(say: Callable[[str], None]) -> Campaign:
     return campaign
 
 
-def demo_described(folder: Path, *, n_documents: int) -> DescribedCampaign:
+def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
     """FILE, with what only this installation and this day know."""
-    said = CampaignFile(shutil.copy(FILE, folder)).described
+    said = CampaignFile(shutil.copy(CAMPAIGN_FILE, folder)).described
     deadline = timezone.now().replace(minute=0, second=0, microsecond=0) + timedelta(days=7)
     return replace(
         said,

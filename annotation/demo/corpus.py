@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-LEFT_OUT = {
+EXCLUDED_MODULES = {
     "test",
     "tests",
     "idlelib",
@@ -27,7 +27,7 @@ LEFT_OUT = {
     "idle_test",
     "pydoc_data",
 }
-COMPILED = [
+COMPILED_MODULES = [
     *[
         "math",
         "cmath",
@@ -71,7 +71,7 @@ COMPILED = [
         "fcntl",
     ],
 ]
-SHORTEST = 60
+MIN_CHARACTERS = 60
 """Docstrings of fewer characters say too little to be judged."""
 
 
@@ -86,17 +86,21 @@ class CorpusEntry(NamedTuple):
     module: str
 
 
-def standard_library() -> list[CorpusEntry]:
+def read_standard_library() -> list[CorpusEntry]:
     """All entries, ordered by name, one for each name."""
-    entries = {entry.document: entry for entry in [*compiled_modules(), *source_modules()]}
+    entries = {
+        entry.document: entry for entry in [*iterate_compiled_modules(), *iterate_source_modules()]
+    }
     return [entries[name] for name in sorted(entries)]
 
 
-def source_modules() -> Iterator[CorpusEntry]:
+def iterate_source_modules() -> Iterator[CorpusEntry]:
     root = Path(sysconfig.get_path("stdlib"))
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
-        if LEFT_OUT.intersection(parts) or any(part.startswith("config-") for part in parts):
+        if EXCLUDED_MODULES.intersection(parts) or any(
+            part.startswith("config-") for part in parts
+        ):
             continue
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if any(part.startswith("_") for part in module.split(".")) or not module:
@@ -105,11 +109,13 @@ def source_modules() -> Iterator[CorpusEntry]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except (SyntaxError, UnicodeDecodeError, ValueError):
             continue
-        yield from _documented(tree, module, module)
+        yield from _iterate_documented(tree, module, module)
 
 
-def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iterator[CorpusEntry]:
-    if isinstance(node, ast.Module) and (text := _text(ast.get_docstring(node))):
+def _iterate_documented(
+    node: ast.Module | ast.ClassDef, name: str, module: str
+) -> Iterator[CorpusEntry]:
+    if isinstance(node, ast.Module) and (text := _clean_docstring(ast.get_docstring(node))):
         yield CorpusEntry(name, "module", f"module {name}", text, module)
     for child in node.body:
         if not isinstance(
@@ -117,18 +123,18 @@ def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iter
         ) or child.name.startswith("_"):
             continue
         full = f"{name}.{child.name}"
-        text = _text(ast.get_docstring(child))
+        text = _clean_docstring(ast.get_docstring(child))
         if isinstance(child, ast.ClassDef):
             if text:
                 yield CorpusEntry(full, "class", f"class {full}", text, module)
-            yield from _documented(child, full, module)
+            yield from _iterate_documented(child, full, module)
         elif text:
             kind = "method" if isinstance(node, ast.ClassDef) else "function"
             yield CorpusEntry(full, kind, f"{full}({ast.unparse(child.args)})", text, module)
 
 
-def compiled_modules() -> Iterator[CorpusEntry]:
-    for name in COMPILED:
+def iterate_compiled_modules() -> Iterator[CorpusEntry]:
+    for name in COMPILED_MODULES:
         try:
             module = importlib.import_module(name)
         except ImportError:
@@ -139,7 +145,7 @@ def compiled_modules() -> Iterator[CorpusEntry]:
                 inspect.isroutine(value) or inspect.isclass(value)
             ):
                 continue
-            text = _text(inspect.getdoc(value))
+            text = _clean_docstring(inspect.getdoc(value))
             if text:
                 kind = "class" if inspect.isclass(value) else "function"
                 yield CorpusEntry(
@@ -147,6 +153,6 @@ def compiled_modules() -> Iterator[CorpusEntry]:
                 )
 
 
-def _text(docstring: str | None) -> str:
+def _clean_docstring(docstring: str | None) -> str:
     text = (docstring or "").strip()
-    return text if len(text) >= SHORTEST else ""
+    return text if len(text) >= MIN_CHARACTERS else ""

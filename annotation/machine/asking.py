@@ -16,24 +16,30 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from annotation.core.machine_prompts import (
-    Asked,
     Grade,
     Outcome,
+    PromptInput,
     PromptTemplate,
     Reply,
-    graded,
-    label_of,
-    tokens_of,
+    aggregate_grades,
+    estimate_tokens,
+    parse_reply,
 )
-from annotation.machine.chat_endpoint import LOOK_SECONDS, CallFailed, CallStopped, Endpoint, Said
+from annotation.machine.chat_endpoint import (
+    POLL_SECONDS,
+    CallFailed,
+    CallStopped,
+    ChatReply,
+    Endpoint,
+)
 from assay.cli.base import BadInput
 
-LONGEST_PAUSE = 60.0
+MAX_PAUSE = 60.0
 EXPECTED_ANSWER = {"grade": 8, "reasons": 120}
 """Tokens that an answer is expected to have, for the estimate before."""
 
 
-class Store(Protocol):
+class AnswerStoreProtocol(Protocol):
     """Where calls and answers are kept, safe from the program's end before each method returns.
     answers, asked: by key."""
 
@@ -50,11 +56,11 @@ class Store(Protocol):
 class PairToJudge(NamedTuple):
     topic: str
     document: str
-    asked: Asked
+    asked: PromptInput
 
 
 @dataclass(frozen=True)
-class AskingPlan:
+class LabellingPlan:
     """samples: answers of each pair. attempts: calls until a pair's answer is given up for now.
     per_minute, most_cost: None is no limit.
 
@@ -99,26 +105,26 @@ class AskingPlan:
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
 
 
-class Estimate(NamedTuple):
+class CostEstimate(NamedTuple):
     calls: int
     tokens_in: int
     tokens_out: int
     cost: float
 
 
-def estimate(pairs: Sequence[PairToJudge], plan: AskingPlan) -> Estimate:
+def estimate_cost(pairs: Sequence[PairToJudge], plan: LabellingPlan) -> CostEstimate:
     """Before anything is asked."""
-    sent = plan.samples * sum(tokens_of(plan.messages(pair)) for pair in pairs)
+    sent = plan.samples * sum(estimate_tokens(plan.messages(pair)) for pair in pairs)
     received = (
         plan.samples
         * len(pairs)
         * EXPECTED_ANSWER.get(plan.template.name, EXPECTED_ANSWER["reasons"])
     )
-    return Estimate(plan.samples * len(pairs), sent, received, plan.price(sent, received))
+    return CostEstimate(plan.samples * len(pairs), sent, received, plan.price(sent, received))
 
 
 @dataclass
-class AskingReport:
+class LabellingReport:
     """calls: made now, repetitions included. lost: of a program that was killed, asked again.
     troubles: of calls without an answer. unanswered: pairs and samples left for the next time.
     stopped: why not all were asked."""
@@ -130,31 +136,31 @@ class AskingReport:
     stopped: str | None = None
 
 
-def key_of(setting: dict[str, Any], pair: PairToJudge, sample: int) -> str:
+def answer_key(setting: dict[str, Any], pair: PairToJudge, sample: int) -> str:
     text = "\x1f".join([repr(sorted(setting.items())), pair.topic, pair.document, str(sample)])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
 
 
-def ask_all(
+def label_pairs(
     pairs: Sequence[PairToJudge],
-    plan: AskingPlan,
-    store: Store,
+    plan: LabellingPlan,
+    store: AnswerStoreProtocol,
     *,
     told: Callable[[], None] = lambda: None,
     stop: threading.Event | None = None,
-) -> AskingReport:
+) -> LabellingReport:
     """Ask about every pair and sample that the store has no answer of. BadInput where the endpoint
     says that no call can succeed.
 
     stop: once it is set no call is begun, and those on their way are given up.
     """
-    asker = _Asker(plan, store, told, stop or threading.Event())
+    asker = _Labeller(plan, store, told, stop or threading.Event())
     setting = plan.setting()
     waiting = [
         (key, pair)
         for pair in pairs
         for sample in range(plan.samples)
-        if (key := key_of(setting, pair, sample)) not in store.answers
+        if (key := answer_key(setting, pair, sample)) not in store.answers
     ]
     asker.report.lost = sum(key in store.asked for key, _ in waiting)
     with ThreadPoolExecutor(plan.threads) as pool:
@@ -175,13 +181,17 @@ def ask_all(
     return asker.report
 
 
-class _Asker:
+class _Labeller:
     def __init__(
-        self, plan: AskingPlan, store: Store, told: Callable[[], None], stop: threading.Event
+        self,
+        plan: LabellingPlan,
+        store: AnswerStoreProtocol,
+        told: Callable[[], None],
+        stop: threading.Event,
     ) -> None:
         """end: no call is begun any more. stop: nor is any answer wanted."""
         self.plan, self.store, self.told, self.stop = plan, store, told, stop
-        self.report, self.lock, self.end = AskingReport(), threading.Lock(), threading.Event()
+        self.report, self.lock, self.end = LabellingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0
         self.spent = sum(self.price_of(row) for row in store.answers.values())
 
@@ -211,18 +221,18 @@ class _Asker:
                         f"the endpoint takes no such call ({error}); look at the address, the model's name and the key"
                     ) from None
                 pause = self.plan.pause * 2**attempt if error.wait is None else error.wait
-                self._wait(min(pause, LONGEST_PAUSE))
+                self._wait(min(pause, MAX_PAUSE))
                 continue
             self._keep(key, pair, said, time.monotonic() - start)
             return
         with self.lock:
             self.report.unanswered += 1
 
-    def _keep(self, key: str, pair: PairToJudge, said: Said, seconds: float) -> None:
+    def _keep(self, key: str, pair: PairToJudge, said: ChatReply, seconds: float) -> None:
         reply = (
             Reply(Outcome.REFUSED, None)
             if said.refusal
-            else graded(said.text, [grade.value for grade in self.plan.scale])
+            else parse_reply(said.text, [grade.value for grade in self.plan.scale])
         )
         row = {
             "topic": pair.topic,
@@ -245,7 +255,7 @@ class _Asker:
         while (
             not self.stop.is_set()
             and (left := until - time.monotonic()) > 0
-            and not self.end.wait(min(left, LOOK_SECONDS))
+            and not self.end.wait(min(left, POLL_SECONDS))
         ):
             pass
 
@@ -253,7 +263,7 @@ class _Asker:
         """Waits for the turn that the limit of rate gives; False once an end was called."""
         with self.lock:
             expected = self.plan.price(
-                tokens_of(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0)
+                estimate_tokens(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0)
             )
             if self.plan.most_cost is not None and self.spent + expected > self.plan.most_cost:
                 self.report.stopped = f"the limit of cost ({self.plan.most_cost:g}) would be passed"
@@ -270,15 +280,17 @@ class _Asker:
         return True
 
 
-def labels_of(
-    pairs: Iterable[PairToJudge], plan: AskingPlan, store: Store
+def collect_labels(
+    pairs: Iterable[PairToJudge], plan: LabellingPlan, store: AnswerStoreProtocol
 ) -> dict[tuple[str, str], int]:
     """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade
     are not in it."""
     setting, labels = plan.setting(), {}
     for pair in pairs:
-        rows = [store.answers.get(key_of(setting, pair, sample)) for sample in range(plan.samples)]
-        grade = label_of(
+        rows = [
+            store.answers.get(answer_key(setting, pair, sample)) for sample in range(plan.samples)
+        ]
+        grade = aggregate_grades(
             [row["grade"] for row in rows if row is not None and row["grade"] is not None]
         )
         if grade is not None:

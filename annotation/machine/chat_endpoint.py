@@ -19,13 +19,13 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-LARGEST_ANSWER = 4 << 20
+MAX_ANSWER_BYTES = 4 << 20
 CONNECT_SECONDS = 10.0
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 """Between two looks at the clock and at whether the call is still wanted."""
 
 
-class Trouble(StrEnum):
+class CallFailure(StrEnum):
     """Why a call brought no answer. All may pass, so the call may be made again."""
 
     TIMEOUT = "timed out"
@@ -40,7 +40,12 @@ class CallFailed(Exception):
     would fail again (wrong key, unknown model)."""
 
     def __init__(
-        self, trouble: Trouble, detail: str = "", *, wait: float | None = None, final: bool = False
+        self,
+        trouble: CallFailure,
+        detail: str = "",
+        *,
+        wait: float | None = None,
+        final: bool = False,
     ) -> None:
         super().__init__(f"{trouble}{': ' + detail if detail else ''}")
         self.trouble, self.wait, self.final = trouble, wait, final
@@ -50,7 +55,7 @@ class CallStopped(Exception):
     """The answer is not wanted any more."""
 
 
-class Said(NamedTuple):
+class ChatReply(NamedTuple):
     """tokens: sent and received as the endpoint counted them, 0 where it does not say. refusal: it
     said so in the field for it."""
 
@@ -77,7 +82,7 @@ class Endpoint:
         *,
         idempotency_key: str,
         stop: threading.Event | None = None,
-    ) -> Said:
+    ) -> ChatReply:
         """Make one call. CallFailed where there is no answer, CallStopped once `stop` is set."""
         until = time.monotonic() + self.timeout
         parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
@@ -98,17 +103,17 @@ class Endpoint:
             connection.sock = _WatchedSocket(connected, until, stop or threading.Event())
             connection.request("POST", parts.path, body=body.encode("utf-8"), headers=headers)
             answer = connection.getresponse()
-            content = answer.read(LARGEST_ANSWER)
+            content = answer.read(MAX_ANSWER_BYTES)
         except TimeoutError:
-            raise CallFailed(Trouble.TIMEOUT) from None
+            raise CallFailed(CallFailure.TIMEOUT) from None
         except (OSError, http.client.HTTPException) as error:
-            raise CallFailed(Trouble.UNREACHABLE, type(error).__name__) from None
+            raise CallFailed(CallFailure.UNREACHABLE, type(error).__name__) from None
         finally:
             if connected is not None:
                 connected.close()
         if answer.status != 200:
-            raise _failure(answer.status, answer.getheader("Retry-After"))
-        return _said(content)
+            raise _make_failure(answer.status, answer.getheader("Retry-After"))
+        return _parse_reply(content)
 
 
 class _WatchedSocket(io.RawIOBase):
@@ -117,14 +122,14 @@ class _WatchedSocket(io.RawIOBase):
 
     def __init__(self, connected: socket.socket, until: float, stop: threading.Event) -> None:
         self.socket, self.until, self.stop = connected, until, stop
-        connected.settimeout(LOOK_SECONDS)
+        connected.settimeout(POLL_SECONDS)
 
     def _patiently(self, step: Callable[[], int]) -> int:
         while True:
             if self.stop.is_set():
                 raise CallStopped
             if time.monotonic() > self.until:
-                raise CallFailed(Trouble.TIMEOUT)
+                raise CallFailed(CallFailure.TIMEOUT)
             try:
                 return step()
             except TimeoutError:
@@ -149,19 +154,22 @@ class _WatchedSocket(io.RawIOBase):
         socket."""
 
 
-def _failure(status: int, retry_after: str | None) -> CallFailed:
+def _make_failure(status: int, retry_after: str | None) -> CallFailed:
     try:
         wait = max(float(retry_after), 0.0) if retry_after else None
     except ValueError:
         wait = None
     if status == 429:
-        return CallFailed(Trouble.RATE_LIMITED, wait=wait)
+        return CallFailed(CallFailure.RATE_LIMITED, wait=wait)
     return CallFailed(
-        Trouble.SERVER, f"status {status}", wait=wait, final=400 <= status < 500 and status != 408
+        CallFailure.SERVER,
+        f"status {status}",
+        wait=wait,
+        final=400 <= status < 500 and status != 408,
     )
 
 
-def _said(content: bytes) -> Said:
+def _parse_reply(content: bytes) -> ChatReply:
     try:
         answer = json.loads(content)
         choice = answer["choices"][0]
@@ -170,11 +178,11 @@ def _said(content: bytes) -> Said:
         text = message.get("content") or message.get("refusal") or ""
         if not isinstance(text, str):
             raise TypeError
-        return Said(
+        return ChatReply(
             text,
             int(usage.get("prompt_tokens") or 0),
             int(usage.get("completion_tokens") or 0),
             refusal,
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        raise CallFailed(Trouble.NO_ANSWER) from None
+        raise CallFailed(CallFailure.NO_ANSWER) from None

@@ -21,13 +21,19 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.machine.asking import AskingPlan, AskingReport, PairToJudge, ask_all, key_of
+from annotation.machine.asking import (
+    LabellingPlan,
+    LabellingReport,
+    PairToJudge,
+    answer_key,
+    label_pairs,
+)
 from annotation.models import MachineJudge, MachineLabel
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
-LOOK = 0.2
+POLL_SECONDS = 0.2
 """Seconds between two looks at whether the calls have ended while nothing is to be written."""
-GRACE_S = 3.0  # less than pooling.platform.jobs.CANCEL_SECONDS
+GRACE_SECONDS = 3.0  # less than pooling.platform.jobs.CANCEL_SECONDS
 """For which calls on their way may still bring their answers once the job is stopped: they have
 been paid for."""
 
@@ -36,7 +42,7 @@ class JobEnded(Exception):
     """The job was cancelled or taken over: no further call is begun."""
 
 
-class Place(NamedTuple):
+class PairKey(NamedTuple):
     """topic: row of Topic."""
 
     topic: int
@@ -48,28 +54,28 @@ class DatabaseStore:
     """answers, asked: by key, as `asking.Store` has them. topics: row of Topic by its id."""
 
     def __init__(
-        self, judge: MachineJudge, plan: AskingPlan, work: Work, topics: dict[str, int]
+        self, judge: MachineJudge, plan: LabellingPlan, work: ClaimedJob, topics: dict[str, int]
     ) -> None:
         self.judge, self.plan, self.work, self.topics = judge, plan, work, topics
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, int] = {}
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, PairKey] = {}
         self.writes: queue.Queue[tuple[Callable[[], None], Future[None]]] = queue.Queue()
         self.stopped: BaseException | None = None
         self.stopped_at = 0.0
         self.end = threading.Event()
 
-    def run(self, pairs: Sequence[PairToJudge]) -> AskingReport:
+    def run(self, pairs: Sequence[PairToJudge]) -> LabellingReport:
         """Ask for what has no answer yet. Raises what stopped it, after the calls that came back
         within GRACE_S were written down."""
         self._load(pairs)
         total = len(self.places)
         self.work.progress(len(self.answers), total=total, message=self.judge.name, now=True)
         with ThreadPoolExecutor(1) as side:
-            calls = side.submit(ask_all, pairs, self.plan, self, stop=self.end)
+            calls = side.submit(label_pairs, pairs, self.plan, self, stop=self.end)
             while not (calls.done() and self.writes.empty()):
                 self._guarded(lambda: self._serve(calls))
-                if self.stopped is not None and time.monotonic() - self.stopped_at > GRACE_S:
+                if self.stopped is not None and time.monotonic() - self.stopped_at > GRACE_SECONDS:
                     self.end.set()
         if self.stopped is not None:
             raise self.stopped
@@ -79,7 +85,7 @@ class DatabaseStore:
         setting = self.plan.setting()
         for pair in pairs:
             for sample in range(self.plan.samples):
-                self.places[key_of(setting, pair, sample)] = Place(
+                self.places[answer_key(setting, pair, sample)] = PairKey(
                     self.topics[pair.topic], pair.document, sample
                 )
         key_at = {place: key for key, place in self.places.items()}
@@ -95,16 +101,16 @@ class DatabaseStore:
         ) in self.judge.labels.values_list(
             "topic_id", "docno", "sample", "state", "calls", "grade", "tokens_in", "tokens_out"
         ):
-            if (key := key_at.get(Place(topic, document, sample))) is None:
+            if (key := key_at.get(PairKey(topic, document, sample))) is None:
                 continue
             self.asked[key] = calls
             if state != MachineLabel.State.ASKED:
                 self.answers[key] = {"grade": grade, "tokens_in": sent, "tokens_out": received}
 
-    def _serve(self, calls: Future[AskingReport]) -> None:
+    def _serve(self, calls: Future[LabellingReport]) -> None:
         """The next write, or a moment's wait for one."""
         try:
-            write, written = self.writes.get(timeout=LOOK)
+            write, written = self.writes.get(timeout=POLL_SECONDS)
         except queue.Empty:
             if not calls.done():
                 self._guarded(lambda: self.work.progress(len(self.answers)))

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.formats.errors import FormatError
-from assay.formats.machine_labels import has_six_columns, machine_lines
-from assay.formats.opening import Source, lines, source_name
+from assay.formats.machine_labels import has_six_columns, list_llm_labels
+from assay.formats.opening import Source, display_name, iterate_lines
 from assay.formats.qrels import read_qrels
 
-EXPECTED = 'qrels, six columns with a confidence, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
+EXPECTED_FORMS = 'qrels, six columns with a confidence, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
 
 
-class LabelOfFile(NamedTuple):
+class FileLabel(NamedTuple):
     """topic, document: ids, or where `by_text` says so the texts of query and passage. line: None
     of qrels, whose pairs are named by their ids."""
 
@@ -40,14 +40,14 @@ class LabelOfFile(NamedTuple):
         )
 
 
-def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOfFile]:
+def read_label_file(path: Source, *, name: str | None = None) -> Iterator[FileLabel]:
     """FormatError with line and reason for a file in neither form."""
-    called = source_name(path, name)
+    called = display_name(path, name)
     again = 0 if isinstance(path, (str, os.PathLike)) else path.tell()
     first = next(
         (
             text
-            for _, text in lines(path, name=called)
+            for _, text in iterate_lines(path, name=called)
             if text.strip() and not text.lstrip().startswith("#")
         ),
         "",
@@ -55,11 +55,11 @@ def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOf
     if not isinstance(path, (str, os.PathLike)):
         path.seek(again)
     if first.lstrip().startswith("{"):
-        yield from _umbrela(path, called)
+        yield from _read_umbrela(path, called)
         return
     if has_six_columns(first):
-        for one in machine_lines(path, name=called):
-            yield LabelOfFile(
+        for one in list_llm_labels(path, name=called):
+            yield FileLabel(
                 one.topic, one.document, one.grade, f"confidence {one.confidence}", one.line, False
             )
         return
@@ -67,13 +67,13 @@ def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOf
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
         for row in range(rows.start, rows.stop):
-            yield LabelOfFile(
+            yield FileLabel(
                 topic, qrels.documents[row].decode("utf-8"), int(qrels.grades[row]), "", None, False
             )
 
 
-def _umbrela(path: Source, name: str) -> Iterator[LabelOfFile]:
-    for number, text in lines(path, name=name):
+def _read_umbrela(path: Source, name: str) -> Iterator[FileLabel]:
+    for number, text in iterate_lines(path, name=name):
         if not text.strip():
             continue
         try:
@@ -86,17 +86,22 @@ def _umbrela(path: Source, name: str) -> Iterator[LabelOfFile]:
                 raise TypeError
             ids = [row.get(key) for key in ("qid", "docid")]
             if all(isinstance(one, (str, int)) for one in ids):
-                yield LabelOfFile(str(ids[0]), str(ids[1]), grade, reason, number, False)
+                yield FileLabel(str(ids[0]), str(ids[1]), grade, reason, number, False)
             else:
-                yield LabelOfFile(
-                    _plain(row["query"]), _plain(row["passage"]), grade, reason, number, True
+                yield FileLabel(
+                    _normalise_blanks(row["query"]),
+                    _normalise_blanks(row["passage"]),
+                    grade,
+                    reason,
+                    number,
+                    True,
                 )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise FormatError.single(
-                name, number, "no judged passage", EXPECTED, text[:200]
+                name, number, "no judged passage", EXPECTED_FORMS, text[:200]
             ) from None
 
 
-def _plain(text: str) -> str:
+def _normalise_blanks(text: str) -> str:
     """Without regard to blanks, by which a passage changes on its way through a prompt."""
     return " ".join(text.split())

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext_lazy
 
 from annotation.core.gold_rules import GoldRule
 from annotation.core.scale import Scale
-from assay.labels.judges import CHOICES, JudgeKind
+from assay.labels.judges import KIND_CHOICES, JudgeKind
 from pooling.models import Collection, Pool
 
 
@@ -169,7 +169,7 @@ class Campaign(models.Model):
     )
     judge_kind = models.CharField(
         max_length=10,
-        choices=CHOICES,
+        choices=KIND_CHOICES,
         default=JudgeKind.PERSON.value,
         db_default=JudgeKind.PERSON.value,
         help_text="simulated: holds judgements of simulated annotators, which is said everywhere",

@@ -11,9 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaigns import Campaign
-from assay.labels.judges import CHOICES, JudgeKind
+from assay.labels.judges import KIND_CHOICES, JudgeKind
 
-LONGEST_INVITATION = timedelta(days=180)
+MAX_INVITATION_LENGTH = timedelta(days=180)
 """How long an invitation is good for which nobody said an end."""
 
 
@@ -72,7 +72,7 @@ class Membership(models.Model):
     last_seen = models.DateTimeField(null=True, blank=True)
     judge_kind = models.CharField(
         max_length=10,
-        choices=CHOICES,
+        choices=KIND_CHOICES,
         default=JudgeKind.PERSON.value,
         db_default=JudgeKind.PERSON.value,
     )
@@ -158,7 +158,7 @@ class Invitation(models.Model):
 
     @property
     def ends_at(self) -> datetime:
-        return self.expires_at or self.created_at + LONGEST_INVITATION
+        return self.expires_at or self.created_at + MAX_INVITATION_LENGTH
 
 
 class ResultsLink(models.Model):

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from annotation.core.bands import BandEntry, Preview, judge_at_random
+from annotation.core.bands import BandEntry, BandPreview, simulate_judging
 from annotation.models import Campaign, Membership, Pair
 
-MOST_PAIRS = 600
+MAX_PAIRS = 600
 USUAL_ANNOTATORS = 12  # where nobody has joined yet
-WIDTHS = (1, 2, 3, 5)
+PREVIEW_WIDTHS = (1, 2, 3, 5)
 
 
-def band_previews(campaign: Campaign) -> list[Preview]:
+def preview_bands(campaign: Campaign) -> list[BandPreview]:
     """For some widths, the campaign's own and that of all priorities together; empty without pairs.
 
     Played through from the beginning, by as many annotators as the campaign has; of a large pool by
@@ -22,7 +22,7 @@ def band_previews(campaign: Campaign) -> list[Preview]:
     topics = list(normal.order_by("topic_row").values_list("topic_row", flat=True).distinct())
     if not topics:
         return []
-    step = max(1, round(campaign.n_pairs / MOST_PAIRS))
+    step = max(1, round(campaign.n_pairs / MAX_PAIRS))
     chosen = topics[::step]
     rows = (
         normal.filter(topic_row__in=chosen)
@@ -37,14 +37,19 @@ def band_previews(campaign: Campaign) -> list[Preview]:
     needed = campaign.judgements_per_pair
     annotators = max(needed, round(joined * len(chosen) / len(topics)))
     depth = 1 + max(entry.priority for entry in entries) - min(entry.priority for entry in entries)
-    widths = sorted({width for width in (*WIDTHS, campaign.band) if width < depth} | {depth})
-    return [_played(entries, width, annotators, needed, campaign.block_length) for width in widths]
+    widths = sorted(
+        {width for width in (*PREVIEW_WIDTHS, campaign.band) if width < depth} | {depth}
+    )
+    return [
+        _simulate_band(entries, width, annotators, needed, campaign.block_length)
+        for width in widths
+    ]
 
 
 @lru_cache(maxsize=64)
-def _played(
+def _simulate_band(
     entries: tuple[BandEntry, ...], width: int, annotators: int, needed: int, block_length: int
-) -> Preview:
-    return judge_at_random(
+) -> BandPreview:
+    return simulate_judging(
         entries, width=width, annotators=annotators, needed=needed, block_length=block_length
     )

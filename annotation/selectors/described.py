@@ -6,22 +6,22 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.core.campaign_file import GRADE, SETTINGS, DescribedCampaign
-from annotation.core.known_pairs import are_in_doubt
+from annotation.core.campaign_file import GRADE, SETTINGS, CampaignDescription
+from annotation.core.known_pairs import is_scale_uncertain
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
-from pooling.selectors.described import described_collection, described_pool
+from annotation.selectors.pairs import get_kept_pairs
+from pooling.selectors.described import describe_collection, describe_pool
 
 
-def described(campaign: Campaign) -> DescribedCampaign:
+def describe_all(campaign: Campaign) -> CampaignDescription:
     """All that a file can say of it, of its collection and its pool."""
-    pool = described_pool(campaign.pool) if campaign.pool is not None else {}
-    return DescribedCampaign(
-        described_collection(campaign.collection), pool, described_campaign(campaign)
+    pool = describe_pool(campaign.pool) if campaign.pool is not None else {}
+    return CampaignDescription(
+        describe_collection(campaign.collection), pool, describe_campaign(campaign)
     )
 
 
-def described_campaign(campaign: Campaign) -> dict[str, Any]:
+def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     newest = campaign.guidelines.order_by("number").last()
     settings: dict[str, Any] = {
         "slug": campaign.slug,
@@ -33,15 +33,15 @@ def described_campaign(campaign: Campaign) -> dict[str, Any]:
     settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
     if newest is not None:
         settings["guidelines"] = newest.text
-    gold = known_pairs(kept_pairs(campaign))
-    if are_in_doubt(
+    gold = describe_known_pairs(get_kept_pairs(campaign))
+    if is_scale_uncertain(
         own := {row["grade"] for row in gold if row["grade"] is not None}, campaign.grades
     ):  # they are of the scale all the same
         settings["gold_grades"] = [{"file_grade": grade, "grade": grade} for grade in sorted(own)]
     settings |= {
         "gold": gold,
-        "people": _people(campaign),
-        "invitations": _invitations(campaign),
+        "people": _describe_people(campaign),
+        "invitations": _describe_invitations(campaign),
         "state": campaign.state,
     }
     if campaign.state == Campaign.State.PAUSED:
@@ -49,7 +49,7 @@ def described_campaign(campaign: Campaign) -> dict[str, Any]:
     return settings
 
 
-def known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
+def describe_known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
     """Those of them that are not ordinary, in the pool's order."""
     rows = pairs.exclude(kind=Pair.Kind.NORMAL).order_by("position", "pk")
     columns = ("entry__topic__topic_id", "entry__docno", "kind", "gold_grade", "gold_explanation")
@@ -57,7 +57,7 @@ def known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows.values_list(*columns)]
 
 
-def _people(campaign: Campaign) -> list[dict[str, Any]]:
+def _describe_people(campaign: Campaign) -> list[dict[str, Any]]:
     rows = campaign.memberships.order_by("role", "pseudonym").values_list(
         "user__username", "role", "pseudonym", "standing", "standing_reason"
     )
@@ -65,7 +65,7 @@ def _people(campaign: Campaign) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _invitations(campaign: Campaign) -> list[dict[str, Any]]:
+def _describe_invitations(campaign: Campaign) -> list[dict[str, Any]]:
     """Those that were not withdrawn."""
     names = ("name", "email", "role", "max_uses", "expires_at")
     rows = (

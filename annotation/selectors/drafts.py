@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.estimate import most_days, most_in_time
-from annotation.core.rules import time_contradictions
+from annotation.core.estimate import max_calendar_days, max_judgements_in_time
+from annotation.core.rules import find_time_contradictions
 from annotation.models import AuditEvent, Campaign, Membership, Pair
 from annotation.models.campaigns import default_scale
-from annotation.selectors.pairs import special_pairs
+from annotation.selectors.pairs import get_special_pairs
 
-TIMES = (
+TIME_SETTINGS = (
     "min_active_seconds",
     "idle_seconds",
     "expected_seconds",
@@ -33,29 +33,29 @@ class DraftContradiction(NamedTuple):
     says: str
 
 
-def contradictions(campaign: Campaign) -> list[DraftContradiction]:
+def find_contradictions(campaign: Campaign) -> list[DraftContradiction]:
     """What would mislead annotators or leave pairs without a label, as sentences; empty when the
     campaign may open."""
     return [
-        *_guidelines(campaign),
-        *_qualification(campaign),
-        *_grades(campaign),
-        *_times(campaign),
-        *_limits(campaign),
+        *_check_guidelines(campaign),
+        *_check_qualification(campaign),
+        *_check_grades(campaign),
+        *_check_times(campaign),
+        *_check_limits(campaign),
     ]
 
 
-def contradicting_times(campaign: Campaign) -> list[str]:
+def check_time_settings(campaign: Campaign) -> list[str]:
     """Times among its rules that cannot hold together: a draft does not open with them, a running
     campaign is warned."""
-    return time_contradictions({name: getattr(campaign, name) for name in TIMES})
+    return find_time_contradictions({name: getattr(campaign, name) for name in TIME_SETTINGS})
 
 
-def _times(campaign: Campaign) -> list[DraftContradiction]:
-    return [DraftContradiction("rules", says) for says in contradicting_times(campaign)]
+def _check_times(campaign: Campaign) -> list[DraftContradiction]:
+    return [DraftContradiction("rules", says) for says in check_time_settings(campaign)]
 
 
-def _guidelines(campaign: Campaign) -> list[DraftContradiction]:
+def _check_guidelines(campaign: Campaign) -> list[DraftContradiction]:
     """Guidelines that explain a grade which the scale had before, or begins with, and has no
     more."""
     newest = campaign.guidelines.order_by("number").last()
@@ -64,7 +64,7 @@ def _guidelines(campaign: Campaign) -> list[DraftContradiction]:
     current = {str(grade["name"]).casefold() for grade in campaign.scale}
     former = {
         str(grade["name"])
-        for scale in [default_scale(), *_former_scales(campaign)]
+        for scale in [default_scale(), *_list_former_scales(campaign)]
         for grade in scale
     }
     gone = sorted(
@@ -83,7 +83,7 @@ def _guidelines(campaign: Campaign) -> list[DraftContradiction]:
     return [DraftContradiction("guidelines", says % {"names": listed, "grades": grades})]
 
 
-def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
+def _list_former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
     rows = AuditEvent.objects.filter(
         campaign=campaign, action=AuditAction.CHANGED_SETTINGS
     ).values_list("details", flat=True)
@@ -92,8 +92,8 @@ def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
     ]
 
 
-def _qualification(campaign: Campaign) -> list[DraftContradiction]:
-    n = special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
+def _check_qualification(campaign: Campaign) -> list[DraftContradiction]:
+    n = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     if campaign.qualification_pass and not n:
         bar = f"{100 * campaign.qualification_pass:g} %"
         says = _(
@@ -111,7 +111,7 @@ def _qualification(campaign: Campaign) -> list[DraftContradiction]:
     return []
 
 
-def _grades(campaign: Campaign) -> list[DraftContradiction]:
+def _check_grades(campaign: Campaign) -> list[DraftContradiction]:
     contradictions = []
     known = {
         grade
@@ -133,7 +133,7 @@ def _grades(campaign: Campaign) -> list[DraftContradiction]:
     return contradictions
 
 
-def _limits(campaign: Campaign) -> list[DraftContradiction]:
+def _check_limits(campaign: Campaign) -> list[DraftContradiction]:
     """A target that the daily limit lets nobody reach by the deadline."""
     limit, wanted, now = (
         campaign.daily_limit,
@@ -142,7 +142,7 @@ def _limits(campaign: Campaign) -> list[DraftContradiction]:
     )
     if limit is None or campaign.deadline is None or campaign.deadline <= now:
         return []
-    days = most_days(campaign.deadline - now)
+    days = max_calendar_days(campaign.deadline - now)
     if limit * days >= wanted:
         return []
     figures = {
@@ -159,7 +159,7 @@ def _limits(campaign: Campaign) -> list[DraftContradiction]:
     return [DraftContradiction("rules", says % figures)]
 
 
-def too_few_in_time(campaign: Campaign, needed: int) -> str:
+def capacity_warning(campaign: Campaign, needed: int) -> str:
     """Annotators so far whose daily limits let them make fewer judgements by the deadline than are
     needed, as a sentence; empty where they do not."""
     now = timezone.now()
@@ -175,7 +175,9 @@ def too_few_in_time(campaign: Campaign, needed: int) -> str:
     bounds = [
         (None if campaign.continue_after_target else one.goal, one.day_limit) for one in annotators
     ]
-    most = most_in_time(bounds, n_days=most_days(campaign.deadline - now), n_pairs=campaign.n_pairs)
+    most = max_judgements_in_time(
+        bounds, n_days=max_calendar_days(campaign.deadline - now), n_pairs=campaign.n_pairs
+    )
     if most >= needed or all(limit is None for _target, limit in bounds):
         return ""
     says = ngettext(

@@ -9,7 +9,7 @@ from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Membership
 
 
-def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
+def get_newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
     if not campaign.newest_guideline:
         return None
     return GuidelineVersion.objects.filter(
@@ -17,11 +17,11 @@ def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
     ).first()
 
 
-def guideline(version: GuidelineVersion) -> dict[str, Any]:
+def render_guideline(version: GuidelineVersion) -> dict[str, Any]:
     return {"number": version.number, "html": markdown(version.text), "note": version.note}
 
 
-def must_read(annotator: Membership) -> bool:
+def must_read_guidelines(annotator: Membership) -> bool:
     """Whether the guidelines have changed, since the annotator read them, by more than examples."""
     unread = GuidelineVersion.objects.filter(
         campaign=annotator.campaign_id, number__gt=annotator.guideline_read

@@ -21,11 +21,15 @@ from annotation.core import display, scheduling
 from annotation.markup import markdown
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile, Skip
 from annotation.selectors import qualification
-from annotation.selectors.guidelines import guideline, must_read, newest_guideline
-from annotation.selectors.pairs import held_back, kept_pairs
-from annotation.services.judging.claim_sql import FREE, NOT_SKIPPED
-from annotation.services.judging.slots import TAKING, is_beyond, wanted
-from annotation.services.judging.statements import rows_of, time_of_row
+from annotation.selectors.guidelines import (
+    get_newest_guideline,
+    must_read_guidelines,
+    render_guideline,
+)
+from annotation.selectors.pairs import count_pairs_without_text, get_kept_pairs
+from annotation.services.judging.claim_sql import FREE_SQL, NOT_SKIPPED_SQL
+from annotation.services.judging.slots import TAKES_SLOT, is_beyond_depth, needed_judgements
+from annotation.services.judging.statements import fetch_rows, from_database_time
 
 RETRY_AFTER_S = 30
 
@@ -56,7 +60,7 @@ class Situation:
         return self.state in ("judging", "qualification")
 
 
-def zone_of(annotator: Membership) -> zoneinfo.ZoneInfo:
+def get_time_zone(annotator: Membership) -> zoneinfo.ZoneInfo:
     """The annotator's time zone, from the profile; else the installation's."""
     name = getattr(getattr(annotator.user, "profile", None), "time_zone", "")
     try:
@@ -69,16 +73,16 @@ def zone_of(annotator: Membership) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo("UTC")
 
 
-def choices_of(annotator: Membership) -> dict[str, Any]:
+def get_display_settings(annotator: Membership) -> dict[str, Any]:
     """The person's own settings of the judging page; what was never chosen is not among them."""
     profile: Profile | None = getattr(annotator.user, "profile", None)
     return profile.choices if profile is not None else {}
 
 
-def judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
+def count_judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
     """(the last midnight by the annotator's clock, how many pairs were judged since): as counted
     with each judgement, or counted now."""
-    since = scheduling.day_start(now, zone_of(annotator))
+    since = scheduling.day_start(now, get_time_zone(annotator))
     if annotator.today_since == since:
         return since, annotator.n_today
     if not annotator.n_judged:  # which are the same pairs, of every day
@@ -89,19 +93,19 @@ def judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
     ).count()
 
 
-def progress(annotator: Membership, *, now: datetime) -> AnnotatorProgress:
-    today = judged_today(annotator, now)[1]
+def get_progress(annotator: Membership, *, now: datetime) -> AnnotatorProgress:
+    today = count_judged_today(annotator, now)[1]
     return AnnotatorProgress(
         annotator.n_judged, annotator.goal, today, annotator.day_limit, annotator.unread_answers
     )
 
 
-def situation(
+def get_situation(
     annotator: Membership, *, now: datetime, continue_after_target: bool = False
 ) -> Situation:
     """Whether the annotator may judge now, and if not, why. The first reason that holds is given,
     the most final first."""
-    campaign, own = annotator.campaign, progress(annotator, now=now)
+    campaign, own = annotator.campaign, get_progress(annotator, now=now)
 
     def say(state: str, message: str, **details: Any) -> Situation:
         return Situation(state, message, own, details)
@@ -110,7 +114,9 @@ def situation(
         return say("draft", _("This campaign has not been opened yet."))
     if campaign.state == Campaign.State.CLOSED:
         return say(
-            "closed", _("This campaign is closed. Thank you for your work."), **parting(annotator)
+            "closed",
+            _("This campaign is closed. Thank you for your work."),
+            **campaign_end_details(annotator),
         )
     if annotator.standing == Membership.Standing.EXCLUDED:
         return say(
@@ -124,7 +130,7 @@ def situation(
             "deadline_passed",
             _("The deadline has passed. Thank you for your work."),
             deadline=campaign.deadline,
-            **parting(annotator),
+            **campaign_end_details(annotator),
         )
     if annotator.standing == Membership.Standing.PAUSED:
         return say(
@@ -141,24 +147,26 @@ def situation(
             consent_html=markdown(campaign.consent_text),
         )
     version = (
-        newest_guideline(campaign) if annotator.guideline_read < campaign.newest_guideline else None
+        get_newest_guideline(campaign)
+        if annotator.guideline_read < campaign.newest_guideline
+        else None
     )
-    if version is not None and must_read(annotator):
+    if version is not None and must_read_guidelines(annotator):
         message = (
             _("The guidelines have changed; please read them before you go on.")
             if annotator.guideline_read
             else _("Please read the guidelines first.")
         )
-        return say("guideline_changed", message, guideline=guideline(version))
-    if qualification.asked_of(annotator):
-        result = qualification.score(annotator)
+        return say("guideline_changed", message, guideline=render_guideline(version))
+    if qualification.needs_qualification(annotator):
+        result = qualification.get_score(annotator)
         return say(
             "qualification",
             _("A short test first, explained as you go."),
             judged=result.judged,
             right=result.right,
             total=result.total,
-            needed=qualification.needed(campaign, result.total),
+            needed=qualification.required_correct(campaign, result.total),
         )
     may_continue = campaign.continue_after_target
     if (
@@ -175,22 +183,22 @@ def situation(
             "target_reached",
             reached % {"n": f"{own.target:,}"},
             may_continue=may_continue,
-            **thanks_and_code(campaign),
+            **completion_details(campaign),
         )
     if own.daily_limit is not None and own.today >= own.daily_limit:
         return say(
             "daily_limit",
             _("That is %(n)s for today, the daily limit. Come back tomorrow.") % {"n": own.today},
         )
-    return say("judging", "", **({"guideline": guideline(version)} if version else {}))
+    return say("judging", "", **({"guideline": render_guideline(version)} if version else {}))
 
 
-def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
+def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
     """(state, message, details) for an annotator for whom there is no pair: nothing now, or done.
 
     Pairs that others hold may come back when their leases end, and those without a text when it is
     imported: somebody who has judged nothing yet waits for them, everybody else is done."""
-    pairs = kept_pairs(annotator.campaign).filter(
+    pairs = get_kept_pairs(annotator.campaign).filter(
         kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0
     )
     if annotator.topic_rows:
@@ -203,7 +211,7 @@ def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str
     )
     figures = held.aggregate(n=Count("pair", distinct=True), soonest=Min("expires_at"))
     if not figures["n"]:
-        waiting = held_back(annotator.campaign, annotator.topic_rows)
+        waiting = count_pairs_without_text(annotator.campaign, annotator.topic_rows)
         if waiting and not annotator.n_judged:
             message = _(
                 "The documents of this campaign are not there yet; its manager has to import "
@@ -231,7 +239,7 @@ def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str
         return (
             "done",
             " ".join(part for part in (nothing, later, _("Thank you.")) if part),
-            thanks_and_code(annotator.campaign),
+            completion_details(annotator.campaign),
         )
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = _(
@@ -249,7 +257,7 @@ def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str
     )
 
 
-def n_live(annotator: Membership, now: datetime) -> int:
+def count_live_leases(annotator: Membership, now: datetime) -> int:
     """How many leases of the annotator live and have not expired."""
     return Lease.objects.filter(
         membership=annotator, state=Lease.State.LIVE, expires_at__gt=now
@@ -272,7 +280,7 @@ class PairText(NamedTuple):
     n_words: int | None
 
 
-class InHand(NamedTuple):
+class ActiveLease(NamedTuple):
     """A live lease as the page needs it. left_in_topic: how many more pairs of this topic follow in
     the annotator's block, as it looks now: until it is full, or no pair of the topic is free in the
     band. skipped: whether the pair was put aside before."""
@@ -286,18 +294,18 @@ class InHand(NamedTuple):
     shown: PairText
 
 
-TEXTS = "q.id, t.topic_id, t.text, t.description, t.narrative, e.docno, d.title, d.text, d.fields, d.n_words"
-LOWEST = "%(highest)s - ((%(highest)s - q.priority) / %(band)s + 1) * %(band)s + 1"
-IN_HAND = f"""SELECT l.id, l.token, l.served_at, l.expires_at, l.why, q.topic_row,
+TEXT_COLUMNS = "q.id, t.topic_id, t.text, t.description, t.narrative, e.docno, d.title, d.text, d.fields, d.n_words"
+LOWEST_PRIORITY_SQL = "%(highest)s - ((%(highest)s - q.priority) / %(band)s + 1) * %(band)s + 1"
+ACTIVE_LEASES_SQL = f"""SELECT l.id, l.token, l.served_at, l.expires_at, l.why, q.topic_row,
     EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = q.id AND s.membership_id = %(me)s),
-    (SELECT COUNT(*) FROM (SELECT 1 FROM annotation_pair p WHERE {FREE} {NOT_SKIPPED} AND p.topic_row = q.topic_row
-      AND p.priority BETWEEN {LOWEST} AND {LOWEST} + %(band)s - 1 LIMIT %(most)s) f), {TEXTS}
+    (SELECT COUNT(*) FROM (SELECT 1 FROM annotation_pair p WHERE {FREE_SQL} {NOT_SKIPPED_SQL} AND p.topic_row = q.topic_row
+      AND p.priority BETWEEN {LOWEST_PRIORITY_SQL} AND {LOWEST_PRIORITY_SQL} + %(band)s - 1 LIMIT %(most)s) f), {TEXT_COLUMNS}
   FROM annotation_lease l JOIN annotation_pair q ON q.id = l.pair_id JOIN pooling_poolentry e ON e.id = q.entry_id
     JOIN pooling_topic t ON t.id = e.topic_id LEFT JOIN pooling_document d ON d.id = e.document_id
   WHERE l.membership_id = %(me)s AND l.state = 'live' ORDER BY l.id"""
 
 
-def in_hand(annotator: Membership) -> list[InHand]:
+def get_active_leases(annotator: Membership) -> list[ActiveLease]:
     """The annotator's live leases in the order of their claims, with everything the page shows."""
     campaign = annotator.campaign
     values = {
@@ -307,13 +315,13 @@ def in_hand(annotator: Membership) -> list[InHand]:
         "band": campaign.band,
         "most": campaign.block_length,
     }
-    leases_in_hand: list[InHand] = []
+    leases_in_hand: list[ActiveLease] = []
     later: Counter[int] = Counter()  # leases of each topic that come after
     follow: Counter[int] = (
         Counter()
     )  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
     for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(
-        rows_of(IN_HAND, values)
+        fetch_rows(ACTIVE_LEASES_SQL, values)
     ):
         place = (json.loads(why) if isinstance(why, str) else why).get("topic_in_a_row", 1)
         following = n_free if topic == annotator.current_topic_row else 0
@@ -324,11 +332,11 @@ def in_hand(annotator: Membership) -> list[InHand]:
         follow[topic] = left + 1
         text = PairText(*shown)
         leases_in_hand.append(
-            InHand(
+            ActiveLease(
                 order,
                 uuid.UUID(str(token)),
-                time_of_row(served_at),
-                time_of_row(expires_at),
+                from_database_time(served_at),
+                from_database_time(expires_at),
                 left,
                 bool(skipped),
                 text,
@@ -337,7 +345,7 @@ def in_hand(annotator: Membership) -> list[InHand]:
     return leases_in_hand[::-1]
 
 
-def pair_text(pair: Pair) -> PairText:
+def get_pair_text(pair: Pair) -> PairText:
     entry = pair.entry
     topic, document = entry.topic, entry.document
     stored = (
@@ -356,11 +364,11 @@ def pair_text(pair: Pair) -> PairText:
     )
 
 
-def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
+def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
     """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's
     label."""
     campaign, text, n_words = annotator.campaign, pair.text or "", pair.n_words or 0
-    shown = display.shown_words(n_words, campaign.truncate_words)
+    shown = display.n_shown_words(n_words, campaign.truncate_words)
     fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
     return {
         "pair": pair.pair,
@@ -379,26 +387,26 @@ def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) 
             "n_words": n_words,
             "shown_words": shown,
             "shown_end": display.shown_end(text, shown),
-            "idle_limit_s": display.idle_limit_s(campaign.idle_seconds, n_words),
-            "rotation": display.rotation(text, annotator.seed ^ pair.pair, words=shown)
+            "idle_limit_s": display.idle_limit_seconds(campaign.idle_seconds, n_words),
+            "rotation": display.rotation_start(text, annotator.seed ^ pair.pair, words=shown)
             if campaign.rotate_text and text
             else 0,
-            "lang": display.language(fields or {}),
-            "dir": display.direction(fields or {}),
+            "lang": display.get_language(fields or {}),
+            "dir": display.get_direction(fields or {}),
         },
         "skipped_before": skipped,
         "previous": None,
     }
 
 
-def pair_to_read(pair: Pair) -> dict[str, Any]:
+def render_pair_for_manager(pair: Pair) -> dict[str, Any]:
     """A pair as annotators see it, from its beginning, for a manager who decides on it. pair: with
     campaign, entry, topic and document."""
-    shown = pair_shown(pair_text(pair), Membership(campaign=pair.campaign))
+    shown = render_pair(get_pair_text(pair), Membership(campaign=pair.campaign))
     return {**shown, "document": {**shown["document"], "rotation": 0}}
 
 
-def leases_shown(leases: Sequence[InHand], annotator: Membership) -> list[dict[str, Any]]:
+def render_leases(leases: Sequence[ActiveLease], annotator: Membership) -> list[dict[str, Any]]:
     """`order` rises with the claims: the page shows pairs by it, in whatever order its answers
     arrive."""
     return [
@@ -408,20 +416,20 @@ def leases_shown(leases: Sequence[InHand], annotator: Membership) -> list[dict[s
             "served_at": lease.served_at,
             "expires_at": lease.expires_at,
             "left_in_topic": lease.left_in_topic,
-            **pair_shown(lease.shown, annotator, skipped=lease.skipped),
+            **render_pair(lease.shown, annotator, skipped=lease.skipped),
         }
         for lease in leases
     ]
 
 
-def has_judged(annotator: Membership) -> bool:
+def has_judgements(annotator: Membership) -> bool:
     """Whether the annotator has a judgement that can be opened again: those of the qualification
     test cannot."""
     own = Judgement.objects.filter(membership=annotator).exclude(pair__kind=Pair.Kind.QUALIFICATION)
     return annotator.n_judged > 0 or own.exists()
 
 
-def history(
+def get_history(
     annotator: Membership, *, limit: int, before: int | None, topic: str = ""
 ) -> list[dict[str, Any]]:
     """The annotator's own judgements, the latest judged pair first; a revision does not move its
@@ -446,10 +454,10 @@ def history(
     revisions: dict[int, list[Judgement]] = {}
     for row in rows.order_by("revision"):
         revisions.setdefault(row.pair_id, []).append(row)
-    return [judgement_shown(revisions[pair_id]) for pair_id in pair_ids]
+    return [render_judgement(revisions[pair_id]) for pair_id in pair_ids]
 
 
-def judgement_shown(revisions: list[Judgement]) -> dict[str, Any]:
+def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
     """One line of the history: the current judgement and all its revisions, oldest first."""
     current = revisions[-1]
     entry = current.pair.entry
@@ -473,7 +481,7 @@ def judgement_shown(revisions: list[Judgement]) -> dict[str, Any]:
     }
 
 
-def revisions_of(annotator: Membership, judgement_id: int) -> list[Judgement]:
+def get_revisions(annotator: Membership, judgement_id: int) -> list[Judgement]:
     """All revisions of the pair to which an own judgement belongs, oldest first; empty when it is
     not one's own."""
     pair_of = Judgement.objects.filter(pk=judgement_id, membership=annotator).values("pair_id")[:1]
@@ -483,7 +491,7 @@ def revisions_of(annotator: Membership, judgement_id: int) -> list[Judgement]:
     return list(rows.order_by("revision"))
 
 
-def audit_invariants(campaign: Campaign) -> list[str]:
+def check_invariants(campaign: Campaign) -> list[str]:
     """Recompute every counter of a campaign from its judgements and leases; sentences about what
     does not agree, empty if all is well.
 
@@ -492,7 +500,9 @@ def audit_invariants(campaign: Campaign) -> list[str]:
     faults: list[str] = []
     live, counted = Lease.State.LIVE, Judgement.Standing.COUNTED
     judged = dict(
-        Judgement.objects.filter(TAKING, pair__campaign=campaign, current=True, standing=counted)
+        Judgement.objects.filter(
+            TAKES_SLOT, pair__campaign=campaign, current=True, standing=counted
+        )
         .values_list("pair")
         .annotate(n=Count("pk"))
         .order_by()
@@ -515,7 +525,7 @@ def audit_invariants(campaign: Campaign) -> list[str]:
             continue
         if pair.counted > pair.needed:
             faults.append(f"{pair}: {pair.counted} counted of {pair.needed} needed")
-        if pair.beyond_depth != is_beyond(pair.priority, campaign.least_priority):
+        if pair.beyond_depth != is_beyond_depth(pair.priority, campaign.least_priority):
             faults.append(
                 f"{pair}: beyond_depth is {pair.beyond_depth} at priority {pair.priority}, the "
                 f"campaign's least is {campaign.least_priority}"
@@ -524,9 +534,11 @@ def audit_invariants(campaign: Campaign) -> list[str]:
             not pair.unjudgeable
             and not pair.removed
             and not pair.is_left
-            and pair.needed != max(wanted(pair, n), pair.counted)
+            and pair.needed != max(needed_judgements(pair, n), pair.counted)
         ):
-            faults.append(f"{pair}: needs {pair.needed}, the campaign says {wanted(pair, n)}")
+            faults.append(
+                f"{pair}: needs {pair.needed}, the campaign says {needed_judgements(pair, n)}"
+            )
         if pair.started != (pair.counted + pair.held > 0):
             faults.append(
                 f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held"
@@ -579,7 +591,7 @@ def audit_invariants(campaign: Campaign) -> list[str]:
     return faults
 
 
-def thanks_and_code(campaign: Campaign) -> dict[str, Any]:
+def completion_details(campaign: Campaign) -> dict[str, Any]:
     """What an annotator gets at the end."""
     thanks = markdown(campaign.thanks_text) if campaign.thanks_text else ""
     return {
@@ -589,7 +601,7 @@ def thanks_and_code(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def has_earned(annotator: Membership) -> bool:
+def has_completed_target(annotator: Membership) -> bool:
     """Whether the annotator did the whole part, so that the end of the campaign does not take the
     completion code away: judged something, and reached the target, or had none, or nothing was left
     to judge."""
@@ -606,14 +618,14 @@ def has_earned(annotator: Membership) -> bool:
     return not pairs.exclude(judgements__membership=annotator).exists()
 
 
-def parting(annotator: Membership) -> dict[str, Any]:
+def campaign_end_details(annotator: Membership) -> dict[str, Any]:
     """The farewell of a campaign that has ended: with the completion code for whom has earned
     it."""
-    words = thanks_and_code(annotator.campaign)
-    return words if has_earned(annotator) else {"thanks_html": words["thanks_html"]}
+    words = completion_details(annotator.campaign)
+    return words if has_completed_target(annotator) else {"thanks_html": words["thanks_html"]}
 
 
-def put_aside(annotator: Membership) -> list[dict[str, Any]]:
+def get_skipped_pairs(annotator: Membership) -> list[dict[str, Any]]:
     """What the annotator put aside and has not judged since, the latest first."""
     judged = Judgement.objects.filter(membership=annotator, current=True).values("pair_id")
     rows = (

@@ -15,17 +15,17 @@ from django.db.models.functions import Coalesce
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
 from annotation.selectors import machines
-from annotation.selectors.pairs import counts_of_pairs
+from annotation.selectors.pairs import count_pairs_by_kind
 from annotation.services.judging.slots import (
-    SAYING_SO,
+    CANNOT_JUDGE_JUDGEMENTS,
     balance_slots,
+    count_cannot_judge,
     is_unjudgeable,
-    number_saying_so,
-    wanted,
+    needed_judgements,
 )
 from assay.labels.judges import JudgeKind
 
-OTHER_THAN_ENTRY = (
+DIFFERS_FROM_ENTRY = (
     ~Q(topic_row=F("entry__topic_id"))
     | ~Q(priority=F("entry__priority"))
     | ~Q(position=F("entry__position"))
@@ -36,33 +36,33 @@ OTHER_THAN_ENTRY = (
 )
 
 
-def own_faults(campaign: Campaign) -> list[str]:
+def immediate_faults(campaign: Campaign) -> list[str]:
     """At any moment between two transactions, also while annotators judge: members' counters, slots
     of special pairs, frozen machine judges, uses of invitations."""
     return [
-        *_of_members(campaign),
-        *_of_special_pairs(campaign),
-        *_of_machines(campaign),
-        *_of_invitations(campaign),
+        *_member_faults(campaign),
+        *_special_pair_faults(campaign),
+        *_llm_judge_faults(campaign),
+        *_invitation_faults(campaign),
     ]
 
 
-def late_faults(campaign: Campaign) -> list[str]:
+def deferred_faults(campaign: Campaign) -> list[str]:
     """Of what follows a change in a transaction of its own: for a moment after a manager's deed,
     and while a job extends the pool, it may lag."""
     faults = [
         f"{name} is {getattr(campaign, name)}, counted anew {so}"
-        for name, so in figures_of(campaign).items()
+        for name, so in count_campaign_figures(campaign).items()
         if getattr(campaign, name) != so
     ]
-    faults += _of_unjudgeable_pairs(campaign)
+    faults += _unjudgeable_pair_faults(campaign)
     rows = (
-        Pair.objects.filter(OTHER_THAN_ENTRY, campaign=campaign)
+        Pair.objects.filter(DIFFERS_FROM_ENTRY, campaign=campaign)
         .select_related("entry__topic")
         .order_by("pk")
     )
     for pair in rows:
-        kept, so = of_entry(pair), as_entry_says(pair)
+        kept, so = copied_entry_fields(pair), current_entry_fields(pair)
         faults.append(
             f"{pair}: "
             + ", ".join(
@@ -74,14 +74,14 @@ def late_faults(campaign: Campaign) -> list[str]:
     return faults
 
 
-def figures_of(campaign: Campaign) -> dict[str, int]:
+def count_campaign_figures(campaign: Campaign) -> dict[str, int]:
     """What the campaign's row keeps of its pairs and guidelines, counted now: pairs of removed
     topics are left out."""
     newest = campaign.guidelines.aggregate(n=Coalesce(Max("number"), 0))["n"]
-    return counts_of_pairs(campaign) | {"newest_guideline": newest}
+    return count_pairs_by_kind(campaign) | {"newest_guideline": newest}
 
 
-def of_entry(pair: Pair) -> dict[str, Any]:
+def copied_entry_fields(pair: Pair) -> dict[str, Any]:
     """What the pair has copied from its entry, as it has it."""
     return {
         name: getattr(pair, name)
@@ -89,7 +89,7 @@ def of_entry(pair: Pair) -> dict[str, Any]:
     }
 
 
-def as_entry_says(pair: Pair) -> dict[str, Any]:
+def current_entry_fields(pair: Pair) -> dict[str, Any]:
     """The same as its entry has it now."""
     entry = pair.entry
     return {
@@ -101,7 +101,7 @@ def as_entry_says(pair: Pair) -> dict[str, Any]:
     }
 
 
-def judged_since_today(members: QuerySet[Membership]) -> dict[int, int]:
+def count_judged_today(members: QuerySet[Membership]) -> dict[int, int]:
     """Member -> pairs judged since the midnight that its `n_today` was counted from."""
     rows = Judgement.objects.filter(
         membership__in=members, current=True, judged_at__gte=F("membership__today_since")
@@ -112,12 +112,12 @@ def judged_since_today(members: QuerySet[Membership]) -> dict[int, int]:
     return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())
 
 
-def unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
+def count_unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
     rows = Question.objects.filter(membership__in=members, read_at=None).exclude(answered_at=None)
     return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())
 
 
-def wrong_uses(campaign: Campaign) -> dict[int, int]:
+def find_wrong_use_counts(campaign: Campaign) -> dict[int, int]:
     """Invitation -> how often it was used by the audit trail, where it keeps another number.
     Earlier versions named none in the trail: one of theirs may have more uses, and one of ours as
     many more as people have joined since without its being told by which, for an upgrade mixes
@@ -148,8 +148,8 @@ def wrong_uses(campaign: Campaign) -> dict[int, int]:
     return wrong
 
 
-def _of_invitations(campaign: Campaign) -> list[str]:
-    wrong = wrong_uses(campaign)
+def _invitation_faults(campaign: Campaign) -> list[str]:
+    wrong = find_wrong_use_counts(campaign)
     rows = campaign.invitations.filter(pk__in=wrong).order_by("pk")
     return [
         f"invitation {row.pk} ({row}): {row.n_uses} uses by the counter, {wrong[row.pk]} by the audit trail"
@@ -157,9 +157,9 @@ def _of_invitations(campaign: Campaign) -> list[str]:
     ]
 
 
-def _of_members(campaign: Campaign) -> list[str]:
+def _member_faults(campaign: Campaign) -> list[str]:
     members = campaign.memberships.all()
-    today, unread = judged_since_today(members), unread_answers(members)
+    today, unread = count_judged_today(members), count_unread_answers(members)
     faults = []
     for member in members.order_by("pk"):
         if member.today_since is not None and member.n_today != today.get(member.pk, 0):
@@ -174,7 +174,7 @@ def _of_members(campaign: Campaign) -> list[str]:
     return faults
 
 
-def _of_special_pairs(campaign: Campaign) -> list[str]:
+def _special_pair_faults(campaign: Campaign) -> list[str]:
     """Those whose slots are not simply what the campaign says: `audit_invariants` passes them
     over."""
     n = campaign.judgements_per_pair
@@ -195,9 +195,9 @@ def _of_special_pairs(campaign: Campaign) -> list[str]:
     return faults
 
 
-def _of_unjudgeable_pairs(campaign: Campaign) -> list[str]:
-    n, rows = campaign.judgements_per_pair, SAYING_SO.filter(pair__campaign=campaign)
-    said = number_saying_so(rows)
+def _unjudgeable_pair_faults(campaign: Campaign) -> list[str]:
+    n, rows = campaign.judgements_per_pair, CANNOT_JUDGE_JUDGEMENTS.filter(pair__campaign=campaign)
+    said = count_cannot_judge(rows)
     faults = []
     for pair in Pair.objects.filter(
         Q(unjudgeable=True) | Q(pk__in=rows.values("pair")), campaign=campaign
@@ -206,15 +206,15 @@ def _of_unjudgeable_pairs(campaign: Campaign) -> list[str]:
             marked = "is marked" if pair.unjudgeable else "is not marked"
             faults.append(
                 f"{pair}: {marked} as one that cannot be judged, and {said.get(pair.pk, 0)} of "
-                f"{wanted(pair, n)} said so"
+                f"{needed_judgements(pair, n)} said so"
             )
     return faults
 
 
-def _of_machines(campaign: Campaign) -> list[str]:
+def _llm_judge_faults(campaign: Campaign) -> list[str]:
     frozen = campaign.machine_judges.exclude(frozen_at=None).order_by("pk")
     return [
         f"machine judge {one}: its labels are not those of its digest"
         for one in frozen
-        if machines.digest_of(machines.labels_of(one)) != one.digest
+        if machines.compute_labels_digest(machines.get_labels(one)) != one.digest
     ]

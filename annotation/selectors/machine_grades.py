@@ -9,13 +9,13 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import MachineJudge, Membership
-from annotation.selectors.machines import labels_of
+from annotation.selectors.machines import get_labels
 from pooling.hooks import FrozenLabels, MachineSource
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 
 
-def _managed(collection: Collection, user: Any) -> QuerySet[MachineJudge]:
+def _managed_judges(collection: Collection, user: Any) -> QuerySet[MachineJudge]:
     """Of the collection's campaigns that the user manages; user None: of all."""
     judges = MachineJudge.objects.filter(campaign__collection=collection).select_related("campaign")
     if user is None or user.is_superuser:
@@ -24,26 +24,28 @@ def _managed(collection: Collection, user: Any) -> QuerySet[MachineJudge]:
     return judges.filter(campaign__in=own)
 
 
-def named(judge: MachineJudge) -> str:
+def judge_path(judge: MachineJudge) -> str:
     return f"{judge.campaign.slug}/{judge.name}"
 
 
-def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
+def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
     """(name by which a pool may be drawn, words) of those that are frozen."""
-    judges = _managed(collection, user).exclude(frozen_at=None).order_by("campaign__slug", "name")
+    judges = (
+        _managed_judges(collection, user).exclude(frozen_at=None).order_by("campaign__slug", "name")
+    )
     return [
-        (named(judge), f"{judge.name} ({judge.model}), of {judge.campaign.name}")
+        (judge_path(judge), f"{judge.name} ({judge.model}), of {judge.campaign.name}")
         for judge in judges
     ]
 
 
-def frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
+def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
     """The labels of the judge called campaign/judge. Refused where the user manages no such
     campaign of the collection, or it is not frozen."""
     slug, _slash, own = name.partition("/")
-    judge = _managed(collection, user).filter(campaign__slug=slug, name=own).first()
+    judge = _managed_judges(collection, user).filter(campaign__slug=slug, name=own).first()
     if judge is None:
-        known = ", ".join(one for one, _words in frozen_judges(collection, user))
+        known = ", ".join(one for one, _words in list_frozen_judges(collection, user))
         says = (
             _("no machine judge of this collection is called %(name)s; there is %(known)s")
             if known
@@ -60,7 +62,9 @@ def frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
         raise Refused(says % {"judge": judge.name})
     highest = max(int(grade["value"]) for grade in judge.scale)
     at = judge.frozen_at.isoformat(timespec="seconds")
-    return FrozenLabels(named(judge), judge.model, judge.digest, at, highest + 1, labels_of(judge))
+    return FrozenLabels(
+        judge_path(judge), judge.model, judge.digest, at, highest + 1, get_labels(judge)
+    )
 
 
-SOURCE = MachineSource(frozen_judges, frozen_labels)
+SOURCE = MachineSource(list_frozen_judges, get_frozen_labels)

@@ -13,21 +13,21 @@ from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Su
 from django.db.models.functions import Cast, Coalesce, Concat, Length
 
 from annotation.core.machine_prompts import (
-    LONGEST_TEXT,
-    Asked,
+    MAX_TEXT,
     Grade,
+    PromptInput,
     PromptTemplate,
-    label_of,
-    tokens_of,
+    aggregate_grades,
+    estimate_tokens,
 )
-from annotation.machine.asking import EXPECTED_ANSWER, Estimate, PairToJudge
-from annotation.machine.label_files import LabelOfFile
+from annotation.machine.asking import EXPECTED_ANSWER, CostEstimate, PairToJudge
+from annotation.machine.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge, MachineLabel
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document, Job, PoolEntry
 
-RUN = "judge by machine"
-Labels = dict[tuple[str, str], int]
+LLM_JUDGE_JOB = "judge by machine"
+LabelsByPair = dict[tuple[str, str], int]
 """Grade by (topic id, document id)."""
 
 
@@ -56,19 +56,19 @@ class AnswerCounts:
         return self.pairs - self.labelled
 
 
-def judges_of(campaign: Campaign) -> list[MachineJudge]:
+def get_judges(campaign: Campaign) -> list[MachineJudge]:
     return list(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"))
 
 
-def frozen_of(campaign: Campaign) -> list[MachineJudge]:
+def get_frozen_judges(campaign: Campaign) -> list[MachineJudge]:
     """Those whose labels leave the campaign with a release."""
-    return [judge for judge in judges_of(campaign) if judge.frozen_at is not None]
+    return [judge for judge in get_judges(campaign) if judge.frozen_at is not None]
 
 
-def job_of(judge: MachineJudge, *, active: bool = False) -> Job | None:
+def get_last_job(judge: MachineJudge, *, active: bool = False) -> Job | None:
     """The last job that asked it."""
     runs = Job.objects.filter(
-        kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk
+        kind=LLM_JUDGE_JOB, campaign_id=judge.campaign_id, parameters__machine=judge.pk
     ).order_by("-created_at")
     return (
         (runs.filter(state__in=Job.ACTIVE) if active else runs)
@@ -77,14 +77,14 @@ def job_of(judge: MachineJudge, *, active: bool = False) -> Job | None:
     )
 
 
-def entries_of(campaign: Campaign) -> QuerySet[PoolEntry]:
+def get_pool_entries(campaign: Campaign) -> QuerySet[PoolEntry]:
     """Every pair of the pool, drawn or not, but those of removed topics."""
     if campaign.pool_id is None:
         return PoolEntry.objects.none()
     return PoolEntry.objects.filter(pool=campaign.pool_id, topic__removed_reason="")
 
 
-def pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
+def get_pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
     """In the pool's order, with what the machine sees of each: no rank, no run, no label of
     anybody. Pairs without text are left out."""
     columns = (
@@ -96,7 +96,10 @@ def pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
         "document_id",
     )
     rows = list(
-        entries_of(judge.campaign).exclude(document=None).order_by("position").values_list(*columns)
+        get_pool_entries(judge.campaign)
+        .exclude(document=None)
+        .order_by("position")
+        .values_list(*columns)
     )
     texts: dict[int, tuple[str, str]] = {}
     wanted = sorted({row[5] for row in rows})
@@ -106,16 +109,16 @@ def pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
             (pk, (title, text)) for pk, title, text in part.values_list("pk", "title", "text")
         )
     return [
-        PairToJudge(topic, docno, Asked(query, narrative or description, *texts[document]))
+        PairToJudge(topic, docno, PromptInput(query, narrative or description, *texts[document]))
         for topic, docno, query, description, narrative, document in rows
         if document in texts
     ]
 
 
-def estimate(judge: MachineJudge) -> Estimate:
+def estimate_judge_cost(judge: MachineJudge) -> CostEstimate:
     """Calls, tokens and cost of what has no answer yet, four characters a token: sums of the
     database, no text is read."""
-    entries = entries_of(judge.campaign).exclude(document=None)
+    entries = get_pool_entries(judge.campaign).exclude(document=None)
     sums = entries.annotate(own=Length("document__title") + Length("document__text") + 1).aggregate(
         n=Count("pk"),
         own=Sum("own"),
@@ -129,33 +132,37 @@ def estimate(judge: MachineJudge) -> Estimate:
     template = PromptTemplate(
         judge.prompt_name, judge.prompt_version, judge.prompt_text or "$query$scale$document"
     )
-    frame = tokens_of(template.messages(Asked("", "", "", ""), scale, judge.guidelines))
+    frame = estimate_tokens(template.messages(PromptInput("", "", "", ""), scale, judge.guidelines))
     answered = judge.labels.exclude(state=MachineLabel.State.ASKED).count()
     calls = max(n * judge.samples - answered, 0)
-    varying = min((sums["own"] or 0), n * LONGEST_TEXT) + (sums["query"] or 0) + (sums["need"] or 0)
+    varying = min((sums["own"] or 0), n * MAX_TEXT) + (sums["query"] or 0) + (sums["need"] or 0)
     sent = round(calls * (frame + (varying / n / 4 if n else 0)))
     received = calls * EXPECTED_ANSWER.get(judge.prompt_name, EXPECTED_ANSWER["reasons"])
-    return Estimate(calls, sent, received, price(judge, sent, received))
+    return CostEstimate(calls, sent, received, compute_price(judge, sent, received))
 
 
-def price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
+def compute_price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
     return (
         tokens_in * judge.limits.get("price_in", 0.0)
         + tokens_out * judge.limits.get("price_out", 0.0)
     ) / 1e6
 
 
-def counts_of(judge: MachineJudge) -> AnswerCounts:
-    return counts_of_each(judge.campaign, [judge])[judge.pk]
+def count_answers(judge: MachineJudge) -> AnswerCounts:
+    return count_answers_by_judge(judge.campaign, [judge])[judge.pk]
 
 
-def counts_of_each(campaign: Campaign, judges: Sequence[MachineJudge]) -> dict[int, AnswerCounts]:
+def count_answers_by_judge(
+    campaign: Campaign, judges: Sequence[MachineJudge]
+) -> dict[int, AnswerCounts]:
     """By the row of the judge: of the pool one statement, of all their answers another."""
-    size = entries_of(campaign).aggregate(
+    size = get_pool_entries(campaign).aggregate(
         pairs=Count("pk"), without_text=Count("pk", filter=Q(document=None))
     )
     in_pool = Exists(
-        entries_of(campaign).order_by().filter(topic=OuterRef("topic"), docno=OuterRef("docno"))
+        get_pool_entries(campaign)
+        .order_by()
+        .filter(topic=OuterRef("topic"), docno=OuterRef("docno"))
     )
     pair = Concat(Cast("topic_id", CharField()), Value(" "), "docno")
     states = {state: Count("pk", filter=Q(state=state)) for state in MachineLabel.State.values}
@@ -171,10 +178,12 @@ def counts_of_each(campaign: Campaign, judges: Sequence[MachineJudge]) -> dict[i
         .annotate(**states, **sums, labelled=labelled)
     )
     row_of = {row["judge_id"]: row for row in rows}
-    return {judge.pk: _counts(judge, size, row_of.get(judge.pk, {})) for judge in judges}
+    return {judge.pk: _make_counts(judge, size, row_of.get(judge.pk, {})) for judge in judges}
 
 
-def _counts(judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]) -> AnswerCounts:
+def _make_counts(
+    judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]
+) -> AnswerCounts:
     """row: its sums, empty where it was never asked."""
     outcomes = {state: row.get(state, 0) for state in ("graded", "refused", "malformed")}
     sent, received = row.get("sent", 0), row.get("received", 0)
@@ -188,12 +197,12 @@ def _counts(judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]
         calls=row.get("made", 0),
         tokens_in=sent,
         tokens_out=received,
-        cost=price(judge, sent, received),
+        cost=compute_price(judge, sent, received),
         troubles=judge.troubles,
     )
 
 
-def labels_of(judge: MachineJudge) -> Labels:
+def get_labels(judge: MachineJudge) -> LabelsByPair:
     """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade
     are not in it. By topic and document as bytes."""
     graded = judge.labels.filter(state=MachineLabel.State.GRADED)
@@ -201,21 +210,21 @@ def labels_of(judge: MachineJudge) -> Labels:
     for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):
         if grade is not None:
             grades.setdefault((topic, docno), []).append(grade)
-    label_of_pair = {pair: label_of(samples) for pair, samples in sorted(grades.items())}
+    label_of_pair = {pair: aggregate_grades(samples) for pair, samples in sorted(grades.items())}
     return {pair: grade for pair, grade in label_of_pair.items() if grade is not None}
 
 
-def digest_of(labels: Labels) -> str:
-    """SHA-256 of the lines of `label_lines`, as `llm judge` gives it."""
-    return hashlib.sha256("".join(label_lines(labels)).encode("utf-8")).hexdigest()
+def compute_labels_digest(labels: LabelsByPair) -> str:
+    """SHA-256 of the lines of `format_label_lines`, as `llm judge` gives it."""
+    return hashlib.sha256("".join(format_label_lines(labels)).encode("utf-8")).hexdigest()
 
 
-def label_lines(labels: Labels) -> Iterator[str]:
+def format_label_lines(labels: LabelsByPair) -> Iterator[str]:
     for (topic, document), grade in sorted(labels.items()):
         yield f"{topic} 0 {document} {grade}\n"
 
 
-def described(judge: MachineJudge) -> dict[str, Any]:
+def describe_judge(judge: MachineJudge) -> dict[str, Any]:
     """Provenance: what stands beside its labels wherever they leave the campaign. No key and
     nobody's name."""
     return {
@@ -235,27 +244,27 @@ def described(judge: MachineJudge) -> dict[str, Any]:
         "guidelines": judge.guidelines,
         "parameters": judge.parameters,
         "samples": judge.samples,
-        "frozen_at": _moment(judge.frozen_at),
-        "drawn_at": _drawn_at(judge.campaign),
+        "frozen_at": _format_moment(judge.frozen_at),
+        "drawn_at": _get_draw_time(judge.campaign),
         "digest": judge.digest,
     }
 
 
-def _moment(at: datetime | None) -> str | None:
+def _format_moment(at: datetime | None) -> str | None:
     return at.isoformat(timespec="seconds") if at else None
 
 
-def _drawn_at(campaign: Campaign) -> str | None:
+def _get_draw_time(campaign: Campaign) -> str | None:
     """When the campaign's sample was drawn; None where its pool is no sample. Later stages go on in
     the same shuffle."""
     return (
-        _moment(campaign.pool.built_at)
+        _format_moment(campaign.pool.built_at)
         if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED
         else None
     )
 
 
-def first_line(judge: MachineJudge) -> str:
+def label_file_header(judge: MachineJudge) -> str:
     """Of a file of its labels: whose they are."""
     prompt = (
         f"prompt {judge.prompt_name} {judge.prompt_version}"
@@ -273,27 +282,27 @@ def first_line(judge: MachineJudge) -> str:
     )
 
 
-class PoolPairs:
+class PoolPairFinder:
     """Finds the pair of the pool that a label of a file is about, by ids or by texts."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
         self.entries = {
             (topic, docno): row
-            for topic, docno, row in entries_of(campaign).values_list(
+            for topic, docno, row in get_pool_entries(campaign).values_list(
                 "topic__topic_id", "docno", "topic_id"
             )
         }
         self.texts: dict[tuple[str, str], tuple[int, str]] | None = None
 
-    def place_of(self, label: LabelOfFile) -> tuple[int, str] | None:
+    def place_of(self, label: FileLabel) -> tuple[int, str] | None:
         """(row of Topic, document id), None for a pair that the pool has not."""
         if not label.by_text:
             row = self.entries.get((label.topic, label.document))
             return None if row is None else (row, label.document)
         if self.texts is None:
             rows = (
-                entries_of(self.campaign)
+                get_pool_entries(self.campaign)
                 .exclude(document=None)
                 .values_list("topic__text", "document__text", "topic_id", "docno")
             )

@@ -12,16 +12,21 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Substr
 
 from annotation.core import display
-from annotation.core.resemblance import NEAR, Shingles, resemblance, shingles
+from annotation.core.resemblance import (
+    NEAR_DUPLICATE_THRESHOLD,
+    Shingles,
+    compute_resemblance,
+    make_shingles,
+)
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from annotation.selectors.judging import judgement_shown, pair_shown, pair_text
+from annotation.selectors.judging import get_pair_text, render_judgement, render_pair
 
-MOST_COMPARED = 200  # documents, the latest judged first
-MOST_CHARACTERS = 6000  # of each, from its beginning: about a thousand words
-MOST_SHOWN = 3
+MAX_COMPARED = 200  # documents, the latest judged first
+MAX_CHARACTERS = 6000  # of each, from its beginning: about a thousand words
+MAX_SHOWN = 3
 
 
-def given_pair(annotator: Membership, pair_id: int) -> Pair | None:
+def get_assigned_pair(annotator: Membership, pair_id: int) -> Pair | None:
     """The pair, if this annotator was given it or has judged it."""
     own = {"pair": OuterRef("pk"), "membership": annotator}
     given = Exists(Lease.objects.filter(**own)) | Exists(Judgement.objects.filter(**own))
@@ -32,7 +37,7 @@ def given_pair(annotator: Membership, pair_id: int) -> Pair | None:
     )
 
 
-def near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, Any]]:
+def find_near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, Any]]:
     """{resemblance, document, judgement} of at most three, the most alike first, of equals the one
     judged last; for a pair of the qualification none.
 
@@ -41,16 +46,20 @@ def near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, Any]]:
     if pair.kind == Pair.Kind.QUALIFICATION or pair.entry.document is None:
         return []
     campaign = annotator.campaign
-    here = _shingles(pair.entry.document.text[:MOST_CHARACTERS], campaign)
+    here = _cached_shingles(pair.entry.document.text[:MAX_CHARACTERS], campaign)
     compared = (
-        (resemblance(here, _shingles(beginning, campaign)), pair_id)
-        for pair_id, beginning in _graded(annotator, pair)
+        (compute_resemblance(here, _cached_shingles(beginning, campaign)), pair_id)
+        for pair_id, beginning in _graded_documents(annotator, pair)
     )
-    near = sorted((one for one in compared if one[0] >= NEAR), key=lambda one: -one[0])[:MOST_SHOWN]
-    return _shown(annotator, near)
+    near = sorted(
+        (one for one in compared if one[0] >= NEAR_DUPLICATE_THRESHOLD), key=lambda one: -one[0]
+    )[:MAX_SHOWN]
+    return _render_near_duplicates(annotator, near)
 
 
-def among(campaign: Campaign, pairs: Sequence[Pair]) -> dict[int, list[dict[str, Any]]]:
+def find_near_duplicates_among(
+    campaign: Campaign, pairs: Sequence[Pair]
+) -> dict[int, list[dict[str, Any]]]:
     """Of each pair {pair, resemblance} of its near-duplicates among these pairs of its topic, for a
     trial of the page; of the qualification none."""
     texts = {
@@ -58,16 +67,19 @@ def among(campaign: Campaign, pairs: Sequence[Pair]) -> dict[int, list[dict[str,
         for pair in pairs
         if pair.kind != Pair.Kind.QUALIFICATION and pair.entry.document is not None
     }
-    sets = {pk: _shingles(text[:MOST_CHARACTERS], campaign) for pk, text in texts.items()}
+    sets = {pk: _cached_shingles(text[:MAX_CHARACTERS], campaign) for pk, text in texts.items()}
     topics = {pair.pk: pair.topic_row for pair in pairs}
     near: dict[int, list[dict[str, Any]]] = {pair.pk: [] for pair in pairs}
     for one, other in permutations(sets, 2):
-        if topics[one] == topics[other] and (alike := resemblance(sets[one], sets[other])) >= NEAR:
+        if (
+            topics[one] == topics[other]
+            and (alike := compute_resemblance(sets[one], sets[other])) >= NEAR_DUPLICATE_THRESHOLD
+        ):
             near[one].append({"pair": other, "resemblance": alike})
     return near
 
 
-def _graded(annotator: Membership, pair: Pair) -> list[tuple[int, str]]:
+def _graded_documents(annotator: Membership, pair: Pair) -> list[tuple[int, str]]:
     """(pair, the beginning of its document) of what the annotator has graded of the topic, the last
     first; neither too fast nor as practice."""
     own = Judgement.objects.filter(
@@ -82,15 +94,17 @@ def _graded(annotator: Membership, pair: Pair) -> list[tuple[int, str]]:
         .exclude(standing=Judgement.Standing.TOO_FAST)
         .exclude(pair__kind=Pair.Kind.QUALIFICATION)
     )
-    beginning = Substr("pair__entry__document__text", 1, MOST_CHARACTERS)
-    return list(own.order_by("-judged_at", "-pk").values_list("pair_id", beginning)[:MOST_COMPARED])
+    beginning = Substr("pair__entry__document__text", 1, MAX_CHARACTERS)
+    return list(own.order_by("-judged_at", "-pk").values_list("pair_id", beginning)[:MAX_COMPARED])
 
 
-def _shingles(beginning: str, campaign: Campaign) -> Shingles:
-    return shingles(beginning[: display.shown_end(beginning, campaign.truncate_words)])
+def _cached_shingles(beginning: str, campaign: Campaign) -> Shingles:
+    return make_shingles(beginning[: display.shown_end(beginning, campaign.truncate_words)])
 
 
-def _shown(annotator: Membership, near: list[tuple[float, int]]) -> list[dict[str, Any]]:
+def _render_near_duplicates(
+    annotator: Membership, near: list[tuple[float, int]]
+) -> list[dict[str, Any]]:
     rows = Judgement.objects.filter(membership=annotator, pair__in=[pair_id for _, pair_id in near])
     revisions: dict[int, list[Judgement]] = {}
     for row in rows.select_related("pair__entry__topic", "pair__entry__document").order_by(
@@ -100,8 +114,10 @@ def _shown(annotator: Membership, near: list[tuple[float, int]]) -> list[dict[st
     return [
         {
             "resemblance": alike,
-            "document": pair_shown(pair_text(revisions[pair_id][-1].pair), annotator)["document"],
-            "judgement": judgement_shown(revisions[pair_id]),
+            "document": render_pair(get_pair_text(revisions[pair_id][-1].pair), annotator)[
+                "document"
+            ],
+            "judgement": render_judgement(revisions[pair_id]),
         }
         for alike, pair_id in near
     ]

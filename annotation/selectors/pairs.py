@@ -11,30 +11,30 @@ from django.db.models.functions import Coalesce
 from annotation.models import Campaign, Pair
 
 
-def kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
+def get_kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """The pairs whose topics are kept: all that is served, labelled, counted, shown and published.
     What was judged of the others stays stored, and is back when its topic is."""
     return Pair.objects.filter(campaign=campaign, removed=False)
 
 
-def waited_for(campaign: Campaign) -> QuerySet[Pair]:
+def get_unfinished_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """The ordinary pairs that have too few judgements. One that cannot be judged, and one whose
     text is missing, is waited for no longer; but where no pair has a text, as in a release that was
     imported without them, nothing is missing by chance."""
-    waiting = kept_pairs(campaign).filter(
+    waiting = get_kept_pairs(campaign).filter(
         kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed")
     )
     return (
         waiting.filter(without_text=False)
-        if kept_pairs(campaign).filter(without_text=False).exists()
+        if get_kept_pairs(campaign).filter(without_text=False).exists()
         else waiting
     )
 
 
-def counts_of_pairs(campaign: Campaign) -> dict[str, int]:
+def count_pairs_by_kind(campaign: Campaign) -> dict[str, int]:
     """How many kept pairs of each kind and how many topics there are now, and the highest priority:
     by the names of the campaign's fields."""
-    counts: dict[str, Any] = kept_pairs(campaign).aggregate(
+    counts: dict[str, Any] = get_kept_pairs(campaign).aggregate(
         n_pairs=Count("pk"),
         n_topics=Count("topic_row", distinct=True),
         n_gold=Count("pk", filter=Q(kind=Pair.Kind.GOLD)),
@@ -44,34 +44,34 @@ def counts_of_pairs(campaign: Campaign) -> dict[str, int]:
     return counts
 
 
-def special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:
+def get_special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:
     """The kept pairs of these kinds, none of them the ordinary one; found by the index of the
     special ones.
 
     SQLite uses a partial index only where its own condition is said.
     """
-    return kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds)
+    return get_kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds)
 
 
-def ruled_pairs(campaign: Campaign) -> QuerySet[Pair]:
+def get_ruled_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """The kept pairs with a label of the managers' own; a qualification pair has its known
     grade."""
     return (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(adjudicated_grade__isnull=False)
         .exclude(kind=Pair.Kind.QUALIFICATION)
     )
 
 
-def held_back(campaign: Campaign, topics: list[int] | None = None) -> int:
+def count_pairs_without_text(campaign: Campaign, topics: list[int] | None = None) -> int:
     """How many pairs still need judgements but have no stored text, so that nobody is served them.
     topics: of these rows only."""
-    pairs = kept_pairs(campaign).filter(without_text=True, open_slots__gt=0)
+    pairs = get_kept_pairs(campaign).filter(without_text=True, open_slots__gt=0)
     return (pairs.filter(topic_row__in=topics) if topics else pairs).count()
 
 
-def missing_judgements(campaign: Campaign) -> int:
+def count_missing_judgements(campaign: Campaign) -> int:
     """How many judgements ordinary pairs still need, those on somebody's screen among them."""
-    pairs = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False)
+    pairs = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False)
     sums = pairs.aggregate(open=Sum("open_slots"), held=Sum("held"))
     return (sums["open"] or 0) + (sums["held"] or 0)

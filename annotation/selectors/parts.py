@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from django.db.models import Count, Q
 
 from annotation.models import Membership, Pair
-from assay.pools.pool_kinds import STAGED
+from assay.pools.pool_kinds import STAGED_KINDS
 
-MOST_TESTS = 1000
+MAX_TERMS = 1000
 """More pairs than this above the target are not counted: that so many are a test of who may judge
 is not to be expected."""
 
 
-def parts_of(annotators: Sequence[Membership]) -> list[int | None]:
+def annotator_quotas(annotators: Sequence[Membership]) -> list[int | None]:
     """Of each annotator, with `campaign` loaded: the target, but at most the pairs that one person
     can judge; None without a target.
 
@@ -23,33 +23,33 @@ def parts_of(annotators: Sequence[Membership]) -> list[int | None]:
     small = [
         one.campaign_id
         for one in annotators
-        if one.goal is not None and not one.topic_rows and _may_be_short(one)
+        if one.goal is not None and not one.topic_rows and _may_exceed_pairs(one)
     ]
-    known = _counts(Q(campaign__in=small)) if small else {}
-    return [_part(one, known) for one in annotators]
+    known = _count_judgeable_pairs(Q(campaign__in=small)) if small else {}
+    return [_compute_quota(one, known) for one in annotators]
 
 
-def part_of(annotator: Membership) -> int | None:
-    return parts_of([annotator])[0]
+def annotator_quota(annotator: Membership) -> int | None:
+    return annotator_quotas([annotator])[0]
 
 
-def _may_be_short(annotator: Membership) -> bool:
+def _may_exceed_pairs(annotator: Membership) -> bool:
     campaign = annotator.campaign
     return (
-        campaign.least_priority is not None or campaign.n_pairs < (annotator.goal or 0) + MOST_TESTS
+        campaign.least_priority is not None or campaign.n_pairs < (annotator.goal or 0) + MAX_TERMS
     )
 
 
-def _part(annotator: Membership, known: dict[int, int]) -> int | None:
+def _compute_quota(annotator: Membership, known: dict[int, int]) -> int | None:
     goal, campaign = annotator.goal, annotator.campaign_id
     if goal is None:
         return None
     if annotator.topic_rows:
-        known = _counts(Q(campaign=campaign, topic_row__in=annotator.topic_rows))
+        known = _count_judgeable_pairs(Q(campaign=campaign, topic_row__in=annotator.topic_rows))
     return min(goal, max(known[campaign], annotator.n_judged)) if known.get(campaign) else goal
 
 
-def _counts(which: Q) -> dict[int, int]:
+def _count_judgeable_pairs(which: Q) -> dict[int, int]:
     """Campaign -> pairs that one person can judge: none of the test, and none that waits beyond the
     depth to which is judged."""
     pairs = (
@@ -58,7 +58,7 @@ def _counts(which: Q) -> dict[int, int]:
         .exclude(beyond_depth=True, counted=0)
     )
     return dict(
-        pairs.exclude(campaign__pool__kind__in=STAGED)
+        pairs.exclude(campaign__pool__kind__in=STAGED_KINDS)
         .values_list("campaign")
         .annotate(n=Count("pk"))
         .order_by()

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
-from annotation.selectors.parts import parts_of
+from annotation.selectors.parts import annotator_quotas
 
 
 @dataclass(frozen=True)
-class MyCampaign:
+class CampaignCard:
     """One card of the home page. `judged` and `target` are those of the judging page: the
     membership's own count (without practice and too fast answers) and part. `share` is judged /
     target, at most 1; None without a target."""
@@ -46,7 +46,7 @@ class MyCampaign:
         )
 
 
-def viewed_campaigns(user: User) -> list[Campaign]:
+def get_viewed_campaigns(user: User) -> list[Campaign]:
     """Those whose results the person reads and changes nothing in, the newest first; without
     drafts."""
     viewing = Campaign.objects.filter(
@@ -55,15 +55,15 @@ def viewed_campaigns(user: User) -> list[Campaign]:
     return list(viewing.exclude(state=Campaign.State.DRAFT).order_by("-created_at"))
 
 
-def my_campaigns(user: User) -> list[MyCampaign]:
+def get_annotator_campaigns(user: User) -> list[CampaignCard]:
     """Campaigns to judge in, the open and nearest deadline first."""
     rows = user.memberships.select_related("campaign", "campaign__collection").filter(
         role=Membership.Role.ANNOTATOR
     )
     own = list(rows.exclude(campaign__state=Campaign.State.DRAFT))
     judging = [
-        MyCampaign(m, m.campaign, m.n_judged, part, m.campaign.deadline)
-        for m, part in zip(own, parts_of(own), strict=True)
+        CampaignCard(m, m.campaign, m.n_judged, part, m.campaign.deadline)
+        for m, part in zip(own, annotator_quotas(own), strict=True)
     ]
     judging.sort(
         key=lambda card: (
@@ -76,7 +76,7 @@ def my_campaigns(user: User) -> list[MyCampaign]:
     return judging
 
 
-def managed_campaigns(user: User) -> list[Campaign]:
+def get_managed_campaigns(user: User) -> list[Campaign]:
     """Those that the person manages as a member, the newest first, with collection and pool."""
     own = user.memberships.filter(role=Membership.Role.MANAGER).values("campaign")
     return list(

@@ -14,17 +14,17 @@ from django.utils.translation import gettext as _
 
 from annotation.core.gold_rules import best_single_key, is_right, right_grades
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.selectors.pairs import kept_pairs, special_pairs
+from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
 
 BATCH = 500
-FAILED = (
+FAILED_MESSAGE = (
     "The qualification was not passed. The campaign's manager can let you try again or let you in."
 )
-THIS_TRY = Q(pk__gt=F("membership__qualification_after"))
+CURRENT_ATTEMPT = Q(pk__gt=F("membership__qualification_after"))
 """Of answers to qualification pairs: those since the manager last let the annotator try again."""
 
 
-class Score(NamedTuple):
+class QualificationScore(NamedTuple):
     """right by the campaign's rule, and exactly the known grade, of judged; `total` pairs with a
     known grade."""
 
@@ -38,7 +38,7 @@ class Score(NamedTuple):
         return self.right / self.judged if self.judged else None
 
 
-def is_right_q(campaign: Campaign, *, grade: str, gold: str) -> Q:
+def correct_answer_filter(campaign: Campaign, *, grade: str, gold: str) -> Q:
     """Return the filter for judgements that are right by the campaign's rule; `grade` and `gold`
     name the fields with the two grades."""
     scale = campaign.grades
@@ -49,19 +49,19 @@ def is_right_q(campaign: Campaign, *, grade: str, gold: str) -> Q:
     return reduce(or_, by_gold)
 
 
-def asked_of(annotator: Membership) -> bool:
+def needs_qualification(annotator: Membership) -> bool:
     """Whether the annotator still has to pass the qualification."""
     campaign = annotator.campaign
     if not campaign.qualification_pass or annotator.qualified_at is not None:
         return False
-    return special_pairs(campaign, Pair.Kind.QUALIFICATION).exists()
+    return get_special_pairs(campaign, Pair.Kind.QUALIFICATION).exists()
 
 
-def feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, object]:
+def answer_feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, object]:
     """{right, grade, gold_grade, explanation} of an answer, and {judged, n_right, total, needed,
     passed} of the test so far; shown for qualification pairs only. `annotator` with its campaign;
     passed: None while pairs are left."""
-    result = score(annotator)
+    result = get_score(annotator)
     return {
         "right": pair.gold_grade is not None
         and is_right(
@@ -73,34 +73,40 @@ def feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, 
         "judged": result.judged,
         "n_right": result.right,
         "total": result.total,
-        "needed": needed(annotator.campaign, result.total),
-        "passed": passed(annotator.campaign, result),
+        "needed": required_correct(annotator.campaign, result.total),
+        "passed": qualification_result(annotator.campaign, result),
     }
 
 
-def needed(campaign: Campaign, total: int) -> int:
+def required_correct(campaign: Campaign, total: int) -> int:
     """How many of `total` right answers let one pass."""
     return math.ceil(campaign.qualification_pass * total - 1e-9)
 
 
-def passed(campaign: Campaign, result: Score) -> bool | None:
+def qualification_result(campaign: Campaign, result: QualificationScore) -> bool | None:
     """None while pairs are left."""
-    return result.right >= needed(campaign, result.total) if result.judged >= result.total else None
+    return (
+        result.right >= required_correct(campaign, result.total)
+        if result.judged >= result.total
+        else None
+    )
 
 
-def single_key_warnings(campaign: Campaign) -> list[str]:
+def get_single_key_warnings(campaign: Campaign) -> list[str]:
     """Return sentences for gold and for qualification that pressing one key all the time would
     pass; empty if it would not."""
     rows = (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .exclude(kind=Pair.Kind.NORMAL)
         .filter(gold_grade__isnull=False)
         .values_list("kind", "gold_grade")
     )
-    return warnings_of_gold([(kind, grade) for kind, grade in rows if grade is not None], campaign)
+    return make_single_key_warnings(
+        [(kind, grade) for kind, grade in rows if grade is not None], campaign
+    )
 
 
-def warnings_of_gold(golds: Iterable[tuple[str, int]], campaign: Campaign) -> list[str]:
+def make_single_key_warnings(golds: Iterable[tuple[str, int]], campaign: Campaign) -> list[str]:
     """The same for known grades (kind, grade) that the campaign, which need not be stored, has or
     will have."""
     grades_of: dict[str, list[int]] = {Pair.Kind.GOLD.value: [], Pair.Kind.QUALIFICATION.value: []}
@@ -119,7 +125,7 @@ def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> 
         return ""
     grade, n_right = best_single_key(campaign.gold_rule, golds, campaign.grades)
     if n_right < (
-        needed(campaign, len(golds))
+        required_correct(campaign, len(golds))
         if kind == Pair.Kind.QUALIFICATION and campaign.qualification_pass
         else len(golds)
     ):
@@ -146,40 +152,44 @@ def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> 
     )
 
 
-def score(annotator: Membership) -> Score:
+def get_score(annotator: Membership) -> QualificationScore:
     """How many qualification pairs the annotator got right, of those with a text; cannot judge is
     not right."""
-    right, exact = _right_and_exact(annotator.campaign)
-    pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
-    own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=annotator, current=True)
+    right, exact = _count_correct_and_exact(annotator.campaign)
+    pairs = get_special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(
+        without_text=False
+    )
+    own = Judgement.objects.filter(
+        CURRENT_ATTEMPT, pair__in=pairs, membership=annotator, current=True
+    )
     counts = own.aggregate(judged=Count("pk"), right=right, exact=exact)
-    return Score(counts["right"], counts["exact"], counts["judged"], pairs.count())
+    return QualificationScore(counts["right"], counts["exact"], counts["judged"], pairs.count())
 
 
-def _right_and_exact(campaign: Campaign) -> tuple[Count, Count]:
+def _count_correct_and_exact(campaign: Campaign) -> tuple[Count, Count]:
     """Of judgements: how many are right by the campaign's rule, and how many have the known
     grade."""
-    right = is_right_q(campaign, grade="grade", gold="pair__gold_grade")
+    right = correct_answer_filter(campaign, grade="grade", gold="pair__gold_grade")
     return Count("pk", filter=right), Count("pk", filter=Q(grade=F("pair__gold_grade")))
 
 
-def waiting() -> QuerySet[Membership]:
+def get_failed_annotators() -> QuerySet[Membership]:
     """Annotators of running campaigns who failed the qualification and wait for a manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     paused = Membership.objects.filter(
-        standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None
+        standing=Membership.Standing.PAUSED, standing_reason=FAILED_MESSAGE, qualified_at=None
     )
     return (
         paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
     )
 
 
-def gold_by_chance(campaign: Campaign) -> float:
+def chance_of_gold(campaign: Campaign) -> float:
     """Return the share of gold that pressing each key equally often gets right by the campaign's
     rule; NaN without gold."""
     scale, golds = (
         campaign.grades,
-        special_pairs(campaign, Pair.Kind.GOLD).values_list("gold_grade", flat=True),
+        get_special_pairs(campaign, Pair.Kind.GOLD).values_list("gold_grade", flat=True),
     )
     shares = [
         len(right_grades(campaign.gold_rule, gold, scale)) / len(scale)
@@ -189,12 +199,12 @@ def gold_by_chance(campaign: Campaign) -> float:
     return sum(shares) / len(shares) if shares else math.nan
 
 
-def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
+def get_known_scores(campaign: Campaign) -> dict[int, dict[str, QualificationScore]]:
     """For each annotator's membership id: `qualification` and `gold`, right and exact of those
     judged."""
     kinds = (Pair.Kind.QUALIFICATION, Pair.Kind.GOLD)
     pairs = dict(
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .exclude(kind=Pair.Kind.NORMAL)
         .filter(kind__in=kinds)
         .values_list("pk", "kind")
@@ -202,12 +212,12 @@ def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
     known = {kind: sum(its == kind for its in pairs.values()) for kind in kinds}
     ids = sorted(pairs)
     sums: dict[tuple[int, str], list[int]] = {}
-    right, exact = _right_and_exact(campaign)
+    right, exact = _count_correct_and_exact(campaign)
     for start in range(0, len(ids), BATCH):  # by the pairs, which are few, not by all judgements
         rows = Judgement.objects.filter(
             pair_id__in=ids[start : start + BATCH], current=True
         ).exclude(standing=Judgement.Standing.TOO_FAST)
-        rows = rows.filter(THIS_TRY | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
+        rows = rows.filter(CURRENT_ATTEMPT | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
         counts = rows.values_list("membership_id", "pair__kind").annotate(
             right=right, exact=exact, judged=Count("pk")
         )
@@ -215,9 +225,9 @@ def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
             sums[member, kind] = [
                 a + b for a, b in zip(sums.get((member, kind), [0, 0, 0]), counted, strict=True)
             ]
-    scores: dict[int, dict[str, Score]] = {}
+    scores: dict[int, dict[str, QualificationScore]] = {}
     for (member, kind), (n_right, n_exact, n_judged) in sums.items():
-        scores.setdefault(member, {})[kind] = Score(
+        scores.setdefault(member, {})[kind] = QualificationScore(
             n_right, n_exact, n_judged, known[Pair.Kind(kind)]
         )
     return scores

@@ -8,10 +8,10 @@ from django.db.models import F, QuerySet
 
 from annotation.models import Campaign, Judgement, Membership, Pair, Question
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 
 
-def questions_of(campaign: Campaign) -> QuerySet[Question]:
+def get_questions(campaign: Campaign) -> QuerySet[Question]:
     """Those without an answer first, the oldest first; then the answered ones, the latest first."""
     rows = Question.objects.filter(pair__campaign=campaign).select_related(
         "membership", "pair__entry__topic", "pair__entry__document"
@@ -19,24 +19,24 @@ def questions_of(campaign: Campaign) -> QuerySet[Question]:
     return rows.order_by(F("answered_at").desc(nulls_first=True), "pk")
 
 
-def n_unanswered(campaign: Campaign) -> int:
+def count_unanswered(campaign: Campaign) -> int:
     """By who asked: a campaign has few annotators and many pairs."""
     return Question.objects.filter(membership__campaign=campaign, answered_at=None).count()
 
 
-def own_questions(annotator: Membership) -> list[dict[str, Any]]:
+def get_own_questions(annotator: Membership) -> list[dict[str, Any]]:
     """The annotator's own, the latest first, at most 100."""
     rows = Question.objects.filter(membership=annotator).select_related(
         "pair__entry__topic", "pair__entry__document"
-    )[:MOST_SHOWN]
+    )[:MAX_SHOWN]
     judged = Judgement.objects.filter(
         membership=annotator, current=True, pair__in=[row.pair_id for row in rows]
     )
     newest = dict(judged.exclude(pair__kind=Pair.Kind.QUALIFICATION).values_list("pair_id", "pk"))
-    return [{**question_shown(row), "judgement": newest.get(row.pair_id)} for row in rows]
+    return [{**render_question(row), "judgement": newest.get(row.pair_id)} for row in rows]
 
 
-def question_shown(row: Question) -> dict[str, Any]:
+def render_question(row: Question) -> dict[str, Any]:
     """A question with its answer; not who asked."""
     entry = row.pair.entry
     return {

@@ -11,10 +11,10 @@ from annotation.core.gold_rules import right_grades
 from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Membership, Pair
 from annotation.selectors import judging, near_duplicates, qualification
-from annotation.selectors.guidelines import guideline
-from annotation.selectors.pairs import kept_pairs
-from annotation.selectors.parts import part_of
-from annotation.services.judging.statements import rows_of
+from annotation.selectors.guidelines import render_guideline
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.selectors.parts import annotator_quota
+from annotation.services.judging.statements import fetch_rows
 
 SETTINGS = (
     "slug",
@@ -36,7 +36,7 @@ SETTINGS = (
 TRIAL_TOPICS, TRIAL_PAIRS_A_TOPIC = 3, 4
 
 
-NEEDED_ONCE = """SELECT k.text_format, g.number, g.text, g.note,
+SETUP_SQL = """SELECT k.text_format, g.number, g.text, g.note,
     EXISTS (SELECT 1 FROM annotation_feedback f WHERE f.membership_id = %(me)s),
     EXISTS (SELECT 1 FROM annotation_message s WHERE s.membership_id = %(me)s AND s.read_at IS NULL)
   FROM annotation_campaign c JOIN pooling_collection k ON k.id = c.collection_id
@@ -44,16 +44,18 @@ NEEDED_ONCE = """SELECT k.text_format, g.number, g.text, g.note,
   WHERE c.id = %(campaign)s"""
 
 
-def setup_of(annotator: Membership) -> dict[str, Any]:
+def get_setup(annotator: Membership) -> dict[str, Any]:
     """The campaign's settings, scale, terms and newest guidelines, and what the annotator has:
     choices, feedback given, unread messages.
 
     Of nobody, who is not stored, it is that of the campaign.
     """
     campaign = annotator.campaign
-    [row] = rows_of(NEEDED_ONCE, {"me": annotator.pk or 0, "campaign": campaign.pk})
+    [row] = fetch_rows(SETUP_SQL, {"me": annotator.pk or 0, "campaign": campaign.pk})
     text_format, number, text, note, has_given_feedback, has_messages = row
-    version = guideline(GuidelineVersion(number=number, text=text, note=note)) if number else None
+    version = (
+        render_guideline(GuidelineVersion(number=number, text=text, note=note)) if number else None
+    )
     unread = annotator.messages.filter(read_at=None).order_by("created_at") if has_messages else ()
     return {
         "campaign": {name: getattr(campaign, name) for name in SETTINGS}
@@ -61,20 +63,20 @@ def setup_of(annotator: Membership) -> dict[str, Any]:
         "scale": campaign.scale,
         "guideline": {**version, "acknowledged": annotator.guideline_read} if version else None,
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
-        "profile": judging.choices_of(annotator),
+        "profile": judging.get_display_settings(annotator),
         "pseudonym": annotator.pseudonym,
-        "part": part_of(annotator),
+        "part": annotator_quota(annotator),
         "feedback_given": bool(has_given_feedback),
-        "has_judged": annotator.pk is not None and judging.has_judged(annotator),
+        "has_judged": annotator.pk is not None and judging.has_judgements(annotator),
         "messages": [{"id": row.pk, "text": row.text, "at": row.created_at} for row in unread],
     }
 
 
-def trial_pairs(campaign: Campaign) -> list[Pair]:
+def get_trial_pairs(campaign: Campaign) -> list[Pair]:
     """The pairs of a trial: those of the qualification, then the first four of each of three
     topics, as the pool has them."""
     pairs = (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(without_text=False)
         .select_related("campaign", "entry__topic", "entry__document")
         .order_by("position")
@@ -94,7 +96,7 @@ def trial_pairs(campaign: Campaign) -> list[Pair]:
     ]
 
 
-def _known(pair: Pair) -> dict[str, Any] | None:
+def _render_known_grade(pair: Pair) -> dict[str, Any] | None:
     """Of a qualification pair the known grade, the grades that count as right, and the
     explanation."""
     if pair.kind != Pair.Kind.QUALIFICATION or pair.gold_grade is None:
@@ -103,21 +105,25 @@ def _known(pair: Pair) -> dict[str, Any] | None:
     return {"grade": pair.gold_grade, "right": right, "explanation": pair.gold_explanation}
 
 
-def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
+def get_trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     """Everything that the judging page asks the server for in a trial, at once: the browser plays
     the server's part.
 
     annotator: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the
     qualification come with their known grade."""
-    pairs = trial_pairs(campaign)
-    near = near_duplicates.among(campaign, pairs) if campaign.show_near_duplicates else {}
+    pairs = get_trial_pairs(campaign)
+    near = (
+        near_duplicates.find_near_duplicates_among(campaign, pairs)
+        if campaign.show_near_duplicates
+        else {}
+    )
     n_tests = sum(pair.kind == Pair.Kind.QUALIFICATION for pair in pairs)
     shown = []
     for pair in pairs:
         shown.append(
             {
-                **judging.pair_shown(judging.pair_text(pair), annotator),
-                "known": _known(pair),
+                **judging.render_pair(judging.get_pair_text(pair), annotator),
+                "known": _render_known_grade(pair),
                 "near": near.get(pair.pk, []),
             }
         )
@@ -125,10 +131,10 @@ def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
     return {
         **{
             name: value
-            for name, value in setup_of(annotator).items()
+            for name, value in get_setup(annotator).items()
             if name not in of_annotators_alone
         },
         "min_active_ms": round(campaign.min_active_seconds * 1000),
-        "needed": qualification.needed(campaign, n_tests) if n_tests else 0,
+        "needed": qualification.required_correct(campaign, n_tests) if n_tests else 0,
         "pairs": shown,
     }

@@ -10,7 +10,7 @@ from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
 
 
-def record(
+def record_event(
     campaign: Campaign, actor: User | None, action: AuditAction, subject: str = "", **details: Any
 ) -> None:
     """actor None: the software itself, or a command run by the operator."""

@@ -14,7 +14,7 @@ class CampaignError(Exception):
     """One sentence that says what is wrong and what to do."""
 
 
-class Contradictory(CampaignError):
+class ContradictionError(CampaignError):
     pass
 
 

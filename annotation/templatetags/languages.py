@@ -18,7 +18,7 @@ from annotation import languages
 register = template.Library()
 
 
-def _words() -> str:
+def _script_words_url() -> str:
     """Address of the scripts' words; empty in English, which stands in the scripts."""
     code = translation.get_language() or settings.LANGUAGE_CODE
     return "" if code == settings.LANGUAGE_CODE else static(f"words/{code}.json")
@@ -27,7 +27,7 @@ def _words() -> str:
 @register.simple_tag
 def page_language() -> SafeString:
     """Attributes of <html>: language, direction, and where the scripts' words are."""
-    code, words = translation.get_language() or settings.LANGUAGE_CODE, _words()
+    code, words = translation.get_language() or settings.LANGUAGE_CODE, _script_words_url()
     direction = SafeString(' dir="rtl"') if translation.get_language_bidi() else ""
     return format_html(
         ' lang="{}"{}{}', code, direction, format_html(' data-words="{}"', words) if words else ""
@@ -37,7 +37,7 @@ def page_language() -> SafeString:
 @register.simple_tag
 def words_ahead() -> SafeString:
     """The scripts' words are fetched beside the scripts, not after them."""
-    words = _words()
+    words = _script_words_url()
     return (
         format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words)
         if words
@@ -50,12 +50,12 @@ def words_of(modules: tuple[str, ...]) -> SafeString:
     """What these scripts say, in the page itself: they need not wait for all words
     (static/js/words.js)."""
     code = translation.get_language() or settings.LANGUAGE_CODE
-    words = {} if code == settings.LANGUAGE_CODE else _said_by(modules, code)
+    words = {} if code == settings.LANGUAGE_CODE else _module_words(modules, code)
     return json_script(words, "first-words") if words else SafeString("")
 
 
 @functools.cache
-def _said_by(modules: tuple[str, ...], code: str) -> dict[str, str | dict[str, str]]:
+def _module_words(modules: tuple[str, ...], code: str) -> dict[str, str | dict[str, str]]:
     folder = settings.BASE_DIR / "static"
     words = folder / "words" / f"{code}.json"
     if not words.exists():
@@ -74,7 +74,7 @@ def language_choice(context: Context) -> list[tuple[str, str, bool]]:
     """(code, own name, whether the person has chosen it) of each language. Managers' pages are
     English whatever the choice."""
     chosen = (
-        languages.of_request(context["request"])
+        languages.request_language(context["request"])
         if "request" in context
         else translation.get_language()
     )
@@ -84,4 +84,4 @@ def language_choice(context: Context) -> list[tuple[str, str, bool]]:
 @register.simple_tag(takes_context=True)
 def is_translated(context: Context) -> bool:
     """Whether this page follows the chosen language."""
-    return "request" not in context or languages.is_on_way(context["request"].path)
+    return "request" not in context or languages.is_annotator_path(context["request"].path)

@@ -18,10 +18,10 @@ def manages_something(context: dict[str, Any]) -> bool:
     """Whether the pages of campaigns, collections and analyses are for this person; annotators have
     no business there."""
     user = context.get("user")
-    return user is not None and permissions.manages_something(user)
+    return user is not None and permissions.is_manager(user)
 
 
 @register.simple_tag
 def unanswered_questions(campaign: Campaign) -> int:
     """How many questions of annotators wait for an answer."""
-    return questions.n_unanswered(campaign)
+    return questions.count_unanswered(campaign)

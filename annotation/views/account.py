@@ -16,14 +16,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotation.forms import AccountForm, Owner, PasswordForm, TokenForm
-from annotation.languages import SESSION, of_request
+from annotation.forms import AccountForm, AccountOwner, PasswordForm, TokenForm
+from annotation.languages import SESSION_KEY, request_language
 from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
-from annotation.permissions import manages_something
+from annotation.permissions import is_manager
 from annotation.services.people import account_mails, accounts, sessions, tokens
 from pooling import tasks
 from pooling.permissions import SignedInRequest
-from pooling.platform.requests import row_number
+from pooling.platform.requests import parse_row_id
 
 
 @sensitive_post_parameters("current", "new", "password")
@@ -31,7 +31,7 @@ from pooling.platform.requests import row_number
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
-    user, profile = request.user, accounts.profile_of(request.user)
+    user, profile = request.user, accounts.get_profile(request.user)
     action = request.POST.get("action", "")
     initial = {
         "email": user.email,
@@ -42,7 +42,7 @@ def account(request: SignedInRequest) -> HttpResponse:
     by_institution = InstitutionAccount.objects.filter(
         user=user
     ).exists()  # such an account gets no other way in, also by no link
-    owner = Owner(user, came_now=sessions.has_begun_now(request, user))
+    owner = AccountOwner(user, came_now=sessions.has_just_signed_in(request, user))
     details = AccountForm(
         request.POST if action == "details" else None,
         initial=initial,
@@ -60,7 +60,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         _change_password(request, password)
         return redirect("account")
     if action == "drop-token":
-        ApiTokenRow.objects.filter(user=user, pk=row_number(request.POST.get("token"))).delete()
+        ApiTokenRow.objects.filter(user=user, pk=parse_row_id(request.POST.get("token"))).delete()
         messages.success(request, _("The token is no longer valid."))
         return redirect("account")
     if action in ("end-session", "end-others"):
@@ -70,10 +70,10 @@ def account(request: SignedInRequest) -> HttpResponse:
         new_token = _make_token(request, token_form)
     context = {
         "details": details,
-        "manages": manages_something(request),
+        "manages": is_manager(request),
         "by_institution": settings.INSTITUTION if by_institution else "",
         "password": password,
-        "sessions": sessions.open_sessions(user),
+        "sessions": sessions.get_open_sessions(user),
         "this_session": request.session.session_key,
         "token_form": token_form,
         "tokens": user.api_tokens.order_by("-created_at"),
@@ -92,8 +92,8 @@ def _change_details(request: SignedInRequest, profile: Profile, form: AccountFor
         request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""
     )
     profile.save(update_fields=["time_zone", "language", "to_do_address"])
-    request.session["time_zone"], request.session[SESSION] = profile.time_zone, profile.language
-    translation.activate(of_request(request))
+    request.session["time_zone"], request.session[SESSION_KEY] = profile.time_zone, profile.language
+    translation.activate(request_language(request))
     messages.success(request, _("Saved."))
 
 
@@ -101,8 +101,8 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
     request.user.set_password(form.cleaned_data["new"])
     request.user.save(update_fields=["password"])
     update_session_auth_hash(request, request.user)
-    sessions.note(request, request.user)
-    n = sessions.end(_others(request))
+    sessions.remember_session(request, request.user)
+    n = sessions.end_sessions(_other_sessions(request))
     messages.success(
         request,
         _("Your password is changed. All other browsers are signed out.")
@@ -111,15 +111,17 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
     )
 
 
-def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
+def _other_sessions(request: SignedInRequest) -> QuerySet[OpenSession]:
     """The person's sessions without the one that asks."""
-    return sessions.open_sessions(request.user).exclude(session=request.session.session_key)
+    return sessions.get_open_sessions(request.user).exclude(session=request.session.session_key)
 
 
 def _end_sessions(request: SignedInRequest, action: str) -> None:
-    rows = _others(request)
-    n = sessions.end(
-        rows.filter(pk=row_number(request.POST.get("session"))) if action == "end-session" else rows
+    rows = _other_sessions(request)
+    n = sessions.end_sessions(
+        rows.filter(pk=parse_row_id(request.POST.get("session")))
+        if action == "end-session"
+        else rows
     )
     messages.success(
         request,

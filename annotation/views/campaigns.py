@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.core.estimate import workload
+from annotation.core.estimate import estimate_workload
 from annotation.core.presets import guidelines_text
-from annotation.core.scale import MOST_GRADES, NAMES
+from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
 from annotation.forms_campaign import (
     BaseScale,
     CampaignPoolForm,
@@ -31,23 +31,28 @@ from annotation.forms_campaign import (
 )
 from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
-from annotation.permissions import managed_campaign, may_create
-from annotation.selectors.bands import band_previews
-from annotation.selectors.drafts import contradicting_times, contradictions, too_few_in_time
-from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements, special_pairs
-from annotation.selectors.parts import part_of
+from annotation.permissions import can_create, get_managed_campaign
+from annotation.selectors.bands import preview_bands
+from annotation.selectors.drafts import capacity_warning, check_time_settings, find_contradictions
+from annotation.selectors.pairs import (
+    count_missing_judgements,
+    count_pairs_without_text,
+    get_kept_pairs,
+    get_special_pairs,
+)
+from annotation.selectors.parts import annotator_quota
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
 from annotation.services.people import accounts
 from annotation.views.people_lists import invitations_page, members_page
-from assay.formats.delimited import harmless
+from assay.formats.delimited import escape_formula
 from assay.formats.errors import FormatError
-from assay.formats.sets import settings_words
+from assay.formats.sets import format_settings
 from pooling.permissions import SignedInRequest
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
-from pooling.platform.removal import goes_with
-from pooling.platform.requests import row_number
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
+from pooling.platform.removal import count_dependent_rows
+from pooling.platform.requests import parse_row_id
 from pooling.services.matching import count_documents
 
 
@@ -61,10 +66,10 @@ class CampaignStep:
     missing: str
 
 
-STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
+STEP_KEYS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
 
 
-def steps_of(campaign: Campaign) -> list[CampaignStep]:
+def get_campaign_steps(campaign: Campaign) -> list[CampaignStep]:
     collection = campaign.collection
     pairs_there = collection.runs.exists() or collection.pools.exists()
     files = [
@@ -81,7 +86,7 @@ def steps_of(campaign: Campaign) -> list[CampaignStep]:
         CampaignStep(
             "files",
             _("Files"),
-            _("%(files)s to import") % {"files": _listed(files)} if files else "",
+            _("%(files)s to import") % {"files": _join_words(files)} if files else "",
         ),
         CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
         CampaignStep("rules", _("Rules"), ""),
@@ -94,7 +99,7 @@ def steps_of(campaign: Campaign) -> list[CampaignStep]:
     ]
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return (
         words[0]
         if len(words) == 1
@@ -114,7 +119,7 @@ def index(request: SignedInRequest) -> HttpResponse:
             memberships__user=request.user, memberships__role=Membership.Role.MANAGER
         )
     states = [(value, str(label)) for value, label in Campaign.State.choices]
-    state = ListChoice("state", _("State"), states, lambda rows, value: rows.filter(state=value))
+    state = RowFilter("state", _("State"), states, lambda rows, value: rows.filter(state=value))
     shown = ListPage(
         request,
         mine,
@@ -129,10 +134,10 @@ def index(request: SignedInRequest) -> HttpResponse:
         },
         choices=[state],
     )
-    return render(
+    return render_page(
         request,
         "annotation/campaigns.html",
-        {"campaigns": shown, "may_create": may_create(request)},
+        {"campaigns": shown, "may_create": can_create(request)},
     )
 
 
@@ -140,21 +145,21 @@ def index(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def settings(request: SignedInRequest, slug: str) -> HttpResponse:
     """Straight to the first step with something left to do, else to the rules."""
-    campaign = managed_campaign(request, slug)
-    first = next((step.key for step in steps_of(campaign) if step.missing), "rules")
+    campaign = get_managed_campaign(request, slug)
+    first = next((step.key for step in get_campaign_steps(campaign) if step.missing), "rules")
     return redirect("campaign-step", slug, first)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def step(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    if key not in PAGES:
+    campaign = get_managed_campaign(request, slug)
+    if key not in STEP_VIEWS:
         raise Http404("No such step.")
-    return PAGES[key](request, campaign)
+    return STEP_VIEWS[key](request, campaign)
 
 
-def _page(
+def _render_step(
     request: SignedInRequest,
     campaign: Campaign,
     key: str,
@@ -162,8 +167,8 @@ def _page(
     *,
     bad: bool = False,
 ) -> HttpResponse:
-    steps = steps_of(campaign)
-    after = STEPS[STEPS.index(key) + 1] if key != STEPS[-1] else ""
+    steps = get_campaign_steps(campaign)
+    after = STEP_KEYS[STEP_KEYS.index(key) + 1] if key != STEP_KEYS[-1] else ""
     frame = {
         "campaign": campaign,
         "steps": steps,
@@ -171,20 +176,20 @@ def _page(
         "next_step": after,
         "tab": "settings",
     }
-    return render(
+    return render_page(
         request, f"annotation/campaign_{key}.html", {**frame, **context}, status=400 if bad else 200
     )
 
 
-def _onward(request: SignedInRequest, campaign: Campaign, key: str) -> HttpResponse:
+def _redirect_after_save(request: SignedInRequest, campaign: Campaign, key: str) -> HttpResponse:
     """After saving: the next step while the campaign is made, the same page afterwards."""
     messages.success(request, _("Saved."))
     if "onward" in request.POST and campaign.state == Campaign.State.DRAFT:
-        return redirect("campaign-step", campaign.slug, STEPS[STEPS.index(key) + 1])
+        return redirect("campaign-step", campaign.slug, STEP_KEYS[STEP_KEYS.index(key) + 1])
     return redirect("campaign-step", campaign.slug, key)
 
 
-def _files(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _files_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     collection = campaign.collection
     removed = collection.topics.exclude(removed_reason="").count()
     counts = {
@@ -198,31 +203,31 @@ def _files(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "n_pools": collection.pools.count(),
         "n_documents": count_documents(collection),
     }
-    return _page(request, campaign, "files", counts)
+    return _render_step(request, campaign, "files", counts)
 
 
-def _pool(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _pool_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = CampaignPoolForm(campaign, request.POST or None, initial={"pool": campaign.pool_id})
     if request.method == "POST" and form.is_valid():
         try:
             if form.cleaned_data["settings"]:
-                service.take_settings(campaign, form.cleaned_data["pool"], actor=request.user)
+                service.apply_pool_settings(campaign, form.cleaned_data["pool"], actor=request.user)
             service.set_pool(campaign, form.cleaned_data["pool"], actor=request.user)
         except service.CampaignError as error:
             form.add_error("pool", str(error))
         else:
-            return _onward(request, campaign, "pool")
+            return _redirect_after_save(request, campaign, "pool")
     pools: list[Any] = list(
         campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs")
     )
     for pool in pools:
         pool.n_judgements = pool.n_pairs * campaign.judgements_per_pair
         pool.suggestion = (
-            settings_words(pool.suggested) if campaign.state == Campaign.State.DRAFT else ""
+            format_settings(pool.suggested) if campaign.state == Campaign.State.DRAFT else ""
         )
         pool.hours = pool.n_judgements * campaign.expected_seconds / 3600
     offered = any(pool.suggestion for pool in pools)
-    return _page(
+    return _render_step(
         request,
         campaign,
         "pool",
@@ -231,32 +236,32 @@ def _pool(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     )
 
 
-def _rules(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = RulesForm(
         request.POST or None, instance=Campaign.objects.get(pk=campaign.pk)
     )  # a copy: the form writes into its instance
     if request.method == "POST" and form.is_valid():
-        per_pair, missing = campaign.judgements_per_pair, missing_judgements(campaign)
+        per_pair, missing = campaign.judgements_per_pair, count_missing_judgements(campaign)
         try:
             service.update_campaign(campaign, actor=request.user, **form.cleaned_data)
         except service.CampaignError as error:
             form.add_error(None, str(error))
         else:
             if campaign.judgements_per_pair != per_pair and campaign.n_pairs:
-                messages.info(request, _effect(campaign, per_pair, missing))
-            return _onward(request, campaign, "rules")
+                messages.info(request, _describe_effect(campaign, per_pair, missing))
+            return _redirect_after_save(request, campaign, "rules")
     context = {
         "form": form,
         "grades": campaign.scale,
-        "bands": band_previews(campaign),
-        "contradicting": contradicting_times(campaign),
+        "bands": preview_bands(campaign),
+        "contradicting": check_time_settings(campaign),
     }
-    return _page(request, campaign, "rules", context, bad=bool(form.errors))
+    return _render_step(request, campaign, "rules", context, bad=bool(form.errors))
 
 
-def _effect(campaign: Campaign, per_pair: int, missing: int) -> str:
+def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     """What other judgements per pair change: how many are missing now, and were before."""
-    now = missing_judgements(campaign)
+    now = count_missing_judgements(campaign)
     hours = abs(now - missing) * campaign.expected_seconds / 3600
     n = campaign.judgements_per_pair
     said = ngettext(
@@ -278,7 +283,7 @@ def _effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     }
 
 
-def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _scale_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     initial = [{**grade} for grade in campaign.scale] + [
         {} for _ in range(MOST_GRADES - len(campaign.scale))
     ]
@@ -288,18 +293,20 @@ def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             for sentence in service.save_scale(campaign, forms.scale(), actor=request.user):
                 messages.info(request, sentence)
         except service.CampaignError as error:
-            return _page(
+            return _render_step(
                 request,
                 campaign,
                 "scale",
-                {"forms": forms, "error": str(error), "presets": NAMES},
+                {"forms": forms, "error": str(error), "presets": DEFAULT_NAMES},
                 bad=True,
             )
-        return _onward(request, campaign, "scale")
-    return _page(request, campaign, "scale", {"forms": forms, "presets": NAMES}, bad=forms.is_bound)
+        return _redirect_after_save(request, campaign, "scale")
+    return _render_step(
+        request, campaign, "scale", {"forms": forms, "presets": DEFAULT_NAMES}, bad=forms.is_bound
+    )
 
 
-def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _guidelines_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     newest = campaign.guidelines.last()
     text = (
         newest.text
@@ -322,17 +329,17 @@ def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             service.update_campaign(
                 campaign, actor=request.user, consent_text=form.cleaned_data["consent_text"]
             )
-            return _onward(request, campaign, "guidelines")
+            return _redirect_after_save(request, campaign, "guidelines")
     context = {
         "form": form,
         "newest": newest,
         "preview": preview,
         "versions": campaign.guidelines.order_by("-number"),
     }
-    return _page(request, campaign, "guidelines", context, bad=bool(form.errors))
+    return _render_step(request, campaign, "guidelines", context, bad=bool(form.errors))
 
 
-def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     action = request.POST.get("action", "")
     link_form = InvitationForm(request.POST if action == "link" else None)
     names_form = NamesForm(
@@ -340,13 +347,13 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     )
     problems: list[str] = []
     if action == "link" and link_form.is_valid():
-        accounts.invite(campaign=campaign, actor=request.user, **link_form.cleaned_data)
+        accounts.create_invitation(campaign=campaign, actor=request.user, **link_form.cleaned_data)
         return redirect("campaign-step", campaign.slug, "people")
     if action == "names" and names_form.is_valid():
         upload = names_form.cleaned_data["file"]
         try:
             text = upload.read().decode("utf-8") if upload else names_form.cleaned_data["names"]
-            invited = accounts.invite_many(
+            invited = accounts.create_invitations(
                 campaign=campaign,
                 actor=request.user,
                 people=accounts.read_names(text, file=upload.name if upload else "names"),
@@ -361,9 +368,9 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             )
             return redirect("campaign-step", campaign.slug, "people")
     if action == "revoke":
-        accounts.revoke(
+        accounts.revoke_invitation(
             invitation=get_object_or_404(
-                Invitation, campaign=campaign, pk=row_number(request.POST.get("invitation"))
+                Invitation, campaign=campaign, pk=parse_row_id(request.POST.get("invitation"))
             ),
             actor=request.user,
         )
@@ -380,13 +387,13 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "members": members,
     }
     bad = bool(problems) or any(form.is_bound and form.errors for form in (link_form, names_form))
-    return _page(request, campaign, "people", context, bad=bad)
+    return _render_step(request, campaign, "people", context, bad=bad)
 
 
-def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    n_qualification = special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
+def _open_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    n_qualification = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     n_special = campaign.n_gold + campaign.n_everyone
-    work = workload(
+    work = estimate_workload(
         campaign.n_pairs - n_special - n_qualification,
         per_pair=campaign.judgements_per_pair,
         n_special=n_special,
@@ -394,39 +401,44 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         target=campaign.target_per_annotator,
     )
     context = {
-        "contradictions": contradictions(campaign)
+        "contradictions": find_contradictions(campaign)
         if campaign.state == Campaign.State.DRAFT
         else [],
-        "too_few_in_time": too_few_in_time(campaign, work.judgements)
+        "too_few_in_time": capacity_warning(campaign, work.judgements)
         if campaign.state == Campaign.State.DRAFT
         else "",
         "n_special": n_special,
-        "n_open": kept_pairs(campaign)
+        "n_open": get_kept_pairs(campaign)
         .filter(open_slots__gt=0)
         .exclude(kind=Pair.Kind.QUALIFICATION)
         .count(),
-        "todo": [step for step in steps_of(campaign) if step.missing and step.key != "open"],
-        "n_held_back": held_back(campaign),
+        "todo": [
+            step for step in get_campaign_steps(campaign) if step.missing and step.key != "open"
+        ],
+        "n_held_back": count_pairs_without_text(campaign),
         "n_judgements": work.judgements,
         "hours": work.judgements * campaign.expected_seconds / 3600,
         "n_annotators": work.annotators,
-        "part": part_of(Membership(campaign=campaign)),
-        "may_create": may_create(request),
+        "part": annotator_quota(Membership(campaign=campaign)),
+        "may_create": can_create(request),
         "deletable": campaign.state in removal.DELETABLE,
     }
     if context["deletable"]:
-        context |= {"n_made": removal.n_judgements(campaign), "goes": goes_with(campaign)}
-    return _page(request, campaign, "open", context)
+        context |= {
+            "n_made": removal.count_judgements(campaign),
+            "goes": count_dependent_rows(campaign),
+        }
+    return _render_step(request, campaign, "open", context)
 
 
-PAGES = {
-    "files": _files,
-    "pool": _pool,
-    "rules": _rules,
-    "scale": _scale,
-    "guidelines": _guidelines,
-    "people": _people,
-    "open": _open,
+STEP_VIEWS = {
+    "files": _files_step,
+    "pool": _pool_step,
+    "rules": _rules_step,
+    "scale": _scale_step,
+    "guidelines": _guidelines_step,
+    "people": _people_step,
+    "open": _open_step,
 }
 
 
@@ -434,17 +446,19 @@ PAGES = {
 @require_POST
 def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
     """Open, pause, resume or close."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     action = request.POST.get("action", "")
     try:
         if action == "open":
             service.open_campaign(campaign, actor=request.user)
         elif action == "pause":
-            service.pause(campaign, reason=request.POST.get("reason", ""), actor=request.user)
+            service.pause_campaign(
+                campaign, reason=request.POST.get("reason", ""), actor=request.user
+            )
         elif action == "resume":
-            service.resume(campaign, actor=request.user)
+            service.resume_campaign(campaign, actor=request.user)
         elif action == "close":
-            service.close(campaign, actor=request.user)
+            service.close_campaign(campaign, actor=request.user)
         else:
             raise Http404("No such action.")
     except service.CampaignError as error:
@@ -465,7 +479,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def delete(request: SignedInRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     if request.POST.get("confirm") != campaign.slug:
         messages.error(
             request, _("Type %(slug)s to delete the campaign.") % {"slug": campaign.slug}
@@ -493,9 +507,9 @@ def delete(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 def guideline(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     """One version of the guidelines, for members."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     version = get_object_or_404(campaign.guidelines, number=number)
-    return render(
+    return render_page(
         request,
         "annotation/guideline.html",
         {
@@ -511,7 +525,7 @@ def guideline(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
 @require_safe
 def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
     """The open personal invitations as CSV: name, email, link, code."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     response = HttpResponse(
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{campaign.slug}-invitations.csv"'},
@@ -522,8 +536,8 @@ def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
         link = request.build_absolute_uri(reverse("join", args=[invitation.token]))
         writer.writerow(
             [
-                harmless(invitation.name),
-                harmless(invitation.email),
+                escape_formula(invitation.name),
+                escape_formula(invitation.email),
                 link,
                 invitation.code,
                 invitation.n_uses,

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.services.people import institution
 from annotation.services.people.accounts import PeopleError
-from annotation.services.people.institution import Identity
+from annotation.services.people.institution import InstitutionIdentity
 from annotation.views.people import next_page, start_session
 from pooling.platform.requests import is_from_trusted_proxy
 
@@ -38,21 +38,21 @@ def by_header(request: HttpRequest) -> HttpResponse:
         log.warning(
             "somebody asked for the sign-in by %s past the trusted proxy", settings.USER_HEADER
         )
-        return _refused(
+        return _render_refusal(
             request, _("This way in is open only through the institution's own proxy."), status=403
         )
     name = request.headers.get(settings.USER_HEADER, "").strip()
     if not name:
-        return _refused(
+        return _render_refusal(
             request,
             _("%(institution)s did not say who you are.") % {"institution": settings.INSTITUTION},
             status=403,
         )
     groups = request.headers.get(settings.GROUPS_HEADER, "") if settings.GROUPS_HEADER else ""
-    identity = Identity(
+    identity = InstitutionIdentity(
         f"header {name}", name, "", frozenset(word for word in re.split(r"[,;\s]+", groups) if word)
     )
-    return _enter(request, identity, next_page(request))
+    return _sign_in_identity(request, identity, next_page(request))
 
 
 @never_cache
@@ -64,8 +64,8 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
     try:
         package = importlib.import_module("mozilla_django_oidc.views")
     except ImportError:
-        log.error(institution.NO_PACKAGE)
-        return _refused(
+        log.error(institution.NO_PACKAGE_MESSAGE)
+        return _render_refusal(
             request,
             _(
                 "The package for this way in is not installed. Tell an administrator of this installation."
@@ -87,13 +87,13 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
     sent = states.pop(request.GET.get("state", ""), None)
     request.session["oidc_states"] = states
     if sent is None:
-        return _refused(
+        return _render_refusal(
             request,
             _("This browser did not ask to sign in, or has come back already. Sign in once more."),
             status=400,
         )
     if "code" not in request.GET:
-        return _refused(
+        return _render_refusal(
             request,
             _("%(institution)s did not sign you in.") % {"institution": settings.INSTITUTION},
             status=403,
@@ -101,7 +101,7 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
     request.session.save()
     oidc = importlib.import_module("annotation.oidc")
     try:
-        identity: Identity = oidc.Provider().identify(
+        identity: InstitutionIdentity = oidc.Provider().identify(
             request, nonce=sent["nonce"], code_verifier=sent["code_verifier"]
         )
     except oidc.WRONG as error:
@@ -114,20 +114,24 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
         sentence = _(
             "%(institution)s could not sign you in. Try once more; if it fails again, tell an administrator."
         )
-        return _refused(request, sentence % {"institution": settings.INSTITUTION}, status=502)
+        return _render_refusal(
+            request, sentence % {"institution": settings.INSTITUTION}, status=502
+        )
     wanted = request.session.get("oidc_login_next") or ""
     good = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-    return _enter(request, identity, wanted if good else reverse("home"))
+    return _sign_in_identity(request, identity, wanted if good else reverse("home"))
 
 
-def _enter(request: HttpRequest, identity: Identity, onward: str) -> HttpResponse:
+def _sign_in_identity(
+    request: HttpRequest, identity: InstitutionIdentity, onward: str
+) -> HttpResponse:
     try:
-        user = institution.account_of(identity)
+        user = institution.get_account(identity)
     except PeopleError as error:
-        return _refused(request, str(error), status=403)
+        return _render_refusal(request, str(error), status=403)
     start_session(request, user)
     return HttpResponseRedirect(onward)
 
 
-def _refused(request: HttpRequest, reason: str, *, status: int) -> HttpResponse:
+def _render_refusal(request: HttpRequest, reason: str, *, status: int) -> HttpResponse:
     return render(request, "annotation/institution_refused.html", {"reason": reason}, status=status)

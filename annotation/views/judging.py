@@ -22,15 +22,15 @@ from django.views.decorators.http import require_safe
 
 from annotation import permissions
 from annotation.models import Membership
-from annotation.selectors.setup import trial_pairs
-from annotation.views.shell import shell_of
+from annotation.selectors.setup import get_trial_pairs
+from annotation.views.shell import render_shell
 
-SCRIPTS = settings.BASE_DIR / "static" / "js"
+SCRIPTS_DIR = settings.BASE_DIR / "static" / "js"
 EARLY, FIRST, MAIN = "judge/early.js", "judge/first.js", "judge/main.js"
-IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";""", re.MULTILINE)
+IMPORT_PATTERN = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";""", re.MULTILINE)
 
 
-class Modules(NamedTuple):
+class PageModules(NamedTuple):
     """Static names of the judging page's modules, those of one time for the browser to fetch all at
     once."""
 
@@ -41,17 +41,17 @@ class Modules(NamedTuple):
 
 
 @functools.cache
-def modules() -> Modules:
-    early = _with_imports(EARLY)
-    document = _with_imports(FIRST) - early
-    rest = _with_imports(MAIN) - early - document
-    return Modules(
+def get_page_modules() -> PageModules:
+    early = _collect_imports(EARLY)
+    document = _collect_imports(FIRST) - early
+    rest = _collect_imports(MAIN) - early - document
+    return PageModules(
         first=tuple(f"js/{name}" for name in [*sorted(early), *sorted(document)]),
         then=tuple(f"js/{name}" for name in sorted(rest)),
     )
 
 
-def _with_imports(name: str) -> set[str]:
+def _collect_imports(name: str) -> set[str]:
     """It, what it imports, and what that imports. What lazy.js fetches later is asked for by
     import(...), so it is none of them."""
     names = {name}
@@ -59,7 +59,7 @@ def _with_imports(name: str) -> set[str]:
         missing := {
             posixpath.normpath(f"{posixpath.dirname(known)}/{name}")
             for known in names
-            for name in _imported(known)
+            for name in _read_imports(known)
         }
         - names
     ):
@@ -67,16 +67,16 @@ def _with_imports(name: str) -> set[str]:
     return names
 
 
-def _imported(name: str) -> list[str]:
-    return IMPORTED.findall((SCRIPTS / name).read_text(encoding="utf-8"))
+def _read_imports(name: str) -> list[str]:
+    return IMPORT_PATTERN.findall((SCRIPTS_DIR / name).read_text(encoding="utf-8"))
 
 
 @functools.cache
-def build() -> str:
+def build_digest() -> str:
     """Digest of the page's scripts: a page that was loaded with another one reloads itself when
     nothing waits to be sent."""
     digest = hashlib.sha256()
-    for path in sorted([*SCRIPTS.glob("*.js"), *SCRIPTS.glob("judge/*.js")]):
+    for path in sorted([*SCRIPTS_DIR.glob("*.js"), *SCRIPTS_DIR.glob("judge/*.js")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -86,12 +86,14 @@ def build() -> str:
 @ensure_csrf_cookie
 @require_safe
 def judge(request: HttpRequest, slug: str) -> HttpResponse:
-    membership = permissions.membership(request, slug)
+    membership = permissions.get_membership(request, slug)
     if membership.role == Membership.Role.MANAGER:
         return redirect("judge-try", slug)
     if membership.role == Membership.Role.VIEWER:
         return redirect("campaign-results", slug)
-    return HttpResponse(shell_of(request, membership, build=build(), modules=modules()))
+    return HttpResponse(
+        render_shell(request, membership, build=build_digest(), modules=get_page_modules())
+    )
 
 
 @login_required
@@ -100,8 +102,8 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def trial(request: HttpRequest, slug: str) -> HttpResponse:
     """The judging page as annotators see it, for managers: it counts nowhere."""
-    campaign = permissions.managed_campaign(request, slug)
-    if not trial_pairs(campaign):
+    campaign = permissions.get_managed_campaign(request, slug)
+    if not get_trial_pairs(campaign):
         messages.info(
             request,
             _(
@@ -110,7 +112,11 @@ def trial(request: HttpRequest, slug: str) -> HttpResponse:
         )
         return redirect("campaign-step", slug, "pool")
     nobody = Membership(campaign=campaign, user=cast(User, request.user))
-    return HttpResponse(shell_of(request, nobody, build=build(), modules=modules(), is_trial=True))
+    return HttpResponse(
+        render_shell(
+            request, nobody, build=build_digest(), modules=get_page_modules(), is_trial=True
+        )
+    )
 
 
 @login_required
@@ -118,7 +124,7 @@ def trial(request: HttpRequest, slug: str) -> HttpResponse:
 @ensure_csrf_cookie
 @require_safe
 def history(request: HttpRequest, slug: str) -> HttpResponse:
-    annotator = permissions.annotating(request, slug)
+    annotator = permissions.get_annotator(request, slug)
     return render(request, "annotation/history.html", {"campaign": annotator.campaign})
 
 
@@ -126,4 +132,4 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def current_build(request: HttpRequest, slug: str) -> HttpResponse:
     """Which scripts a page loaded now would have."""
-    return JsonResponse({"build": build()})
+    return JsonResponse({"build": build_digest()})

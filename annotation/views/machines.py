@@ -15,38 +15,38 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.audit_actions import AuditAction
-from annotation.forms_machine import EndpointForm, FileForm
-from annotation.machine.label_files import labels_of_file
+from annotation.forms_machine import EndpointForm, LabelFileForm
+from annotation.machine.label_files import read_label_file
 from annotation.models import Campaign, MachineJudge
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from annotation.selectors import machines as selectors
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from annotation.services.llm_judges import judges as machines
 from assay.formats.errors import FormatError
 from pooling import tasks
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
-from pooling.platform.page_files import render
-from pooling.selectors.jobs import shown
+from pooling.platform.page_files import render_page
+from pooling.selectors.jobs import make_job_view
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
     """All of the campaign; a POST makes one (action: endpoint or file)."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     action = request.POST.get("action", "")
     endpoint_form = EndpointForm(request.POST if action == "endpoint" else None, prefix="ask")
-    file_form = FileForm(
+    file_form = LabelFileForm(
         request.POST if action == "file" else None,
         request.FILES if action == "file" else None,
         prefix="file",
     )
-    form: EndpointForm | FileForm = endpoint_form if action == "endpoint" else file_form
+    form: EndpointForm | LabelFileForm = endpoint_form if action == "endpoint" else file_form
     if form.is_bound and form.is_valid():
         try:
-            judge = _made(request, campaign, form)
+            judge = _create_judge(request, campaign, form)
         except CampaignError as error:
             form.add_error(None, str(error))
         except FormatError as error:
@@ -66,7 +66,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         },
         per_page=20,
     )
-    counts = selectors.counts_of_each(campaign, list(judges))
+    counts = selectors.count_answers_by_judge(campaign, list(judges))
     judges.show([{"judge": judge, "counts": counts[judge.pk]} for judge in judges])
     context = {
         "campaign": campaign,
@@ -75,17 +75,19 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         "endpoint_form": endpoint_form if settings.MACHINE_ENDPOINTS else None,
         "file_form": file_form,
     }
-    return render(request, "annotation/machines.html", context, status=400 if form.errors else 200)
+    return render_page(
+        request, "annotation/machines.html", context, status=400 if form.errors else 200
+    )
 
 
-def _made(
-    request: SignedInRequest, campaign: Campaign, form: EndpointForm | FileForm
+def _create_judge(
+    request: SignedInRequest, campaign: Campaign, form: EndpointForm | LabelFileForm
 ) -> MachineJudge:
     if isinstance(form, EndpointForm):
-        return machines.add_judge(campaign, form.wanted(), actor=request.user)
+        return machines.create_judge(campaign, form.wanted(), actor=request.user)
     given = form.cleaned_data
-    labels = labels_of_file(given["file"].file, name=given["file"].name)
-    return machines.add_from_file(
+    labels = read_label_file(given["file"].file, name=given["file"].name)
+    return machines.create_judge_from_file(
         campaign,
         name=given["name"],
         model=given["model"],
@@ -96,7 +98,7 @@ def _made(
     )
 
 
-def _judge(campaign: Campaign, pk: int) -> MachineJudge:
+def _get_judge(campaign: Campaign, pk: int) -> MachineJudge:
     return get_object_or_404(
         campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
     )
@@ -105,10 +107,10 @@ def _judge(campaign: Campaign, pk: int) -> MachineJudge:
 @login_required
 @require_safe
 def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    judge = _judge(campaign, pk)
-    job = selectors.job_of(judge)
-    counts = selectors.counts_of(judge)
+    campaign = get_managed_campaign(request, slug)
+    judge = _get_judge(campaign, pk)
+    job = selectors.get_last_job(judge)
+    counts = selectors.count_answers(judge)
     rows: list[tuple[str, Any]] = [
         (name, n) for name, n in [*counts.outcomes.items(), *counts.troubles.items()] if n
     ]
@@ -118,34 +120,34 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "judge": judge,
         "counts": counts,
         "rows": rows,
-        "estimate": selectors.estimate(judge)
+        "estimate": selectors.estimate_judge_cost(judge)
         if judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
         else None,
         "priced": bool(judge.limits.get("price_in") or judge.limits.get("price_out")),
         "job": job,
-        "work": shown(job) if job else None,
+        "work": make_job_view(job) if job else None,
     }
-    return render(request, "annotation/machine.html", context)
+    return render_page(request, "annotation/machine.html", context)
 
 
 @login_required
 @require_POST
 def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """action: run, freeze or delete. Cancelling is the job's own."""
-    campaign = managed_campaign(request, slug)
-    judge = _judge(campaign, pk)
+    campaign = get_managed_campaign(request, slug)
+    judge = _get_judge(campaign, pk)
     action = request.POST.get("action")
     try:
         if action == "run":
-            tasks.send(machines.ask_to_run(judge, user=request.user))
+            tasks.send(machines.request_run(judge, user=request.user))
         elif action == "freeze":
-            machines.freeze(judge, actor=request.user)
+            machines.freeze_judge(judge, actor=request.user)
             messages.success(
                 request,
                 _("%(name)s is frozen: its labels cannot change any more.") % {"name": judge.name},
             )
         elif action == "delete":
-            machines.delete(judge, actor=request.user)
+            machines.delete_judge(judge, actor=request.user)
             messages.success(request, _("%(name)s is deleted.") % {"name": judge.name})
             return redirect("campaign-machines", slug)
     except CampaignError as error:
@@ -157,14 +159,19 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
 @require_safe
 def labels(request: SignedInRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """Qrels of their own, whose first line says whose they are."""
-    campaign = managed_campaign(request, slug)
-    judge = _judge(campaign, pk)
-    record(campaign, request.user, AuditAction.EXPORTED, f"labels of the machine {judge.name}")
-    return labels_file(judge)
+    campaign = get_managed_campaign(request, slug)
+    judge = _get_judge(campaign, pk)
+    record_event(
+        campaign, request.user, AuditAction.EXPORTED, f"labels of the machine {judge.name}"
+    )
+    return labels_response(judge)
 
 
-def labels_file(judge: MachineJudge) -> StreamingHttpResponse:
-    lines = [selectors.first_line(judge), *selectors.label_lines(selectors.labels_of(judge))]
+def labels_response(judge: MachineJudge) -> StreamingHttpResponse:
+    lines = [
+        selectors.label_file_header(judge),
+        *selectors.format_label_lines(selectors.get_labels(judge)),
+    ]
     name = f"{judge.campaign.slug}-machine-{slugify(judge.name) or judge.pk}.txt"
     return StreamingHttpResponse(
         lines,

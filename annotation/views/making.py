@@ -15,14 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.core.presets import PRESETS
 from annotation.forms_making import KnownPairsForm, NewCampaignForm
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign, may_create
-from annotation.selectors.qualification import single_key_warnings
+from annotation.permissions import can_create, get_managed_campaign
+from annotation.selectors.qualification import get_single_key_warnings
 from annotation.services.campaigns import known_pairs, starting
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.errors import CampaignError
 from assay.formats.errors import FormatError
 from pooling.permissions import SignedInRequest
-from pooling.platform.page_files import render
+from pooling.platform.page_files import render_page
 
 
 @login_required
@@ -30,7 +30,7 @@ from pooling.platform.page_files import render
 def new(request: SignedInRequest) -> HttpResponse:
     """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an
     empty one, made step by step."""
-    if not may_create(request):
+    if not can_create(request):
         raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     first = NewCampaignForm.beginning(request.user, request.GET)
     form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
@@ -57,7 +57,7 @@ def new(request: SignedInRequest) -> HttpResponse:
         "form": form,
         "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()],
     }
-    return render(
+    return render_page(
         request,
         "annotation/campaign_new.html",
         context,
@@ -66,7 +66,7 @@ def new(request: SignedInRequest) -> HttpResponse:
 
 
 def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
-    for says in single_key_warnings(campaign):
+    for says in get_single_key_warnings(campaign):
         messages.warning(request, says)
 
 
@@ -75,8 +75,8 @@ def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
 def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
     """A new draft with what this campaign has, but for its judgements; `people`: its annotators,
     too."""
-    campaign = managed_campaign(request, slug)
-    if not may_create(request):
+    campaign = get_managed_campaign(request, slug)
+    if not can_create(request):
         raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
     try:
@@ -98,7 +98,7 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def known(request: SignedInRequest, slug: str) -> HttpResponse:
     """Gold and qualification pairs from qrels of the collection, or from a file."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     form = KnownPairsForm(campaign.collection, request.POST, request.FILES)
     try:
         if not form.is_valid():
@@ -108,7 +108,7 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
         counts: dict[str, Any] = {
             name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")
         }
-        taken = known_pairs.take_known_pairs(
+        taken = known_pairs.add_known_pairs(
             campaign,
             form.rows(),
             counts_as=form.counts_as(),
@@ -118,7 +118,7 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     except known_pairs.GradesInDoubt as doubt:
         form.ask_for_grades(doubt)
-        return render(
+        return render_page(
             request,
             "annotation/campaign_known_pairs.html",
             {"campaign": campaign, "form": form},

@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotation.permissions import managed_campaign
-from annotation.selectors.parts import parts_of
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.parts import annotator_quotas
 from annotation.services.errors import CampaignError
 from annotation.services.people import messages as service
 from pooling.permissions import SignedInRequest
@@ -22,10 +22,10 @@ from pooling.tasks import send
 def remind(request: SignedInRequest, slug: str) -> HttpResponse:
     """annotator: pseudonyms. A POST shows the mails, with action=send it asks for them to be sent,
     with action=choose it only takes the choice."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     given = request.POST if request.method == "POST" else request.GET
     chosen, text = set(given.getlist("annotator")), given.get("text", "")
-    everybody = list(service.annotators(campaign))
+    everybody = list(service.get_annotators(campaign))
     members = [member for member in everybody if member.pseudonym in chosen]
     mails, problem = None, ""
     choosing = request.method != "POST" or request.POST.get("action") == "choose"
@@ -34,13 +34,13 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             if not members:
                 raise CampaignError(_("Choose somebody."))
-            mails = service.preview(campaign, members, text, address=address)
+            mails = service.preview_reminders(campaign, members, text, address=address)
             if request.POST.get("action") == "send":
-                job = service.ask_to_remind(
+                job = service.request_reminders(
                     campaign, members, text, address=address, actor=request.user
                 )
                 send(job)
-                if service.are_printed():
+                if service.is_console_backend():
                     messages.warning(
                         request,
                         _(
@@ -59,12 +59,12 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "people",
-        "everybody": zip(everybody, parts_of(everybody), strict=True),
+        "everybody": zip(everybody, annotator_quotas(everybody), strict=True),
         "chosen": chosen,
         "text": text or (service.STARTING_TEXT if choosing else ""),
         "mails": mails,
         "problem": problem,
-        "longest": service.LONGEST,
-        "printed": service.are_printed(),
+        "longest": service.MAX_TEXT,
+        "printed": service.is_console_backend(),
     }
     return render(request, "annotation/remind.html", context, status=400 if problem else 200)

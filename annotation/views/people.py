@@ -20,19 +20,19 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
-from annotation.selectors.parts import part_of
+from annotation.selectors.parts import annotator_quota
 from annotation.services.errors import CampaignError
 from annotation.services.people import account_mails, attempts, institution
 from annotation.services.people import accounts as people
 from annotation.services.people import messages as mails
-from annotation.services.people.attempts import password_turn
+from annotation.services.people.attempts import hashing_slot
 from pooling import tasks
 from pooling.api import problems
-from pooling.permissions import SignedInRequest, administering
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
-from pooling.platform.requests import address_of, row_number
-from pooling.platform.unavailable import Busy, retry_after
+from pooling.permissions import SignedInRequest, require_administrator
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import client_address, parse_row_id
+from pooling.platform.unavailable import ProcessBusy, retry_after_seconds
 
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -52,19 +52,19 @@ def start_session(request: HttpRequest, user: User) -> None:
     if request.user.is_authenticated:
         request.session.cycle_key()
     login(request, user, backend=LINK_BACKEND)
-    profile = people.profile_of(user)
+    profile = people.get_profile(user)
     request.session["time_zone"] = profile.time_zone
-    request.session[languages.SESSION] = profile.language or languages.known(
+    request.session[languages.SESSION_KEY] = profile.language or languages.known_language(
         request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME)
     )
 
 
-def _remembered(user: User, response: HttpResponse) -> HttpResponse:
+def _remember_browser(user: User, response: HttpResponse) -> HttpResponse:
     """The browser is known to this account from now on: strangers' failures do not lock it out."""
     secure = settings.SESSION_COOKIE_SECURE
     response.set_cookie(
         attempts.COOKIE,
-        attempts.cookie_for(user),
+        attempts.make_browser_cookie(user),
         max_age=attempts.COOKIE_SECONDS,
         secure=secure,
         httponly=True,
@@ -84,13 +84,13 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     form, status, headers = SignInForm(request.POST or None), 200, dict[str, str]()
     if request.method == "POST":
         try:
-            user = _signed_in_by(request, form) if form.is_valid() else None
+            user = _authenticate(request, form) if form.is_valid() else None
             status = 400
-        except Busy as busy:
+        except ProcessBusy as busy:
             form.add_error(None, str(busy))
-            user, status, headers = None, 503, {"Retry-After": str(retry_after())}
+            user, status, headers = None, 503, {"Retry-After": str(retry_after_seconds())}
         if user is not None:
-            return _remembered(
+            return _remember_browser(
                 user,
                 HttpResponse(status=204)
                 if wants_json
@@ -101,7 +101,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             "busy" if status == 503 else "not_signed_in",
             " ".join(map(str, form.non_field_errors())),
         )
-        problem = problems.body(
+        problem = problems.problem_body(
             max(400, status), code, message or _("Type user name and password.")
         )
         return JsonResponse(
@@ -112,7 +112,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.headers.get(
         "HX-Request"
     ):  # a part of a page that renews itself was sent here: the page stays, and says so above
-        answer = render(request, "annotation/_signed_out.html")
+        answer = render_page(request, "annotation/_signed_out.html")
         for name, value in (
             ("Retarget", "#signed-out"),
             ("Reselect", "unset"),
@@ -120,28 +120,30 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         ):
             answer.headers[f"HX-{name}"] = value
         return answer
-    page = render(
+    page = render_page(
         request,
         "annotation/sign_in.html",
-        {"form": form, "next": next_page(request), **institution.offered()},
+        {"form": form, "next": next_page(request), **institution.sign_in_options()},
         status=status,
     )
-    return _with_headers(page, headers)
+    return _add_headers(page, headers)
 
 
-def _with_headers(response: HttpResponse, headers: dict[str, str]) -> HttpResponse:
+def _add_headers(response: HttpResponse, headers: dict[str, str]) -> HttpResponse:
     for name, value in headers.items():
         response.headers[name] = value
     return response
 
 
-def _signed_in_by(request: HttpRequest, form: SignInForm) -> User | None:
+def _authenticate(request: HttpRequest, form: SignInForm) -> User | None:
     """Sign in the account of the valid form; None, with the reason in the form, if it is refused.
     Busy if too many are signing in."""
     username = form.cleaned_data["username"]
-    with password_turn():
-        attempt = attempts.SignIn(
-            username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, "")
+    with hashing_slot():
+        attempt = attempts.SignInAttempt(
+            username,
+            address=client_address(request),
+            cookie=request.COOKIES.get(attempts.COOKIE, ""),
         )
         if attempt.refused():
             form.add_error(None, _("Too many failed attempts. Wait five minutes and try again."))
@@ -161,7 +163,7 @@ def _signed_in_by(request: HttpRequest, form: SignInForm) -> User | None:
 @require_POST
 def choose_language(request: HttpRequest) -> HttpResponse:
     """For this browser, and where somebody is signed in for the account."""
-    code = languages.known(request.POST.get("language"))
+    code = languages.known_language(request.POST.get("language"))
     home = (
         next_page(request)
         if request.user.is_authenticated or request.POST.get("next")
@@ -171,7 +173,7 @@ def choose_language(request: HttpRequest) -> HttpResponse:
     if code:
         if request.user.is_authenticated:
             people.set_language(request.user, code)
-        request.session[languages.SESSION] = code
+        request.session[languages.SESSION_KEY] = code
         response.set_cookie(
             settings.LANGUAGE_COOKIE_NAME,
             code,
@@ -192,11 +194,11 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_for_link(request: HttpRequest) -> HttpResponse:
-    form, told = LinkForm(request.POST or None), {"printed": mails.are_printed()}
+    form, told = LinkForm(request.POST or None), {"printed": mails.is_console_backend()}
     if request.method == "POST" and form.is_valid():
-        if attempts.may_mail(form.cleaned_data["email"], address=address_of(request)):
+        if attempts.can_send_mail(form.cleaned_data["email"], address=client_address(request)):
             try:
-                job = account_mails.ask_for_sign_in_link(
+                job = account_mails.request_sign_in_link(
                     email=form.cleaned_data["email"],
                     address=request.build_absolute_uri("/sign-in/link/"),
                 )
@@ -204,15 +206,15 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
                     tasks.send(job)
             except CampaignError as error:
                 form.add_error("email", str(error))
-                return render(
+                return render_page(
                     request, "annotation/link_ask.html", {**told, "form": form}, status=503
                 )
-        return render(
+        return render_page(
             request,
             "annotation/link_sent.html",
             {**told, "email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes},
         )
-    return render(
+    return render_page(
         request,
         "annotation/link_ask.html",
         {**told, "form": form},
@@ -224,13 +226,13 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
     """A GET only asks (mail scanners follow links); the POST signs in."""
-    user = people.user_of_sign_in_link(identifier, token)
-    if user is None or (request.method == "POST" and not people.spend_sign_in_link(user)):
-        return render(request, "annotation/link_bad.html", status=410)
+    user = people.get_sign_in_link_user(identifier, token)
+    if user is None or (request.method == "POST" and not people.use_sign_in_link(user)):
+        return render_page(request, "annotation/link_bad.html", status=410)
     if request.method == "POST":
         start_session(request, user)
-        return _remembered(user, redirect("home"))
-    return render(request, "annotation/link_use.html", {"name": user.get_username()})
+        return _remember_browser(user, redirect("home"))
+    return render_page(request, "annotation/link_use.html", {"name": user.get_username()})
 
 
 @never_cache
@@ -238,8 +240,8 @@ def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
 def join_by_code(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        code = attempts.Code(
-            request.user if request.user.is_authenticated else None, address=address_of(request)
+        code = attempts.CodeAttempt(
+            request.user if request.user.is_authenticated else None, address=client_address(request)
         )
         try:
             if code.refused():
@@ -252,7 +254,7 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
         except people.PeopleError as error:
             code.failed()
             form.add_error("code", str(error))
-    return render(
+    return render_page(
         request, "annotation/join_code.html", {"form": form}, status=400 if form.errors else 200
     )
 
@@ -265,14 +267,14 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     try:
         invitation = people.find_invitation(token=token)
     except people.PeopleError as error:
-        return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
+        return render_page(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
     campaign = invitation.campaign
     form = None
     member = request.user if request.user.is_authenticated else None
     if member is not None:
         existing = Membership.objects.filter(campaign=campaign, user=member).first()
         if existing is not None:
-            return redirect(_start_of(existing))
+            return redirect(_start_url(existing))
     else:
         form = RegisterForm(request.POST or None, initial={"email": invitation.email})
     status, headers = 400 if form is not None and form.errors else 200, dict[str, str]()
@@ -280,24 +282,26 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         try:
             if form is None:
                 assert member is not None, "who is not signed in has the form"
-                membership = people.join(invitation=invitation, user=member)
+                membership = people.join_campaign(invitation=invitation, user=member)
             else:
-                with password_turn():
-                    membership = people.register(invitation=invitation, **form.cleaned_data)
+                with hashing_slot():
+                    membership = people.register_account(invitation=invitation, **form.cleaned_data)
         except people.PeopleError as error:
-            return render(request, "annotation/join_bad.html", {"reason": str(error)}, status=410)
-        except Busy as busy:
+            return render_page(
+                request, "annotation/join_bad.html", {"reason": str(error)}, status=410
+            )
+        except ProcessBusy as busy:
             assert form is not None, "only who registers waits for a turn"
             form.add_error(None, str(busy))
-            headers, status = {"Retry-After": str(retry_after())}, 503
+            headers, status = {"Retry-After": str(retry_after_seconds())}, 503
         else:
-            answer = redirect(_start_of(membership))
+            answer = redirect(_start_url(membership))
             if form is None:
                 return answer
             start_session(request, membership.user)
-            return _remembered(membership.user, answer)
+            return _remember_browser(membership.user, answer)
     part = (
-        part_of(Membership(campaign=campaign))
+        annotator_quota(Membership(campaign=campaign))
         if invitation.role == Membership.Role.ANNOTATOR
         else None
     )
@@ -308,10 +312,12 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "part": part,
         "guideline": campaign.guidelines.last(),
     }
-    return _with_headers(render(request, "annotation/join.html", context, status=status), headers)
+    return _add_headers(
+        render_page(request, "annotation/join.html", context, status=status), headers
+    )
 
 
-def _start_of(membership: Membership) -> str:
+def _start_url(membership: Membership) -> str:
     start = {
         Membership.Role.MANAGER.value: "campaign",
         Membership.Role.VIEWER.value: "campaign-results",
@@ -323,11 +329,11 @@ def _start_of(membership: Membership) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def accounts(request: SignedInRequest) -> HttpResponse:
     """Everybody with an account, for administrators: who may make collections and campaigns."""
-    administering(request)
+    require_administrator(request)
     if request.method == "POST":
-        user = get_object_or_404(get_user_model(), pk=row_number(request.POST.get("user")))
+        user = get_object_or_404(get_user_model(), pk=parse_row_id(request.POST.get("user")))
         give = request.POST.get("action") == "give"
-        people.set_maker(user, may_create=give, actor=request.user)
+        people.set_creator(user, may_create=give, actor=request.user)
         sentence = (
             _("%(name)s may make collections and campaigns.")
             if give
@@ -354,9 +360,7 @@ def accounts(request: SignedInRequest) -> HttpResponse:
             "last": "last_login",
             "makes": ("is_superuser", "profile__may_create", "username"),
         },
-        choices=[
-            ListChoice("who", _("Who"), words, lambda rows, value: rows.filter(rights[value]))
-        ],
+        choices=[RowFilter("who", _("Who"), words, lambda rows, value: rows.filter(rights[value]))],
         default="name",
     )
-    return render(request, "annotation/accounts.html", {"people": shown})
+    return render_page(request, "annotation/accounts.html", {"people": shown})

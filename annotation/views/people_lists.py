@@ -9,13 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Membership
-from annotation.models.members import LONGEST_INVITATION
-from pooling.platform.listing import ListChoice, ListPage
+from annotation.models.members import MAX_INVITATION_LENGTH
+from pooling.platform.listing import ListPage, RowFilter
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     """Open invitations, newest first: neither withdrawn nor expired, with uses left."""
-    ends = Coalesce(F("expires_at"), F("created_at") + LONGEST_INVITATION)  # Invitation.ends_at
+    ends = Coalesce(F("expires_at"), F("created_at") + MAX_INVITATION_LENGTH)  # Invitation.ends_at
     valid = campaign.invitations.alias(ends=ends).filter(revoked_at=None, ends__gt=timezone.now())
     return ListPage(
         request,
@@ -29,7 +29,7 @@ def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "made": "created_at",
         },
         choices=[
-            ListChoice(
+            RowFilter(
                 "role",
                 _("Role"),
                 Membership.Role.choices,
@@ -56,13 +56,13 @@ def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "joined": "joined_at",
         },
         choices=[
-            ListChoice(
+            RowFilter(
                 "role",
                 _("Role"),
                 Membership.Role.choices,
                 lambda rows, value: rows.filter(role=value),
             ),
-            ListChoice(
+            RowFilter(
                 "standing",
                 _("Standing"),
                 Membership.Standing.choices,

@@ -11,17 +11,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services.errors import CampaignError
 from annotation.services.judging import questions
 from pooling.permissions import SignedInRequest
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
-from pooling.platform.requests import row_number
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import parse_row_id
 
 PER_PAGE = 25
-WHICH = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answered"))]
+STATE_CHOICES = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answered"))]
 
 
 @login_required
@@ -29,16 +29,18 @@ WHICH = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answered"))]
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
     """All of the campaign, the open ones first. A POST answers one (action: answer, with `publish`
     also as an example) or publishes an answer that was given (action: publish)."""
-    campaign = managed_campaign(request, slug)
-    rows = selectors.questions_of(campaign)
+    campaign = get_managed_campaign(request, slug)
+    rows = selectors.get_questions(campaign)
     failed: dict[str, object] = {}
     if request.method == "POST":
-        question = get_object_or_404(rows, pk=row_number(request.POST.get("question")))
+        question = get_object_or_404(rows, pk=parse_row_id(request.POST.get("question")))
         try:
             if request.POST.get("action") != "publish":
-                questions.reply(question, request.POST.get("answer", ""), actor=request.user)
+                questions.answer_question(
+                    question, request.POST.get("answer", ""), actor=request.user
+                )
             if "publish" in request.POST or request.POST.get("action") == "publish":
-                version = questions.publish(question, actor=request.user)
+                version = questions.publish_example(question, actor=request.user)
                 messages.success(
                     request,
                     _(
@@ -67,10 +69,10 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
             "pair__entry__docno",
         ),
         choices=[
-            ListChoice(
+            RowFilter(
                 "show",
                 _("Which"),
-                WHICH,
+                STATE_CHOICES,
                 lambda asked, value: asked.filter(answered_at__isnull=value == "open"),
             )
         ],
@@ -81,8 +83,8 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         "tab": "questions",
         "questions": shown,
         "failed": failed,
-        "n_open": selectors.n_unanswered(campaign),
+        "n_open": selectors.count_unanswered(campaign),
     }
-    return render(
+    return render_page(
         request, "annotation/campaign_questions.html", context, status=400 if failed else 200
     )

@@ -14,28 +14,28 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.forms_campaign import ResultsLinkForm
 from annotation.models import Membership
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts, results_links
 from pooling.permissions import SignedInRequest
-from pooling.platform.page_files import render
-from pooling.platform.requests import row_number
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import parse_row_id
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 
 
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     action = request.POST.get("action", "")
     form = ResultsLinkForm(request.POST if action == "link" else None)
     viewers = campaign.memberships.filter(role=Membership.Role.VIEWER)
     made = ""
     if action == "link" and form.is_valid():
         try:
-            token = results_links.make_results_link(
+            token = results_links.create_results_link(
                 campaign,
                 name=form.cleaned_data["name"],
                 days=int(form.cleaned_data["days"]),
@@ -48,7 +48,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             form = ResultsLinkForm()
     elif action == "revoke":
         link = get_object_or_404(
-            campaign.results_links.filter(revoked_at=None), pk=row_number(request.POST.get("link"))
+            campaign.results_links.filter(revoked_at=None),
+            pk=parse_row_id(request.POST.get("link")),
         )
         results_links.revoke_results_link(link, actor=request.user)
         messages.success(
@@ -57,7 +58,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("campaign-readers", slug)
     elif action == "remove":
         accounts.remove_member(
-            get_object_or_404(viewers, pk=row_number(request.POST.get("viewer"))),
+            get_object_or_404(viewers, pk=parse_row_id(request.POST.get("viewer"))),
             actor=request.user,
         )
         messages.success(request, _("The person is no viewer of this campaign any more."))
@@ -68,8 +69,10 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "made": made,
         "links": campaign.results_links.select_related("created_by").order_by("-created_at")[
-            :MOST_SHOWN
+            :MAX_SHOWN
         ],
-        "viewers": viewers.select_related("user").order_by("pseudonym")[:MOST_SHOWN],
+        "viewers": viewers.select_related("user").order_by("pseudonym")[:MAX_SHOWN],
     }
-    return render(request, "annotation/readers.html", context, status=400 if form.errors else 200)
+    return render_page(
+        request, "annotation/readers.html", context, status=400 if form.errors else 200
+    )

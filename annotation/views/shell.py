@@ -22,9 +22,9 @@ from django.utils import timezone, translation
 from django.utils.html import escape
 
 from annotation.models import Membership
-from annotation.selectors.judging import choices_of
+from annotation.selectors.judging import get_display_settings
 
-MOST_KEPT = 128
+MAX_KEPT = 128
 _MARK = f"own{secrets.token_hex(12)}"  # nobody can write it into the name of a campaign
 _MARKS = re.compile(f"{_MARK}([a-z]+)")
 
@@ -45,7 +45,7 @@ class Shell(NamedTuple):
     build: str
 
 
-def shell_of(
+def render_shell(
     request: HttpRequest,
     annotator: Membership,
     *,
@@ -65,7 +65,7 @@ def shell_of(
             translation.get_language(),
         ),
         zone=timezone.get_current_timezone_name() if campaign.deadline else "",
-        guidelines_open=bool(choices_of(annotator).get("guidelines", True)),
+        guidelines_open=bool(get_display_settings(annotator).get("guidelines", True)),
         is_trial=is_trial,
         build=build,
     )
@@ -75,12 +75,12 @@ def shell_of(
         "theme": request.COOKIES.get("theme") or "auto",
         "csrf": get_token(request),
     }
-    parts = (_rendered.__wrapped__ if settings.DEBUG else _rendered)(shell, modules)
+    parts = (_render_parts.__wrapped__ if settings.DEBUG else _render_parts)(shell, modules)
     return "".join(escape(own[part]) if i % 2 else part for i, part in enumerate(parts))
 
 
-@lru_cache(maxsize=MOST_KEPT)
-def _rendered(shell: Shell, modules: Hashable) -> list[str]:
+@lru_cache(maxsize=MAX_KEPT)
+def _render_parts(shell: Shell, modules: Hashable) -> list[str]:
     """The page cut at its marks: text, name of what stands there, text, ..."""
     user = SimpleNamespace(pk=f"{_MARK}pk", get_username=f"{_MARK}name")
     context: dict[str, Any] = {

@@ -11,14 +11,14 @@ from assay.analyses.shared.counted_judgements import CountedJudgements
 from assay.analyses.shared.judged_files import (
     JudgementOptions,
     add_judgement_options,
-    dropped_rows,
+    count_dropped_rows,
     read_judged,
 )
-from assay.cli.base import FileCommand, Warn, whole_file
-from assay.counts import counted
+from assay.cli.base import FileCommand, Warn, write_text_atomically
+from assay.counts import format_count
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS, Aggregation
-from assay.labels.aggregation.dawid_skene import Rule
+from assay.labels.aggregation.dawid_skene import StoppingRule
 from assay.options import option
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -39,12 +39,12 @@ class Options(JudgementOptions):
         choices=tuple((name, WORDS.get(name, name)) for name in METHODS),
     )
     rule: str = option(
-        str(Rule.PENALISED),
+        str(StoppingRule.PENALISED),
         "Rule of Dawid and Skene",
         help="estimation by dawid-skene",
         choices=(
-            (str(Rule.PENALISED), "adds 0.01 to each count, until the posteriors converge"),
-            (str(Rule.CROWD_KIT), "as crowd-kit does"),
+            (str(StoppingRule.PENALISED), "adds 0.01 to each count, until the posteriors converge"),
+            (str(StoppingRule.CROWD_KIT), "as crowd-kit does"),
         ),
     )
     grades: str = option(
@@ -55,20 +55,20 @@ class Options(JudgementOptions):
     )
 
 
-def labels_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
+def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
     """Aggregate the judgements on all grades (`graded`), and relevant or not (`binary`)."""
     scales = {"graded": judged.table, "binary": judged.table.binary(judged.threshold)}
     return {
         name: METHODS[options.method](
-            table, min_judgements=options.min_judgements, **further_options(options)
+            table, min_judgements=options.min_judgements, **method_options(options)
         )
         for name, table in scales.items()
     }
 
 
-def further_options(options: Options) -> dict[str, Any]:
+def method_options(options: Options) -> dict[str, Any]:
     """Return the options of this method that the others do not have."""
-    return {"rule": Rule(options.rule)} if options.method == "dawid-skene" else {}
+    return {"rule": StoppingRule(options.rule)} if options.method == "dawid-skene" else {}
 
 
 def compute(
@@ -78,27 +78,27 @@ def compute(
     *,
     warn: Warn,
 ) -> Values:
-    """Count the labels of `labels_by_scale` by grade and by decision. Decisions are None for methods
+    """Count the labels of `aggregate_by_scale` by grade and by decision. Decisions are None for methods
     without them."""
     chosen = labels[options.grades]
     if not chosen.n_labelled:
         warn(
-            f"no pair has a label: none has {counted(options.min_judgements, 'counted judgement')}. "
+            f"no pair has a label: none has {format_count(options.min_judgements, 'counted judgement')}. "
             f"--min-judgements asks for fewer"
         )
     for name, aggregation in labels.items():
         if aggregation.ended is not None and not aggregation.ended.converged:
-            rounds = counted(aggregation.ended.rounds, "round")
+            rounds = format_count(aggregation.ended.rounds, "round")
             warn(
                 f"{options.method} did not converge on the {name} scale within {rounds}. Some labels "
                 f"might change in further rounds"
             )
     return {
         "pairs": chosen.n_labelled,
-        "dropped": {"too_few": chosen.n_too_few, **dropped_rows(judged.dropped)},
+        "dropped": {"too_few": chosen.n_too_few, **count_dropped_rows(judged.dropped)},
         **counts_of(chosen),
         **{name: counts_of(aggregation) for name, aggregation in labels.items()},
-        **further_options(options),
+        **method_options(options),
         "judgements": len(judged.table),
         "method": options.method,
         "threshold": judged.threshold,
@@ -122,8 +122,8 @@ def tables(result: Values) -> list[Table]:
         f"{n} {reason.replace('_', ' ')}" for reason, n in result["dropped"].items()
     )
     over = (
-        f"{counted(result['pairs'], 'labelled pair')} from "
-        f"{counted(result['judgements'], 'judgement')} by {result['method']}; dropped: {dropped}."
+        f"{format_count(result['pairs'], 'labelled pair')} from "
+        f"{format_count(result['judgements'], 'judgement')} by {result['method']}; dropped: {dropped}."
     )
     return [
         labels_table("graded", result["graded"], over),
@@ -158,7 +158,7 @@ def how_ended(counts: Values) -> str:
     how = "converged" if counts["converged"] else "not converged: the rounds ran out"
     likelihood = counts["log_likelihood"]
     return (
-        f"{counted(counts['rounds'], 'round')}, {how}"
+        f"{format_count(counts['rounds'], 'round')}, {how}"
         + ("" if likelihood is None else f", log-likelihood with the prior {likelihood:.6g}")
         + "."
     )
@@ -175,9 +175,9 @@ class Command(FileCommand):
     def compute(self, *, output: str | None, **given: Any) -> Values:
         options = Options.of(given)
         judged = read_judged(self, given)
-        labels = labels_by_scale(judged, options)
+        labels = aggregate_by_scale(judged, options)
         result = compute(judged, labels, options, warn=self.warn)
         if output:
-            with whole_file(output) as out:
+            with write_text_atomically(output) as out:
                 write_qrels(labels[options.grades].qrels(options.grades), out)
         return result

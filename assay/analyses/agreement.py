@@ -13,14 +13,14 @@ from assay.analyses.shared.counted_judgements import CountedJudgements
 from assay.analyses.shared.judged_files import (
     JudgementOptions,
     add_judgement_options,
-    dropped_rows,
+    count_dropped_rows,
     read_judged,
 )
-from assay.cli.base import FileCommand, positive
-from assay.counts import counted
-from assay.digits import text_of
-from assay.labels.agreement.bands import CAVEAT, band
-from assay.labels.agreement.report import agreement_report
+from assay.cli.base import FileCommand, parse_positive
+from assay.counts import format_count
+from assay.digits import format_with_error
+from assay.labels.agreement.bands import CAVEAT, interpretation_label
+from assay.labels.agreement.report import make_agreement_report
 from assay.options import option
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -63,7 +63,7 @@ def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Va
 
     seed: of the permutations for chance-level agreement. Undefined values are NaN, with the reason
     in `reasons`."""
-    report = agreement_report(
+    report = make_agreement_report(
         judged.table,
         threshold=judged.threshold,
         rng=np.random.default_rng(seed),
@@ -77,7 +77,7 @@ def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Va
         "pairs": report.n_pairs,
         "labelled_pairs": report.n_labelled,
         "judgements": report.n_judgements,
-        "dropped": dropped_rows(judged.dropped),
+        "dropped": count_dropped_rows(judged.dropped),
         "threshold": judged.threshold,
     }
 
@@ -115,8 +115,8 @@ def measures_table(result: Values) -> Table:
         for scale in SCALES:
             value = result[scale][name]
             if name == "chance_floor":
-                value = text_of(value, result[scale]["chance_floor_error"])
-            row += [value, (band(value) or "") if name in KAPPAS else ""]
+                value = format_with_error(value, result[scale]["chance_floor_error"])
+            row += [value, (interpretation_label(value) or "") if name in KAPPAS else ""]
         rows.append(row)
     for bound, text in enumerate(("alpha, lower bound (95% CI)", "alpha, upper bound (95% CI)")):
         row = [text]
@@ -130,8 +130,8 @@ def measures_table(result: Values) -> Table:
 def note_of(result: Values) -> str:
     """Return what the measures are over, the intervals, and the reasons for undefined values."""
     sentences = [
-        f"{counted(result['judgements'], 'judgement')} of {counted(result['pairs'], 'pair')} by "
-        f"{counted(len(result['annotators']), 'annotator')}; kappa linearly weighted and alpha "
+        f"{format_count(result['judgements'], 'judgement')} of {format_count(result['pairs'], 'pair')} by "
+        f"{format_count(len(result['annotators']), 'annotator')}; kappa linearly weighted and alpha "
         "ordinal on the full scale.",
         CAVEAT,
     ]
@@ -159,7 +159,7 @@ class Command(FileCommand):
         add_judgement_options(parser, Options)
         parser.add_argument(
             "--bootstrap",
-            type=positive,
+            type=parse_positive,
             default=1000,
             metavar="N",
             help="no effect, kept for scripts: the interval is not a bootstrap",

@@ -9,52 +9,52 @@ from typing import Any, NamedTuple
 
 from assay.analyses.shared.bootstrap_tables import tables
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.judged_files import scale_option
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    each_run,
-    measure_list,
-    one_qrels,
+    iterate_runs,
+    parse_measure_list,
+    read_one_qrels,
 )
-from assay.analyses.shared.planning import judged_table
-from assay.analyses.shared.rank_noise import RankNoise, wants_noise
-from assay.analyses.shared.reading import MEASURES_HINT, Reading
-from assay.cli.base import BadInput, Warn, positive
+from assay.analyses.shared.planning import read_label_table
+from assay.analyses.shared.rank_noise import RankNoise, is_noise_requested
+from assay.analyses.shared.reading import MEASURES_HINT, EvaluationOptions
+from assay.cli.base import BadInput, Warn, parse_positive
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.bootstrap import (
     BootstrapChunk,
     BootstrapTally,
     as_json,
-    chunks,
-    combine,
+    combine_tallies,
+    make_chunks,
     run_chunk,
-    summarise,
+    summarise_tally,
 )
 from assay.comparison.significance import Floats
-from assay.counts import counted, part_of
-from assay.formats.opening import lines
+from assay.counts import format_count, format_part
+from assay.formats.opening import iterate_lines
 from assay.labels.labels import LabelTable
 from assay.measures.evaluation import Evaluation, Evaluator
-from assay.measures.measures import Measure, name_of_condition
-from assay.measures.score_table import ScoreTable, score_table
+from assay.measures.measures import Measure, split_condition
+from assay.measures.score_table import ScoreTable, make_score_table
 from assay.options import add_options, option
 from assay.results import Values
 
-DEFAULT = "RR@100"
-RESERVED = frozenset(("seed", "undefined", "by_group"))
+DEFAULT_MEASURE = "RR@100"
+RESERVED_NAMES = frozenset(("seed", "undefined", "by_group"))
 """Keys of the result next to its conditions."""
 
 
 @dataclass(frozen=True)
-class Options(Reading):
+class Options(EvaluationOptions):
     measures: list[Measure] | None = option(
         None,
         "Measures",
-        help=f'space-separated measures (default "{DEFAULT}", none with --condition)',
+        help=f'space-separated measures (default "{DEFAULT_MEASURE}", none with --condition)',
         hint=MEASURES_HINT,
-        read=measure_list,
+        read=parse_measure_list,
         metavar='"..."',
         kind="measures",
     )
@@ -116,14 +116,16 @@ def plan(
         raise BadInput(
             f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}"
         )
-    work = chunks(trials=options.trials, seed=seed)
+    work = make_chunks(trials=options.trials, seed=seed)
     pieces = [(name, chunk) for name in scored for chunk in work]
 
     def finish(tallies: list[BootstrapTally]) -> Values:
         result: Values = {}
         for name, table in scored.items():
-            summary = summarise(
-                combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name)
+            summary = summarise_tally(
+                combine_tallies(
+                    tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name
+                )
             )
             result[name] = {
                 **as_json(summary, tags, table.scores, shown=shown),
@@ -145,14 +147,14 @@ def plan(
         return result
 
     shared = {name: table.scores for name, table in scored.items()}
-    return PieceworkPlan("bootstrap", _tally, shared, pieces, finish)
+    return PieceworkPlan("bootstrap", _run_piece, shared, pieces, finish)
 
 
 def refuse_names(names: Sequence[str]) -> None:
     """Raise BadInput for two conditions of one name, or the name of another part of the result."""
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise BadInput(f"two conditions are called {twice[0]}")
-    if taken := [name for name in names if name in RESERVED]:
+    if taken := [name for name in names if name in RESERVED_NAMES]:
         raise BadInput(
             f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name"
         )
@@ -178,13 +180,13 @@ def score_tables(
             evaluations[name].append(evaluator.evaluate(run))
     scored = {}
     for one in conditions:
-        scored[one.name] = score_table(evaluations[one.name], only=one.topics)
+        scored[one.name] = make_score_table(evaluations[one.name], only=one.topics)
         if not scored[one.name].topics:
             raise BadInput(f"condition {one.name}: no topic counts for all runs")
     return scored
 
 
-def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> BootstrapTally:
+def _run_piece(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> BootstrapTally:
     name, chunk = piece
     return run_chunk(scores[name], chunk)
 
@@ -199,22 +201,22 @@ class WrittenCondition(NamedTuple):
     level: int | None = None
 
 
-def condition(text: str) -> WrittenCondition:
+def parse_condition(text: str) -> WrittenCondition:
     """Parse NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]] for argparse."""
-    name, rest = name_of_condition(text)
+    name, rest = split_condition(text)
     parts = rest.split(",")
     if not name or not 2 <= len(parts) <= 4 or not parts[1]:
         raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]")
-    measures = measure_list(parts[0])
+    measures = parse_measure_list(parts[0])
     if len(measures) != 1:
         raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
     topics, level = [*parts[2:], "", ""][:2]
     return WrittenCondition(
-        name, measures[0], parts[1], topics or None, positive(level) if level else None
+        name, measures[0], parts[1], topics or None, parse_positive(level) if level else None
     )
 
 
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
         "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, "
         "percentiles, share of samples in which one run beats another."
@@ -229,7 +231,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             "--condition",
             action="append",
             default=[],
-            type=condition,
+            type=parse_condition,
             dest="conditions",
             metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]",
             help="further condition to rank the runs under; may be repeated",
@@ -256,13 +258,13 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         **given: Any,
     ) -> PieceworkPlan:
         options = Options.of(given)
-        measures = options.measures or ([] if conditions else measure_list(DEFAULT))
+        measures = options.measures or ([] if conditions else parse_measure_list(DEFAULT_MEASURE))
         written = [WrittenCondition(str(one), one, qrels) for one in measures] + conditions
         refuse_names([one.name for one in written])
         judged = {
-            path: one_qrels(self, path) for path in dict.fromkeys(one.qrels for one in written)
+            path: read_one_qrels(self, path) for path in dict.fromkeys(one.qrels for one in written)
         }
-        table = judged_table(self, given) if wants_noise(given) else None
+        table = read_label_table(self, given) if is_noise_requested(given) else None
         if table is not None and qrels not in judged:
             raise BadInput(f"no condition ranks under {qrels}, the qrels of these judgements")
         return plan(
@@ -278,7 +280,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
                 )
                 for one in written
             ],
-            each_run(self, runs, given),
+            iterate_runs(self, runs, given),
             options,
             judgements=table,
             behind=judged.get(qrels),
@@ -289,12 +291,12 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
 
     def topic_ids(self, path: str, judged: Collection[str]) -> set[str]:
         """Read topic ids, one per line. Raises BadInput if the qrels have none of them."""
-        ids = {text.split()[0] for _, text in lines(path) if text.strip()}
+        ids = {text.split()[0] for _, text in iterate_lines(path) if text.strip()}
         unknown = ids - set(judged)
         if unknown == ids:
-            raise BadInput(f"{path}: none of its {counted(len(ids), 'topic')} is in the qrels")
+            raise BadInput(f"{path}: none of its {format_count(len(ids), 'topic')} is in the qrels")
         if unknown:
             self.warn(
-                f"{path}: {part_of(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels"
+                f"{path}: {format_part(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels"
             )
         return ids

@@ -11,13 +11,13 @@ from assay.analyses.shared.pool_files import (
     PoolOptions,
     add_pool_options,
     pooled_topics,
-    tops_of_files,
+    read_tops,
 )
-from assay.cli.base import FileCommand, whole_file
-from assay.counts import counted
+from assay.cli.base import FileCommand, write_text_atomically
+from assay.counts import format_count
 from assay.formats.pool import write_pool
-from assay.pools.coverage import overlap, unique_pairs
-from assay.pools.depth import PooledPairs, depth_pool
+from assay.pools.coverage import compute_overlap, count_unique_pairs
+from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -26,13 +26,13 @@ def compute(pool: PooledPairs) -> Values:
     """Count the pairs of a pool by depth, those that only one run found, and the overlap of runs.
 
     overlap: share of the first run's pairs that the second run has too."""
-    shares = overlap(pool)
+    shares = compute_overlap(pool)
     return {
         "pairs": len(pool),
         "topics": len(pool.topics),
         "depth": pool.depth,
         "by_depth": pool.by_depth(),
-        "unique": dict(zip(pool.tags, unique_pairs(pool).tolist(), strict=True)),
+        "unique": dict(zip(pool.tags, count_unique_pairs(pool).tolist(), strict=True)),
         "overlap": {
             a: {b: shares[i, j] for j, b in enumerate(pool.tags)} for i, a in enumerate(pool.tags)
         },
@@ -41,7 +41,7 @@ def compute(pool: PooledPairs) -> Values:
 
 def tables(result: Values) -> list[Table]:
     tags = list(result["unique"])
-    pairs = f"{counted(result['pairs'], 'pair')} of {counted(result['topics'], 'topic')}"
+    pairs = f"{format_count(result['pairs'], 'pair')} of {format_count(result['topics'], 'topic')}"
     seed = f", seed {result['seed']}" if "seed" in result else ""
     depths: list[list[Cell]] = [[int(depth), n] for depth, n in result["by_depth"].items()]
     unique: list[list[Cell]] = [[tag, n] for tag, n in result["unique"].items()]
@@ -76,11 +76,11 @@ class Command(FileCommand):
     ) -> Values:
         options = PoolOptions.of(given)
         wanted = pooled_topics(runs, topics)
-        tops = tops_of_files(self, runs, options, wanted)
-        pool = depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
+        tops = read_tops(self, runs, options, wanted)
+        pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         if wanted is not None and (empty := len(set(wanted) - set(pool.topics))):
-            self.warn(f"{counted(empty, 'topic', 'has', 'have')} no document in any run")
+            self.warn(f"{format_count(empty, 'topic', 'has', 'have')} no document in any run")
         if output:
-            with whole_file(output) as out:
+            with write_text_atomically(output) as out:
                 write_pool(pool, out)
         return compute(pool)

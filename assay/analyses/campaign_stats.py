@@ -12,18 +12,18 @@ from assay.analyses.shared.counted_judgements import CountedJudgements
 from assay.analyses.shared.judged_files import (
     JudgementOptions,
     add_judgement_options,
-    dropped_rows,
+    count_dropped_rows,
     read_judged,
 )
-from assay.campaigns.statistics import campaign_statistics
+from assay.campaigns.statistics import compute_campaign_statistics
 from assay.cli.base import BadInput, FileCommand, Warn
 from assay.formats.pool import read_pool
-from assay.labels.labels import scale_warnings
+from assay.labels.labels import find_scale_warnings
 from assay.options import option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-COUNTS = {
+COUNT_LABELS = {
     "topics": "topics",
     "documents": "documents in the collection",
     "pairs": "judged pairs",
@@ -61,7 +61,7 @@ def compute(
     Undefined means are NaN."""
     if pool is not None and judged.only is not None:
         pool = [pair for pair in pool if pair[0] in judged.only]
-    statistics = campaign_statistics(
+    statistics = compute_campaign_statistics(
         judged.table,
         threshold=judged.threshold,
         min_judgements=options.min_judgements,
@@ -69,17 +69,17 @@ def compute(
         pool=pool,
     )
     for warning in statistics.warnings:
-        if warning not in scale_warnings(judged.table):  # the reader has reported that one
+        if warning not in find_scale_warnings(judged.table):  # the reader has reported that one
             warn(warning)
     return {
         **statistics_json(statistics),
-        "dropped": dropped_rows(judged.dropped),
+        "dropped": count_dropped_rows(judged.dropped),
         "threshold": judged.threshold,
     }
 
 
 def tables(result: Values) -> list[Table]:
-    counts: list[list[Cell]] = [[text, result[name]] for name, text in COUNTS.items()]
+    counts: list[list[Cell]] = [[text, result[name]] for name, text in COUNT_LABELS.items()]
     grades: list[list[Cell]] = [
         [str(grade), row["n"], row["share"], row["mean_seconds"], row["median_seconds"]]
         for grade, row in result["grades"].items()
@@ -109,7 +109,7 @@ class Command(FileCommand):
 
     def compute(self, *, pool: str | None, **given: Any) -> Values:
         judged = read_judged(self, given)
-        pairs: PairRanks | None = None if pool is None else ranks_of_file(pool)
+        pairs: PairRanks | None = None if pool is None else read_pool_ranks(pool)
         documents = None
         if judged.campaign is not None:
             source = self.stored_campaigns()
@@ -118,7 +118,7 @@ class Command(FileCommand):
         return compute(judged, Options.of(given), documents=documents, pool=pairs, warn=self.warn)
 
 
-def ranks_of_file(path: str) -> list[tuple[str, str, int]]:
+def read_pool_ranks(path: str) -> list[tuple[str, str, int]]:
     """Read (topic, document, best rank) of each pair of a pool file. Raises BadInput for pairs
     without a rank."""
     pairs = [(pair.topic, pair.document, pair.best_rank) for pair in read_pool(path)]

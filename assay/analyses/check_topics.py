@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.cli.base import FileCommand, whole_file
-from assay.counts import counted
+from assay.cli.base import FileCommand, write_text_atomically
+from assay.counts import format_count
 from assay.formats.exports import write_removed, write_topics
 from assay.formats.topics import TopicRecord, read_topics
-from assay.options import Checked, add_options, option
-from assay.pools.hygiene import Match, Removal, check_topics, need_of
+from assay.options import CheckedOptions, add_options, option
+from assay.pools.hygiene import MatchLevel, ProposedRemoval, check_topics, join_need
 from assay.results import Values
 from assay.tabular import Cell, Table
 
 
 @dataclass(frozen=True)
-class Options(Checked):
+class Options(CheckedOptions):
     match: str = option(
-        str(Match.EXACT),
+        str(MatchLevel.EXACT),
         "Duplicates",
         help="similarity of duplicates",
         choices=(
-            (str(Match.EXACT), "equal but for case and blanks"),
-            (str(Match.PUNCTUATION), "equal but for punctuation"),
-            (str(Match.SUSPECT), "also topics that a person should look at"),
+            (str(MatchLevel.EXACT), "equal but for case and blanks"),
+            (str(MatchLevel.PUNCTUATION), "equal but for punctuation"),
+            (str(MatchLevel.SUSPECT), "also topics that a person should look at"),
         ),
     )
 
@@ -36,7 +36,7 @@ def compute(topics: Sequence[TopicRecord], options: Options) -> Values:
     proposals = check_topics(
         [(topic.topic, topic.text) for topic in topics],
         match=options.match,
-        needs={topic.topic: need_of(topic.description, topic.narrative) for topic in topics},
+        needs={topic.topic: join_need(topic.description, topic.narrative) for topic in topics},
     )
     out = {proposal.topic for proposal in proposals}
     return {
@@ -50,7 +50,7 @@ def tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [
         [one["topic"], one["reason"], one["same_as"], one["text"]] for one in result["removed"]
     ]
-    note = f"{counted(result['kept'], 'topic')} to keep, {len(rows)} to remove ({result['match']})."
+    note = f"{format_count(result['kept'], 'topic')} to keep, {len(rows)} to remove ({result['match']})."
     return [
         Table("removed", "Topics to remove", ["topic", "reason", "same as", "text"], rows, note)
     ]
@@ -83,12 +83,12 @@ class Command(FileCommand):
     ) -> Values:
         topics_read = read_topics(topics)
         result = compute(topics_read, Options.of(given))
-        proposals = [Removal(**one) for one in result["removed"]]
+        proposals = [ProposedRemoval(**one) for one in result["removed"]]
         if keep:
             out = {proposal.topic for proposal in proposals}
-            with whole_file(keep) as file:
+            with write_text_atomically(keep) as file:
                 write_topics([topic for topic in topics_read if topic.topic not in out], file)
         if removed:
-            with whole_file(removed) as file:
+            with write_text_atomically(removed) as file:
                 write_removed(proposals, file)
         return result

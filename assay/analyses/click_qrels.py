@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from assay.cli.base import BadInput, FileCommand, whole_file
+from assay.cli.base import BadInput, FileCommand, write_text_atomically
 from assay.column_types import QrelsColumns
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.clicks import ClickCounts, read_clicks
 from assay.formats.qrels import write_qrels
 from assay.formats.tripclick import read_tripclick
-from assay.labels.clicks import THRESHOLDS, dctr_labels, raw_labels
-from assay.options import Checked, add_options, option
+from assay.labels.clicks import DEFAULT_THRESHOLDS, make_dctr_labels, make_raw_labels
+from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
 
-def rates(text: str) -> tuple[float, ...]:
+def parse_rates(text: str) -> tuple[float, ...]:
     """For argparse: ascending click-through rates from 0 to 1."""
     try:
         values = tuple(float(part) for part in text.split(","))
@@ -38,7 +38,7 @@ def rates(text: str) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Options(Checked):
+class Options(CheckedOptions):
     model: str = option(
         "dctr",
         "Click model",
@@ -48,11 +48,11 @@ class Options(Checked):
         ),
     )
     thresholds: tuple[float, ...] = option(
-        THRESHOLDS,
+        DEFAULT_THRESHOLDS,
         "Click-through rates",
         help="click-through rates above which the grade is 2, 3, ..., with dctr (default: "
-        f"{','.join(f'{rate:.2f}' for rate in THRESHOLDS)})",
-        read=rates,
+        f"{','.join(f'{rate:.2f}' for rate in DEFAULT_THRESHOLDS)})",
+        read=parse_rates,
         metavar="RATES",
     )
 
@@ -60,8 +60,8 @@ class Options(Checked):
 def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
     """Label every pair that was shown: 0 and 1 (raw), or 0, 1, 2, ... by click-through rate."""
     if options.model == "raw":
-        return raw_labels(counts)
-    return dctr_labels(counts, thresholds=options.thresholds)
+        return make_raw_labels(counts)
+    return make_dctr_labels(counts, thresholds=options.thresholds)
 
 
 def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
@@ -87,8 +87,8 @@ def tables(result: Values) -> list[Table]:
         for grade, n in result["labels"].items()
     ]
     note = (
-        f"{counted(result['pairs'], 'pair')} of {counted(result['topics'], 'topic')} from "
-        f"{counted(result['clicks'], 'click')} in {counted(result['sessions'], 'session')}."
+        f"{format_count(result['pairs'], 'pair')} of {format_count(result['topics'], 'topic')} from "
+        f"{format_count(result['clicks'], 'click')} in {format_count(result['sessions'], 'session')}."
     )
     title = f"Click labels by {result['model']}"
     return [Table("labels", title, ["grade", "pairs", "share"], rows, note)]
@@ -143,6 +143,6 @@ class Command(FileCommand):
         options = Options.of(given)
         qrels = click_labels(counts, options)
         if output:
-            with whole_file(output) as out:
+            with write_text_atomically(output) as out:
                 write_qrels(qrels, out)
         return compute(counts, qrels, options)

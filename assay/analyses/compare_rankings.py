@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from assay.analyses.evaluate import means_of, settings_of, topic_counts
+from assay.analyses.evaluate import count_topics, describe_settings, list_means
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.evaluate_tables import topics_table
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
-    each_run,
     evaluate_runs,
-    measure_list,
-    named_qrels,
+    iterate_runs,
+    parse_measure_list,
+    read_named_qrels,
 )
-from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
-from assay.analyses.shared.reading import Reading, measures_option
+from assay.analyses.shared.only_topics import add_topics_option, filter_qrels, read_topic_filter
+from assay.analyses.shared.reading import EvaluationOptions, measures_option
 from assay.analyses.shared.score_tables import scores_table
-from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from assay.charts.points import DrawnInterval, ScatterPoint, interval_chart, scatter_chart
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.rankings import tau_b
-from assay.comparison.rankings_of_qrels import Rankings, compare
-from assay.counts import counted
+from assay.comparison.rankings_of_qrels import QrelsRankings, compare_rankings
+from assay.counts import format_count
 from assay.measures.measures import Measure
 from assay.options import add_options, option
 from assay.results import Values
@@ -39,9 +39,9 @@ RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
 
 
 @dataclass(frozen=True)
-class Options(Reading):
+class Options(EvaluationOptions):
     measures: list[Measure] = measures_option(
-        DEFAULT_MEASURES, measure_list, begins=RANKING_MEASURES
+        DEFAULT_MEASURES, parse_measure_list, begins=RANKING_MEASURES
     )
     bootstrap: int = option(
         1000,
@@ -72,20 +72,20 @@ def compute(
             "rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice"
         )
     evaluations = evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part)
-    rankings = {name: Rankings.of(of_qrels) for name, of_qrels in evaluations.items()}
-    result: Values = compare(rankings, seed=seed, n_samples=options.bootstrap)
+    rankings = {name: QrelsRankings.of(of_qrels) for name, of_qrels in evaluations.items()}
+    result: Values = compare_rankings(rankings, seed=seed, n_samples=options.bootstrap)
     result["qrels"] = {
-        name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()
+        name: {e.tag: list_means(e) for e in of_qrels} for name, of_qrels in evaluations.items()
     }
     result["between_measures"] = {
-        name: between_measures(by_run) for name, by_run in result["qrels"].items()
+        name: correlate_measures(by_run) for name, by_run in result["qrels"].items()
     }
-    result["evaluated"] = {name: topic_counts(of_qrels) for name, of_qrels in evaluations.items()}
-    result["settings"] = {"bootstrap": options.bootstrap} | settings_of(options)
+    result["evaluated"] = {name: count_topics(of_qrels) for name, of_qrels in evaluations.items()}
+    result["settings"] = {"bootstrap": options.bootstrap} | describe_settings(options)
     return result
 
 
-def between_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+def correlate_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     """Return Kendall's tau-b of the rankings by each two measures under one qrels; NaN if
     undefined."""
     means = {
@@ -150,7 +150,7 @@ def tables(result: Values) -> list[Table]:
         "why no interval",
     ]
     note = (
-        f"{counted(len(next(iter(result['qrels'].values()))), 'system')}. A is the reference of "
+        f"{format_count(len(next(iter(result['qrels'].values()))), 'system')}. A is the reference of "
         "tau-ap; its variants a and b differ in the treatment of ties. RBO(0.9) gives most weight "
         "to the top ranks. Two qrels with a tau above 0.9 are considered equivalent (Voorhees). "
         "95% CI over the topics that both qrels have. Without one, the undecided pairs are those "
@@ -188,7 +188,7 @@ def pictures(result: Values) -> list[Picture]:
                 )
             )
         drawn.append(
-            intervals(
+            interval_chart(
                 rows,
                 caption=(
                     f"Kendall's tau-b between the rankings under {a} and {b}, with its interval "
@@ -205,7 +205,7 @@ def pictures(result: Values) -> list[Picture]:
     measure = next(iter(result["tau"]))
     swapped = {tag for pair in result["swaps"][measure][a][b] for tag in pair}
     spots = [
-        Spot(
+        ScatterPoint(
             tag,
             result["qrels"][a][tag][measure],
             result["qrels"][b][tag][measure],
@@ -216,7 +216,7 @@ def pictures(result: Values) -> list[Picture]:
         and result["qrels"][b][tag][measure] is not None
     ]
     drawn.append(
-        scatter(
+        scatter_chart(
             spots,
             kinds=["run", "run in a swapped pair"],
             caption=f"{measure} of each run under {a} and {b}",
@@ -227,7 +227,7 @@ def pictures(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, OfCampaign):
+class Command(ByTopicGroup, CampaignCommand):
     help = (
         "Compare the rankings of systems under two or more qrels: Kendall's tau, AP correlation, "
         "swapped and tied pairs, confidence intervals."
@@ -244,7 +244,7 @@ class Command(ByTopicGroup, OfCampaign):
             default=[],
             help="qrels, at least two (with --campaign at least one)",
         )
-        add_only_topics(parser)
+        add_topics_option(parser)
         add_options(parser, Options)
 
     def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -255,12 +255,12 @@ class Command(ByTopicGroup, OfCampaign):
         return {**prepared, "qrels": [f"{prepared['qrels']}={prepared['qrels']}", *further]}
 
     def compute(self, *, runs: list[str], qrels: list[str], seed: int, **options: Any) -> Values:
-        named = named_qrels(self, qrels)
+        named = read_named_qrels(self, qrels)
         all_topics = [topic for of_qrels in named.values() for topic in of_qrels.topics]
-        wanted = only_topics(self, options, all_topics, "the qrels")
+        wanted = read_topic_filter(self, options, all_topics, "the qrels")
         return compute(
-            {name: qrels_of(of_qrels, wanted) for name, of_qrels in named.items()},
-            each_run(self, runs, options),
+            {name: filter_qrels(of_qrels, wanted) for name, of_qrels in named.items()},
+            iterate_runs(self, runs, options),
             Options.of(options),
             seed=seed,
             warn=self.warn,

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.first_ranks import VerdictOptions, correction_option, first_ranks
-from assay.analyses.shared.measures import each_run, one_qrels
-from assay.analyses.shared.pictures import outcome_bars
-from assay.analyses.shared.verdict_tables import comparisons, p_value
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
+from assay.analyses.shared.first_ranks import VerdictOptions, correction_option, read_first_ranks
+from assay.analyses.shared.measures import iterate_runs, read_one_qrels
+from assay.analyses.shared.pictures import outcome_bar_chart
+from assay.analyses.shared.verdict_tables import comparison_tables, p_value_or_none
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.equal_runs import equal_runs
-from assay.comparison.outcomes import compare
-from assay.comparison.verdict_words import equal_runs_words
-from assay.comparison.verdicts import as_json, judge
+from assay.comparison.equal_runs import simulate_equal_runs
+from assay.comparison.outcomes import compare_ranks
+from assay.comparison.verdict_words import describe_equal_runs
+from assay.comparison.verdicts import as_json, judge_comparisons
 from assay.options import add_options
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -48,16 +48,16 @@ def compute(
     that both runs answer are undefined if there are none. Raises BadInput for Bonferroni without
     the number of comparisons. Source: Lin et al. (2021)."""
     refuse_unknown_family(options)
-    first = first_ranks(qrels, [run_a, run_b], options, warn=warn, part=part)
-    comparison = compare(*first.ranks)
-    (judged,) = judge(
+    first = read_first_ranks(qrels, [run_a, run_b], options, warn=warn, part=part)
+    comparison = compare_ranks(*first.ranks)
+    (judged,) = judge_comparisons(
         [comparison],
         alpha=options.alpha,
         decide=options.decide,
         correction=options.correction,
         family=options.family,
     )
-    rates = equal_runs(
+    rates = simulate_equal_runs(
         *first.ranks,
         alpha=options.alpha,
         decide=options.decide,
@@ -91,7 +91,7 @@ def tests_table(row: Values) -> Table:
         ("t", "t", ""),
     ]
     rows: list[list[Cell]] = [
-        ["RR, all topics", words, p_value(mrr[test]), None, scales[test], method]
+        ["RR, all topics", words, p_value_or_none(mrr[test]), None, scales[test], method]
         for test, words, method in of_all
     ]
     corrected = {} if row["correction"] == "none" else row["corrected"]
@@ -99,8 +99,8 @@ def tests_table(row: Values) -> Table:
         [
             "topics that one run answers",
             "binomial",
-            p_value(row["binomial"]),
-            p_value(corrected.get("binomial")),
+            p_value_or_none(row["binomial"]),
+            p_value_or_none(corrected.get("binomial")),
             "",
             "",
         ]
@@ -111,8 +111,8 @@ def tests_table(row: Values) -> Table:
                 [
                     f"{name}, topics that both runs answer",
                     words,
-                    p_value(row[key][test]),
-                    p_value(corrected.get(f"{key}_{test}")),
+                    p_value_or_none(row[key][test]),
+                    p_value_or_none(corrected.get(f"{key}_{test}")),
                     scales[test],
                     (methods["esl"] or "") if (key, test) == ("esl", "wsr") else "",
                 ]
@@ -125,14 +125,16 @@ def tests_table(row: Values) -> Table:
 
 
 def tables(result: Values) -> list[Table]:
-    return [*comparisons([result], rates=equal_runs_words(result)), tests_table(result)]
+    return [*comparison_tables([result], rates=describe_equal_runs(result)), tests_table(result)]
 
 
 def pictures(result: Values) -> list[Picture]:
-    return [outcome_bars([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")]
+    return [
+        outcome_bar_chart([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")
+    ]
 
 
-class Command(ByTopicGroup, OfCampaign):
+class Command(ByTopicGroup, CampaignCommand):
     help = (
         "Compare two runs by outcome (answered by neither, one, both), with tests and verdicts; "
         "differences are B minus A."
@@ -150,7 +152,7 @@ class Command(ByTopicGroup, OfCampaign):
     def compute(self, *, qrels: str, run_a: str, run_b: str, seed: int, **given: Any) -> Values:
         options = Options.of(given)
         refuse_unknown_family(options)  # before files are read
-        judged = one_qrels(self, qrels)
-        a, b = each_run(self, [run_a, run_b], given)
+        judged = read_one_qrels(self, qrels)
+        a, b = iterate_runs(self, [run_a, run_b], given)
         part = self.only_these is not None
         return compute(judged, a, b, options, seed=seed, warn=self.warn, part=part)

@@ -10,62 +10,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.comparison_tables import (
-    differences_picture,
-    helped_table,
+    assisted_table,
+    differences_chart,
+    fixed_topics_table,
     means_table,
-    measures_of,
     pairs_table,
-    these_topics_table,
+    result_measures,
 )
 from assay.analyses.shared.measures import (
-    each_run,
     evaluate_runs,
-    measures_or_estimates,
-    one_qrels,
+    iterate_runs,
+    parse_measures_or_estimates,
+    read_one_qrels,
 )
-from assay.analyses.shared.reading import SampledReading, alpha_option, measures_option
-from assay.analyses.shared.sampled_differences import compared_by_sample, pairs_to_compare
+from assay.analyses.shared.reading import SampledEvaluationOptions, alpha_option, measures_option
+from assay.analyses.shared.sampled_differences import compare_sampled_systems, pairs_to_compare
 from assay.analyses.shared.sampled_files import (
     SAMPLED_MEASURES,
     SampledPool,
-    sampled_measures,
-    sampled_pool,
+    measures_or_default,
+    read_sampled_pool,
 )
-from assay.analyses.shared.topic_groups import groups_of_topics
+from assay.analyses.shared.topic_groups import read_topic_groups
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.leading import compared_words
-from assay.comparison.significance import why_no_verdict
+from assay.comparison.leading import describe_comparison
+from assay.comparison.significance import no_verdict_reason
 from assay.comparison.system_comparison import (
     FAMILIES,
     TESTS,
-    Compared,
-    compare,
-    corrected,
+    PairComparisons,
+    compare_systems,
+    correct_p_values,
     deciding_p,
-    grouped,
+    find_significant,
+    group_systems,
     monte_carlo_error,
-    verdicts,
 )
-from assay.comparison.verdict_words import LOOKED_AT_OFTEN
-from assay.counts import counted
+from assay.comparison.verdict_words import REPEATED_TESTING_NOTE
+from assay.counts import format_count
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Table
 
 MEASURES = "nDCG@10 AP"
-DECIDES = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
+DECIDING_TESTS = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
 """The test that decides which systems differ, by correction."""
-FEWEST_RUNS = "one run cannot be compared, expected two or more"
+MIN_RUNS = "one run cannot be compared, expected two or more"
 
 
 @dataclass(frozen=True)
-class Options(SampledReading):
-    measures: list[Measure] = measures_option(MEASURES, measures_or_estimates)
+class Options(SampledEvaluationOptions):
+    measures: list[Measure] = measures_option(MEASURES, parse_measures_or_estimates)
     against: str = option(
         "all",
         "Compare",
@@ -117,11 +117,11 @@ def compute(
     on the scale of the measure. Without a test, there are means only, and the reason in
     `undefined`. Raises BadInput for fewer than two runs, an unknown tag in `against`, or measures
     or options of sampled pools. Source: Smucker, Allan and Carterette (2007); Carterette (2012)."""
-    refuse_sampled_only(options)
+    check_options(options)
     evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn)[""]
     tags = [evaluation.tag for evaluation in evaluations]
     if len(tags) < 2:
-        raise BadInput(FEWEST_RUNS)
+        raise BadInput(MIN_RUNS)
     pairs = pairs_to_compare(tags, options.against)
     result: Values = {}
     undefined: dict[str, str] = {}
@@ -130,7 +130,7 @@ def compute(
         answer = _compared(values, measure, tags, pairs, options, seed)
         if isinstance(answer, str):
             undefined[name] = answer
-            return empty(tags)
+            return empty_result(tags)
         return answer
 
     for column, measure in enumerate(map(str, options.measures)):
@@ -147,12 +147,12 @@ def compute(
         "family": options.family,
         "trials": options.trials,
         "alpha": options.alpha,
-        "letters_by": DECIDES[options.family],
+        "letters_by": DECIDING_TESTS[options.family],
     }
     return result | ({"undefined": undefined} if undefined else {})
 
 
-def refuse_sampled_only(options: Options) -> None:
+def check_options(options: Options) -> None:
     if options.rank_model:
         raise BadInput("--rank-model is for sampled pools (--sampled)")
     try:
@@ -168,8 +168,8 @@ def compute_sampled(
 
     Raises BadInput for fewer than two runs, an unknown tag in `against`, randomised Tukey HSD, and
     measures that are not estimates."""
-    options = replace(options, measures=sampled_measures(options.measures, MEASURES))
-    return compared_by_sample(
+    options = replace(options, measures=measures_or_default(options.measures, MEASURES))
+    return compare_sampled_systems(
         pool,
         runs,
         options.measures,
@@ -193,23 +193,23 @@ def _compared(
 
     values: float64 (n_topics, n_runs), without NaN."""
     if len(values) < 2:
-        return f"{counted(len(values), 'topic', 'counts', 'count')} for all runs, but a paired test needs two"
+        return f"{format_count(len(values), 'topic', 'counts', 'count')} for all runs, but a paired test needs two"
     rng = np.random.default_rng(seed)
-    made = compare(values, pairs, trials=options.trials, rng=rng, alpha=options.alpha)
-    held = corrected(made, values, options.family, rng=rng)
+    made = compare_systems(values, pairs, trials=options.trials, rng=rng, alpha=options.alpha)
+    held = correct_p_values(made, values, options.family, rng=rng)
     p = deciding_p(made, held, options.family)
-    different = verdicts(made, p, alpha=options.alpha)
+    different = find_significant(made, p, alpha=options.alpha)
     answer = {
         "means": dict(zip(tags, values.mean(axis=0).tolist(), strict=True)),
-        "pairs": [row_of(made, held, p, different, k, tags) for k in range(len(pairs))],
+        "pairs": [make_row(made, held, p, different, k, tags) for k in range(len(pairs))],
         "topics": len(values),
-        **grouped(made, values, different, tags),
+        **group_systems(made, values, different, tags),
     }
     how: Any = {"against": options.against, "family": options.family, "alpha": options.alpha}
-    return {"verdict": compared_words(measure, answer, **how), **answer}
+    return {"verdict": describe_comparison(measure, answer, **how), **answer}
 
 
-def empty(tags: Sequence[str]) -> Values:
+def empty_result(tags: Sequence[str]) -> Values:
     return {
         "verdict": "",
         "means": dict.fromkeys(tags),
@@ -220,8 +220,8 @@ def empty(tags: Sequence[str]) -> Values:
     }
 
 
-def row_of(
-    made: Compared,
+def make_row(
+    made: PairComparisons,
     held: Mapping[str, np.ndarray],
     p: np.ndarray,
     different: np.ndarray,
@@ -245,7 +245,7 @@ def row_of(
         "corrected": {test: held[test][k] for test in TESTS},
         "p": p[k],
         "opposed": bool(made.opposed[k]),
-        "different": None if why_no_verdict(made.n_topics) else bool(different[k]),
+        "different": None if no_verdict_reason(made.n_topics) else bool(different[k]),
         "effect": made.effect[k],
         "effect_interval": [made.effect_low[k], made.effect_high[k]],
         "wins": int(made.wins[k]),
@@ -255,7 +255,7 @@ def row_of(
 
 
 def tables(result: Values) -> list[Table]:
-    answers, settings = measures_of(result), result["settings"]
+    answers, settings = result_measures(result), result["settings"]
     means = means_table("scores", "Effectiveness of the systems", answers, settings)
     verdicts = [one["verdict"] for one in answers.values() if one["verdict"]]
     made = [replace(means, note=" ".join([*verdicts, means.note]))]
@@ -273,7 +273,7 @@ def tables(result: Values) -> list[Table]:
         by_pair = (
             make(measure, answer)
             for measure, answer in answers.items()
-            for make in (these_topics_table, helped_table)
+            for make in (fixed_topics_table, assisted_table)
         )
         made += [one for one in by_pair if one is not None]
         made.append(
@@ -290,13 +290,13 @@ def tables(result: Values) -> list[Table]:
 
 def pictures(result: Values) -> list[Picture]:
     return [
-        differences_picture(measure, one)
-        for measure, one in measures_of(result).items()
+        differences_chart(measure, one)
+        for measure, one in result_measures(result).items()
         if one["pairs"]
     ]
 
 
-class Command(OfCampaign):
+class Command(CampaignCommand):
     estimates_sampled = True
     help = (
         "Test the differences of systems on any measure: confidence intervals, raw and corrected "
@@ -332,19 +332,19 @@ class Command(OfCampaign):
         **options: Any,
     ) -> Values:
         if len(runs) < 2:
-            raise BadInput(FEWEST_RUNS)
+            raise BadInput(MIN_RUNS)
         if options["campaign"]:
-            self.note(LOOKED_AT_OFTEN)
+            self.note(REPEATED_TESTING_NOTE)
         chosen = Options.of(options)
-        read = each_run(self, runs, options)
+        read = iterate_runs(self, runs, options)
         if not sampled:
-            refuse_sampled_only(chosen)  # before files are read
-            judged = one_qrels(self, qrels)
-            groups = topic_groups and groups_of_topics(self, topic_groups, judged.topics)
+            check_options(chosen)  # before files are read
+            judged = read_one_qrels(self, qrels)
+            groups = topic_groups and read_topic_groups(self, topic_groups, judged.topics)
             return compute(judged, read, chosen, groups=groups or {}, seed=seed, warn=self.warn)
         if topic_groups is not None:
             raise BadInput(
                 "--topic-groups is for judged qrels; the probabilities of a sampled pool are "
                 "those of all its topics"
             )
-        return compute_sampled(sampled_pool(self, qrels), read, chosen, seed=seed)
+        return compute_sampled(read_sampled_pool(self, qrels), read, chosen, seed=seed)

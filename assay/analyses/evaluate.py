@@ -9,25 +9,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.evaluate_tables import NO_TOPIC, tables
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
+from assay.analyses.shared.evaluate_tables import NO_TOPIC_REASON, result_tables
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
-    each_run,
     evaluate_runs,
-    measures_or_estimates,
-    named_qrels,
+    iterate_runs,
+    parse_measures_or_estimates,
+    read_named_qrels,
 )
-from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
-from assay.analyses.shared.reading import Reading, SampledReading, measures_option
+from assay.analyses.shared.only_topics import add_topics_option, filter_qrels, read_topic_filter
+from assay.analyses.shared.reading import (
+    EvaluationOptions,
+    SampledEvaluationOptions,
+    measures_option,
+)
 from assay.analyses.shared.sampled_files import (
     SAMPLED_MEASURES,
     SampledPool,
     evaluate_sampled,
-    sampled_measures,
-    sampled_pool,
+    measures_or_default,
+    read_sampled_pool,
 )
-from assay.cli.base import BadInput, Warn, named_file, seed_number
+from assay.cli.base import BadInput, Warn, parse_named_file, parse_seed
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.evaluation import Evaluation
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
@@ -36,8 +40,8 @@ from assay.results import Values
 
 
 @dataclass(frozen=True)
-class Options(SampledReading):
-    measures: list[Measure] = measures_option(DEFAULT_MEASURES, read=measures_or_estimates)
+class Options(SampledEvaluationOptions):
+    measures: list[Measure] = measures_option(DEFAULT_MEASURES, read=parse_measures_or_estimates)
     per_topic: bool = option(False, "Scores per topic", help="include the score of every topic")
     intervals: bool = option(
         False,
@@ -66,18 +70,20 @@ def compute(
         raise BadInput(str(error)) from None
     under = evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part)
     result: Values = {
-        "qrels": {name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in under.items()}
+        "qrels": {
+            name: {e.tag: list_means(e) for e in of_qrels} for name, of_qrels in under.items()
+        }
     }
     if options.per_topic:
         result["per_topic"] = {
-            name: {e.tag: topics_of(e) for e in of_qrels} for name, of_qrels in under.items()
+            name: {e.tag: topic_values(e) for e in of_qrels} for name, of_qrels in under.items()
         }
     if options.intervals:
-        result |= intervals_of(under)
-    result["topics"] = {name: topic_counts(of_qrels) for name, of_qrels in under.items()}
-    result["settings"] = settings_of(options)
+        result |= list_intervals(under)
+    result["topics"] = {name: count_topics(of_qrels) for name, of_qrels in under.items()}
+    result["settings"] = describe_settings(options)
     undefined = {
-        name: {e.tag: NO_TOPIC for e in of_qrels if not e.n_averaged}
+        name: {e.tag: NO_TOPIC_REASON for e in of_qrels if not e.n_averaged}
         for name, of_qrels in under.items()
     }
     if any(undefined.values()):
@@ -96,22 +102,22 @@ def compute_sampled(
 
     pools: by name. seed: of the folds of the rank model. Raises BadInput for measures that are not
     estimates, and for `only_with_relevant`."""
-    measures = sampled_measures(options.measures, DEFAULT_MEASURES)
+    measures = measures_or_default(options.measures, DEFAULT_MEASURES)
     result = evaluate_sampled(pools, runs, measures, options, seed=seed)
     if not options.per_topic:
         del result["per_topic"]
-    return {**result, "settings": settings_of(options)}
+    return {**result, "settings": describe_settings(options)}
 
 
-def settings_of(options: Reading) -> Values:
+def describe_settings(options: EvaluationOptions) -> Values:
     return {key: getattr(options, key) for key in ("level", "topics", "scores")}
 
 
-def means_of(evaluation: Evaluation) -> dict[str, float]:
+def list_means(evaluation: Evaluation) -> dict[str, float]:
     return dict(zip(map(str, evaluation.measures), evaluation.means().tolist(), strict=True))
 
 
-def topics_of(evaluation: Evaluation) -> dict[str, dict[str, float]]:
+def topic_values(evaluation: Evaluation) -> dict[str, dict[str, float]]:
     """Return {measure: {topic: value}} for the topics that count, sorted."""
     order = sorted(range(len(evaluation.topics)), key=lambda i: evaluation.topics[i].encode())
     return {
@@ -124,7 +130,7 @@ def topics_of(evaluation: Evaluation) -> dict[str, dict[str, float]]:
     }
 
 
-def intervals_of(evaluations: Mapping[str, list[Evaluation]]) -> Values:
+def list_intervals(evaluations: Mapping[str, list[Evaluation]]) -> Values:
     """Return `interval` ({name: {tag: {measure: [low, high]}}}, NaN if undefined) and
     `interval_reason` (the same, with the reasons)."""
     # Imported here because only intervals need scipy.
@@ -146,7 +152,7 @@ def intervals_of(evaluations: Mapping[str, list[Evaluation]]) -> Values:
     return {"interval": interval, "interval_reason": reason}
 
 
-def topic_counts(evaluations: list[Evaluation]) -> Values:
+def count_topics(evaluations: list[Evaluation]) -> Values:
     """Count the topics of the qrels and those without relevant documents; for each run those
     missing, ignored (not in the qrels) and averaged over."""
     first = evaluations[0]
@@ -159,12 +165,12 @@ def topic_counts(evaluations: list[Evaluation]) -> Values:
     }
 
 
-class Command(ByTopicGroup, OfCampaign):
+class Command(ByTopicGroup, CampaignCommand):
     help = "Score runs under qrels: means over the topics and, on request, the score of each topic."
     takes_seed = False
     qrels_place = "judged"
     estimates_sampled = True
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")
@@ -183,10 +189,10 @@ class Command(ByTopicGroup, OfCampaign):
             help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate, by "
             f"default {SAMPLED_MEASURES}",
         )
-        add_only_topics(parser)
+        add_topics_option(parser)
         parser.add_argument(
             "--seed",
-            type=seed_number,
+            type=parse_seed,
             default=0,
             metavar="N",
             help="random seed of the folds of the rank model (default: 0)",
@@ -213,17 +219,17 @@ class Command(ByTopicGroup, OfCampaign):
                 "--rank-model is for sampled pools (--sampled): where everything is judged there is nothing to help"
             )
         if sampled:
-            files = dict(map(named_file, [judged, *qrels]))
+            files = dict(map(parse_named_file, [judged, *qrels]))
             if len(files) <= len(qrels):
                 raise BadInput("two pools have one name; name them, as in first=FILE")
-            pools = {name: sampled_pool(self, path) for name, path in files.items()}
-            return compute_sampled(pools, each_run(self, runs, given), options, seed=seed)
-        named = named_qrels(self, [judged, *qrels])
+            pools = {name: read_sampled_pool(self, path) for name, path in files.items()}
+            return compute_sampled(pools, iterate_runs(self, runs, given), options, seed=seed)
+        named = read_named_qrels(self, [judged, *qrels])
         all_topics = [topic for of_qrels in named.values() for topic in of_qrels.topics]
-        wanted = only_topics(self, given, all_topics, "the qrels")
+        wanted = read_topic_filter(self, given, all_topics, "the qrels")
         return compute(
-            {name: qrels_of(of_qrels, wanted) for name, of_qrels in named.items()},
-            each_run(self, runs, given),
+            {name: filter_qrels(of_qrels, wanted) for name, of_qrels in named.items()},
+            iterate_runs(self, runs, given),
             options,
             warn=self.warn,
             part=self.only_these is not None,

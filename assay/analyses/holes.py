@@ -11,37 +11,42 @@ from typing import IO, Any
 
 import numpy as np
 
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.holes_tables import tables
-from assay.analyses.shared.measures import all_runs, measure_list, one_qrels
+from assay.analyses.shared.measures import parse_measure_list, read_one_qrels, read_runs
 from assay.analyses.shared.reading import RunReading, measures_option
-from assay.analyses.shared.run_groups import groups_of_runs
-from assay.cli.base import BadInput, whole_file
+from assay.analyses.shared.run_groups import read_run_groups
+from assay.cli.base import BadInput, write_text_atomically
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.holes import (
-    MANY_HOLES,
-    SETTLED,
-    Bounds,
-    Hole,
+    MAX_MEAN_UNJUDGED,
+    NEGLIGIBLE_WIDTH,
+    ScoreBounds,
     TopicTop,
-    UniqueWorth,
-    enough_to_settle,
-    filled_ndcg,
-    filled_precision,
-    order_of_filling,
-    tops_under,
-    widths_left,
-    with_later,
-    worth_of_uniques,
+    UniqueDocumentGrades,
+    UnjudgedDocument,
+    add_later_judgements,
+    count_until_narrow,
+    imputed_ndcg,
+    imputed_precision,
+    judging_order,
+    mean_grade_of_unique_documents,
+    read_topic_tops,
+    remaining_score_range,
 )
-from assay.formats.pool import HEADER_LINE, pool_line
-from assay.measures.hole_bounds import bounds_of, depth_of, difference_of, why_not
+from assay.formats.pool import HEADER_LINE, format_pool_line
+from assay.measures.hole_bounds import (
+    compute_bounds,
+    compute_difference_bounds,
+    no_bounds_reason,
+    required_depth,
+)
 from assay.measures.measures import Measure
 from assay.options import add_options, option
 from assay.results import Values
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
-MOST_PRIORITY = 10_000
+MAX_PRIORITY = 10_000
 """Priorities of a pool are small numbers. Documents beyond this number share the lowest."""
 GroupOf = Callable[[Sequence[str]], Sequence[str]]
 """tags -> group of each run."""
@@ -49,7 +54,7 @@ GroupOf = Callable[[Sequence[str]], Sequence[str]]
 
 @dataclass(frozen=True)
 class Options(RunReading):
-    measures: list[Measure] = measures_option(MEASURES, measure_list)
+    measures: list[Measure] = measures_option(MEASURES, parse_measure_list)
     judge: int | None = option(
         None,
         "Number to judge",
@@ -83,34 +88,38 @@ def compute(
     rival: a run to compare with. before: the qrels before later judgements were added. Raises
     BadInput for a measure without bounds, and for grades above the scale."""
     for measure in options.measures:
-        if reason := why_not(measure):
+        if reason := no_bounds_reason(measure):
             raise BadInput(f"there is no range of {measure}: {reason}")
     measures, level = options.measures, options.level
     highest = options.scale or max(int(qrels.grades.max(initial=0)), 1)
     if highest < int(qrels.grades.max(initial=0)):
         raise BadInput(f"--scale {highest}, but the qrels have the grade {int(qrels.grades.max())}")
-    tops = tops_under(run, qrels, depth_of(measures))
+    tops = read_topic_tops(run, qrels, required_depth(measures))
     cutoff = cutoff_of(measures)
-    result = holes_of(tops, cutoff) | scores_of(tops, measures, level, highest)
+    result = list_unjudged(tops, cutoff) | compute_scores(tops, measures, level, highest)
     if before is not None:
-        then = tops_under(run, before, depth_of(measures))
-        result["before"] = {"holes": holes_of(then, cutoff)["holes"]["total"]} | scores_of(
-            then, measures, level, highest
-        )
+        then = read_topic_tops(run, before, required_depth(measures))
+        result["before"] = {
+            "holes": list_unjudged(then, cutoff)["holes"]["total"]
+        } | compute_scores(then, measures, level, highest)
     others = [one for one in pool if one.tag != run.tag]
     result |= imputed_scores(qrels, tops, measures, others, group_of, level)
     if rival is not None:
         result["against"] = {
             "run": rival.tag,
-            "differences": differences(
-                tops, tops_under(rival, qrels, depth_of(measures)), measures, level, highest
+            "differences": compute_differences(
+                tops,
+                read_topic_tops(rival, qrels, required_depth(measures)),
+                measures,
+                level,
+                highest,
             ),
         }
     order = order_of_judging(qrels, run, measures, rival)
     result["order"] = [[hole.topic, hole.document, hole.weight] for hole in order]
-    result["settles"] = what_it_settles(order, highest, options.judge)
+    result["settles"] = judging_effect(order, highest, options.judge)
     result |= {"run": run.tag, "cutoff": cutoff, "highest": highest}
-    result["closed"] = why_closed(order, result)
+    result["closed"] = completion_reason(order, result)
     return result
 
 
@@ -120,13 +129,13 @@ def cutoff_of(measures: Sequence[Measure]) -> int:
 
 def order_of_judging(
     qrels: QrelsColumns, run: RunColumns, measures: Sequence[Measure], rival: RunColumns | None
-) -> list[Hole]:
+) -> list[UnjudgedDocument]:
     """Order the unjudged documents of the run, and of the rival, most informative first."""
-    depth = depth_of(measures)
-    return order_of_filling(
-        tops_under(run, qrels, depth),
+    depth = required_depth(measures)
+    return judging_order(
+        read_topic_tops(run, qrels, depth),
         cutoff=cutoff_of(measures),
-        rival=None if rival is None else tops_under(rival, qrels, depth),
+        rival=None if rival is None else read_topic_tops(rival, qrels, depth),
     )
 
 
@@ -146,7 +155,7 @@ def imputed_scores(
     }
     filled: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
-    worths: dict[int, UniqueWorth] = {}
+    worths: dict[int, UniqueDocumentGrades] = {}
     tags = [run.tag for run in runs]
     owners = tags if group_of is None else group_of(tags)
     for measure in measures:
@@ -158,7 +167,7 @@ def imputed_scores(
             reasons[name] = (
                 "expected fill is for nDCG@k and P@k; the residual of RBP is in its bounds"
             )
-        elif holes[name] > MANY_HOLES:
+        elif holes[name] > MAX_MEAN_UNJUDGED:
             reasons[name] = (
                 f"{holes[name]:.1f} holes a topic: expected fill flatters such runs; trust "
                 f"the bounds, or judge some"
@@ -166,29 +175,34 @@ def imputed_scores(
         else:
             depth = measure.cutoff or 10
             if depth not in worths:
-                worths[depth] = worth_of_uniques(runs, owners, judged, depth=depth, level=level)
+                worths[depth] = mean_grade_of_unique_documents(
+                    runs, owners, judged, depth=depth, level=level
+                )
             worth = worths[depth]
             values = (
-                filled_ndcg(tops, worth, cutoff=depth)
+                imputed_ndcg(tops, worth, cutoff=depth)
                 if measure.family == "nDCG"
-                else filled_precision(tops, worth, cutoff=depth, level=measure.level or level)
+                else imputed_precision(tops, worth, cutoff=depth, level=measure.level or level)
             )
-            filled[name] = mean(values)
+            filled[name] = mean_or_nan(values)
     return {"filled": filled} | ({"undefined": reasons} if reasons else {})
 
 
-def scores_of(
+def compute_scores(
     tops: Sequence[TopicTop], measures: Sequence[Measure], level: int, highest: int
 ) -> dict[str, Any]:
     """Return score (unjudged as 0) and bounds of each measure."""
-    every = {str(measure): ranges(tops, measure, level, highest) for measure in measures}
+    every = {str(measure): compute_ranges(tops, measure, level, highest) for measure in measures}
     return {
-        "score": {name: mean(bounds.zero) for name, bounds in every.items()},
-        "bounds": {name: [mean(bounds.low), mean(bounds.high)] for name, bounds in every.items()},
+        "score": {name: mean_or_nan(bounds.zero) for name, bounds in every.items()},
+        "bounds": {
+            name: [mean_or_nan(bounds.low), mean_or_nan(bounds.high)]
+            for name, bounds in every.items()
+        },
     }
 
 
-def why_closed(order: Sequence[Hole], result: Mapping[str, Any]) -> str | None:
+def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, Any]) -> str | None:
     """Return why no more needs to be judged, None while something is open."""
     if not order:
         return f"every result down to rank {result['cutoff']} has been judged"
@@ -200,23 +214,25 @@ def why_closed(order: Sequence[Hole], result: Mapping[str, Any]) -> str | None:
         )
     name, bounds = next(iter((against["differences"] if against else result["bounds"]).items()))
     low, high = bounds["bounds"] if against else bounds
-    if high - low < SETTLED:
+    if high - low < NEGLIGIBLE_WIDTH:
         what = f"the difference to {against['run']} by {name}" if against else name
-        return f"what the holes that are left may change of {what} is under {SETTLED}"
+        return f"what the holes that are left may change of {what} is under {NEGLIGIBLE_WIDTH}"
     return None
 
 
-def what_it_settles(order: Sequence[Hole], highest: int, judge: int | None) -> dict[str, Any]:
+def judging_effect(
+    order: Sequence[UnjudgedDocument], highest: int, judge: int | None
+) -> dict[str, Any]:
     """Return what judging the first `judge` documents (default: half) settles, as shares by weight;
     NaN if they have no weight."""
-    widths = widths_left(order, highest=highest)
+    widths = remaining_score_range(order, highest=highest)
     left = widths / widths[0] if widths[0] else np.full(len(widths), math.nan)
     n = min(judge or (len(order) + 1) // 2, len(order))
     steps = {str(share): float(left[round(share * len(order))]) for share in (0.1, 0.25, 0.5, 0.75)}
-    return {"n": n, "left": float(left[n]), "enough": enough_to_settle(widths), "by_share": steps}
+    return {"n": n, "left": float(left[n]), "enough": count_until_narrow(widths), "by_share": steps}
 
 
-def differences(
+def compute_differences(
     tops: Sequence[TopicTop],
     rival: Sequence[TopicTop],
     measures: Sequence[Measure],
@@ -228,45 +244,47 @@ def differences(
     bounds_of_measure = {}
     for measure in measures:
         try:
-            bounds = difference_of(tops, rival, measure, level=level, highest=highest)
+            bounds = compute_difference_bounds(tops, rival, measure, level=level, highest=highest)
         except ValueError as error:
             raise BadInput(str(error)) from None
-        low, high = mean(bounds.low), mean(bounds.high)
+        low, high = mean_or_nan(bounds.low), mean_or_nan(bounds.high)
         bounds_of_measure[str(measure)] = {
-            "difference": mean(bounds.zero),
+            "difference": mean_or_nan(bounds.zero),
             "bounds": [low, high],
             "settled": low > 0 or high < 0,
         }
     return bounds_of_measure
 
 
-def write_top_up(order: Sequence[Hole], out: IO[str]) -> None:
+def write_top_up_pool(order: Sequence[UnjudgedDocument], out: IO[str]) -> None:
     """Write a pool of exactly these pairs, the first with the highest priority."""
     out.write(HEADER_LINE)
-    urgent = min(len(order), MOST_PRIORITY)
+    urgent = min(len(order), MAX_PRIORITY)
     out.writelines(
-        pool_line(hole.topic, hole.document, hole.rank, max(urgent - k, 0), ())
+        format_pool_line(hole.topic, hole.document, hole.rank, max(urgent - k, 0), ())
         for k, hole in enumerate(order)
     )
 
 
-def ranges(tops: Sequence[TopicTop], measure: Measure, level: int, highest: int) -> Bounds:
+def compute_ranges(
+    tops: Sequence[TopicTop], measure: Measure, level: int, highest: int
+) -> ScoreBounds:
     try:
-        return bounds_of(tops, measure, level=level, highest=highest)
+        return compute_bounds(tops, measure, level=level, highest=highest)
     except ValueError as error:
         raise BadInput(str(error)) from None
 
 
-def holes_of(tops: Sequence[TopicTop], cutoff: int) -> dict[str, Any]:
+def list_unjudged(tops: Sequence[TopicTop], cutoff: int) -> dict[str, Any]:
     per_topic = {top.topic: sum(rank <= cutoff for rank in top.holes) for top in tops}
     return {"holes": {"total": sum(per_topic.values()), "per_topic": per_topic}}
 
 
-def mean(values: np.ndarray) -> float:
+def mean_or_nan(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-class Command(OfCampaign):
+class Command(CampaignCommand):
     help = (
         "Report the unjudged documents of a run that did not contribute to the pool: their number, "
         "the score bounds, and which to judge first."
@@ -324,22 +342,22 @@ class Command(OfCampaign):
         **given: Any,
     ) -> Values:
         options = Options.of(given)
-        first = one_qrels(self, qrels)
-        later = [one_qrels(self, path) for path in topped_up]
-        judged = with_later(first, later) if later else first
-        (late,) = all_runs(self, [run], given)
-        rival = None if against is None else all_runs(self, [against], given)[0]
+        first = read_one_qrels(self, qrels)
+        later = [read_one_qrels(self, path) for path in topped_up]
+        judged = add_later_judgements(first, later) if later else first
+        (late,) = read_runs(self, [run], given)
+        rival = None if against is None else read_runs(self, [against], given)[0]
         result = compute(
             judged,
             late,
             options,
-            pool=all_runs(self, pool, given) if pool else [],
-            group_of=None if groups is None else partial(groups_of_runs, self, groups),
+            pool=read_runs(self, pool, given) if pool else [],
+            group_of=None if groups is None else partial(read_run_groups, self, groups),
             rival=rival,
             before=first if later else None,
         )
         if top_up:
             order = order_of_judging(judged, late, options.measures, rival)
-            with whole_file(top_up) as out:
-                write_top_up(order[: options.judge], out)
+            with write_text_atomically(top_up) as out:
+                write_top_up_pool(order[: options.judge], out)
         return result

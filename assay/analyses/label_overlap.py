@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.measures import named_qrels, one_qrels
-from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
-from assay.charts.bars import stacked
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
+from assay.analyses.shared.measures import read_named_qrels, read_one_qrels
+from assay.analyses.shared.only_topics import add_topics_option, filter_qrels, read_topic_filter
+from assay.charts.bars import stacked_bar_chart
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput
 from assay.column_types import QrelsColumns
 from assay.formats.pool import read_pool
-from assay.labels.overlap import UNLABELLED, contradictions
-from assay.labels.overlap import label_overlap as overlap_with
+from assay.labels.overlap import UNLABELLED, find_contradictions
+from assay.labels.overlap import count_label_overlap as overlap_with
 from assay.measures.packing import TopicDocumentPairs
-from assay.options import Checked, add_options, option
+from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
 
 @dataclass(frozen=True)
-class Options(Checked):
+class Options(CheckedOptions):
     top: int = option(
         4,
         "Lowest rank in the pool",
@@ -66,7 +66,7 @@ def compute(
                 "no judged pair is among those considered, so there are no shares"
             )
         if options.list_pairs or describe:
-            pairs = contradictions(judged, labels, **how)
+            pairs = find_contradictions(judged, labels, **how)
             result[name]["contradicting_pairs"] = (
                 describe(pairs) if describe else [pair._asdict() for pair in pairs]
             )
@@ -159,7 +159,7 @@ def agreement_picture(result: Values, *, by_row: bool = False) -> Picture:
             if any(values):
                 series.append((f"{word}, label {label}", values))
                 classes.append(f"{word}{min(int(label), 3)}")
-    return stacked(
+    return stacked_bar_chart(
         [f"{name}: {kind}" for name, kind in bars],
         series,
         caption=(
@@ -174,7 +174,7 @@ def agreement_picture(result: Values, *, by_row: bool = False) -> Picture:
     )
 
 
-class Command(OfCampaign):
+class Command(CampaignCommand):
     counts_labels_only = True
     help = "Compare judged pairs with click labels: unlabelled, agreeing and contradicting pairs."
     takes_seed = False
@@ -201,13 +201,13 @@ class Command(OfCampaign):
             help="pool whose top pairs count (default: the campaign's)",
         )
         add_options(parser, Options)
-        add_only_topics(parser)
+        add_topics_option(parser)
 
     def compute(self, *, judged: str, clicks: list[str], pool: str | None, **given: Any) -> Values:
         options = Options.of(given)
-        judgements = one_qrels(self, judged)
-        wanted = only_topics(self, given, judgements.topics, "the judgements")
-        within = None if pool is None else top_of_pool(pool, options.top)
+        judgements = read_one_qrels(self, judged)
+        wanted = read_topic_filter(self, given, judgements.topics, "the judgements")
+        within = None if pool is None else read_pool_top(pool, options.top)
         slug, describe = given["campaign"], None
         if slug is not None:
             source = self.stored_campaigns()
@@ -218,14 +218,15 @@ class Command(OfCampaign):
                 return texts
 
         labels = {
-            name: qrels_of(of_qrels, wanted) for name, of_qrels in named_qrels(self, clicks).items()
+            name: filter_qrels(of_qrels, wanted)
+            for name, of_qrels in read_named_qrels(self, clicks).items()
         }
         return compute(
-            qrels_of(judgements, wanted), labels, options, within=within, describe=describe
+            filter_qrels(judgements, wanted), labels, options, within=within, describe=describe
         )
 
 
-def top_of_pool(path: str, top: int) -> TopicDocumentPairs:
+def read_pool_top(path: str, top: int) -> TopicDocumentPairs:
     """Return the pairs of the pool with a best rank of at most `top`.
 
     Raises BadInput if the file has no ranks."""

@@ -12,38 +12,38 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.first_ranks import (
     FirstRanks,
     VerdictOptions,
     correction_option,
-    first_ranks,
+    read_first_ranks,
 )
-from assay.analyses.shared.measures import each_run, one_qrels
-from assay.analyses.shared.pictures import outcome_bars
-from assay.analyses.shared.verdict_tables import comparisons as comparison_tables
+from assay.analyses.shared.measures import iterate_runs, read_one_qrels
+from assay.analyses.shared.pictures import outcome_bar_chart
+from assay.analyses.shared.verdict_tables import comparison_tables as comparison_tables
 from assay.analyses.shared.verdict_tables import displacement_table
-from assay.charts.points import Spot, scatter
+from assay.charts.points import ScatterPoint, scatter_chart
 from assay.charts.svg import Picture
-from assay.cli.base import BadInput, ProgressLine, Warn, distinct_tags
+from assay.cli.base import BadInput, ProgressLine, Warn, make_tags_distinct
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.equal_runs import BOARDS, chain_pairs, equal_boards
+from assay.comparison.equal_runs import N_BOARDS, list_chain_pairs, simulate_equal_boards
 from assay.comparison.leaderboard import (
     BoardEntry,
-    Point,
-    by_date,
-    chain,
-    comparisons,
+    BoardPoint,
+    board_points,
+    list_comparisons,
+    list_records,
     order_by_displacement,
-    points,
+    sort_by_date,
 )
-from assay.comparison.outcomes import Comparison, compare
-from assay.comparison.significance import CORRECTIONS, why_no_verdict
-from assay.comparison.verdict_words import LOOKED_AT_OFTEN, equal_boards_words
-from assay.comparison.verdicts import as_json, judge
-from assay.counts import counted
-from assay.formats.leaderboards import ORDER, BoardRow, read_leaderboard
-from assay.options import add_options, declared, option
+from assay.comparison.outcomes import RunComparison, compare_ranks
+from assay.comparison.significance import CORRECTIONS, no_verdict_reason
+from assay.comparison.verdict_words import REPEATED_TESTING_NOTE, describe_equal_boards
+from assay.comparison.verdicts import as_json, judge_comparisons
+from assay.counts import format_count
+from assay.formats.leaderboards import ORDER_COLUMNS, BoardRow, read_leaderboard
+from assay.options import add_options, list_options, option
 from assay.results import Values
 from assay.tabular import Table
 
@@ -94,7 +94,7 @@ def compute(
     limited to a group of topics. Without enough topics, order and verdicts are undefined, with a
     reason. Raises BadInput for a run without a row, an unknown baseline, or a number of comparisons
     below that of the chain. Source: Lin et al. (2021)."""
-    first = first_ranks(qrels, runs, options, warn=warn, part=part)
+    first = read_first_ranks(qrels, runs, options, warn=warn, part=part)
     if submitted is None:
         entries = [
             BoardEntry(tag, f"{i:06}", mrr)
@@ -105,7 +105,7 @@ def compute(
     entries = chosen(entries, options)
     if submitted is None:  # without dates a baseline precedes all runs
         entries = [replace(one, date="") if one.is_baseline else one for one in entries]
-    result = board(entries, options.highlight)
+    result = make_board(entries, options.highlight)
     if submitted is None:
         for run in result["runs"]:
             run["date"] = None
@@ -120,9 +120,11 @@ def compute_scores(rows: Sequence[BoardRow], options: Options) -> Values:
     """Find the chain of runs that were the state of the art by their published scores.
 
     Raises BadInput for an unknown baseline."""
-    tags, _ = distinct_tags(row.tag for row in rows)
-    entries = [entry(row, tag, row.numbers["score"]) for row, tag in zip(rows, tags, strict=True)]
-    return board(chosen(entries, options), options.highlight)
+    tags, _ = make_tags_distinct(row.tag for row in rows)
+    entries = [
+        make_entry(row, tag, row.numbers["score"]) for row, tag in zip(rows, tags, strict=True)
+    ]
+    return make_board(chosen(entries, options), options.highlight)
 
 
 def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[BoardEntry]:
@@ -137,11 +139,12 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
         )
     if unknown := sorted(set(rows) - set(first.tags)):
         warn(
-            f"--order: {counted(len(unknown), 'run', 'was', 'were')} not given: "
+            f"--order: {format_count(len(unknown), 'run', 'was', 'were')} not given: "
             f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
         )
     return [
-        entry(rows[tag], tag, mrr) for tag, mrr in zip(first.tags, first.mrr.tolist(), strict=True)
+        make_entry(rows[tag], tag, mrr)
+        for tag, mrr in zip(first.tags, first.mrr.tolist(), strict=True)
     ]
 
 
@@ -165,24 +168,30 @@ def compared_chain(
     """The comparisons of the chain, and the linear order of all runs."""
     place = {tag: i for i, tag in enumerate(first.tags)}
     lists = (
-        comparisons(tags) if tags else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
+        list_comparisons(tags)
+        if tags
+        else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
     )
-    in_order = [point.entry.tag for point in points(entries)]
+    in_order = [point.entry.tag for point in board_points(entries)]
     pairs = [(a, b) for j, b in enumerate(in_order) for a in in_order[:j]]
-    compared: dict[tuple[str, str], Comparison] = {}
+    compared: dict[tuple[str, str], RunComparison] = {}
     with ProgressLine("comparing runs", len(pairs)) as progress:
         for a, b in pairs:
-            compared[a, b] = compare(first.ranks[place[a]], first.ranks[place[b]])
+            compared[a, b] = compare_ranks(first.ranks[place[a]], first.ranks[place[b]])
             progress.step()
     how = {name: getattr(options, name) for name in ("alpha", "decide", "correction")}
-    own = chain_pairs(tags)
+    own = list_chain_pairs(tags)
     family = options.family or len(own)
     if family < len(own):
         raise BadInput(f"--family {family}: the chain alone has {len(own)} comparisons")
     verdicts = dict(
-        zip(own, judge([compared[pair] for pair in own], **how, family=family), strict=True)
+        zip(
+            own,
+            judge_comparisons([compared[pair] for pair in own], **how, family=family),
+            strict=True,
+        )
     )
-    named = Named(entries, tags)
+    named = ChainNames(entries, tags)
     table = {
         name: [{**named.pair(a, b), **as_json(compared[a, b], verdicts[a, b])} for a, b in rows]
         for name, rows in lists.items()
@@ -190,12 +199,14 @@ def compared_chain(
     later_wins = {}
     all_pairs = max(family, len(pairs))
     for (a, b), judged in zip(
-        pairs, judge([compared[pair] for pair in pairs], **how, family=all_pairs), strict=True
+        pairs,
+        judge_comparisons([compared[pair] for pair in pairs], **how, family=all_pairs),
+        strict=True,
     ):
         later_wins[b, a] = judged.verdict.do_no_harm is True
         later_wins[a, b] = judged.mirrored.do_no_harm is True
     order = order_by_displacement(in_order, lambda a, b: later_wins[a, b])
-    why = why_no_verdict(first.ranks.shape[1])
+    why = no_verdict_reason(first.ranks.shape[1])
     displacement = {
         "order": order.tags,
         "cycles": order.cycles,
@@ -218,7 +229,7 @@ def boards_of_equal_runs(
     """By correction: how often boards of equal runs have a record that is said to be better than
     the first."""
     place = {tag: i for i, tag in enumerate(first.tags)}
-    entries = by_date(entries)
+    entries = sort_by_date(entries)
     ranks = first.ranks[[place[one.tag] for one in entries]]
     how: Any = {
         "alpha": options.alpha,
@@ -226,14 +237,16 @@ def boards_of_equal_runs(
         "rng": np.random.default_rng(seed),
         "family": options.family,
     }
-    with ProgressLine("boards of equal runs", BOARDS) as progress:
+    with ProgressLine("boards of equal runs", N_BOARDS) as progress:
         return {
             name: asdict(rates)
-            for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()
+            for name, rates in simulate_equal_boards(
+                ranks, entries, **how, step=progress.step
+            ).items()
         }
 
 
-class Named:
+class ChainNames:
     """Runs of the chain as the papers name them (R1, R2, ...), with their groups."""
 
     def __init__(self, entries: list[BoardEntry], tags: Sequence[str]) -> None:
@@ -251,19 +264,19 @@ class Named:
         }
 
 
-def entry(row: BoardRow, tag: str, score: float) -> BoardEntry:
+def make_entry(row: BoardRow, tag: str, score: float) -> BoardEntry:
     return BoardEntry(tag, row.date, score, row.group, row.is_baseline, row.description)
 
 
-def board(entries: list[BoardEntry], highlight: str) -> Values:
+def make_board(entries: list[BoardEntry], highlight: str) -> Values:
     """The chain, and every run for the picture over time."""
     return {
-        "chain": chain(entries),
-        "runs": [point_json(point) for point in points(entries, highlight=highlight)],
+        "chain": list_records(entries),
+        "runs": [point_json(point) for point in board_points(entries, highlight=highlight)],
     }
 
 
-def point_json(point: Point) -> Values:
+def point_json(point: BoardPoint) -> Values:
     one = point.entry
     return {
         "tag": one.tag,
@@ -310,7 +323,7 @@ def tables(result: Values) -> list[Table]:
     }
     if unique:
         why = f"No verdict: {result['no_verdict']}." if result["no_verdict"] else ""
-        rates = " ".join(filter(None, (equal_boards_words(result), why)))
+        rates = " ".join(filter(None, (describe_equal_boards(result), why)))
         made += comparison_tables(list(unique.values()), words=" along the chain", rates=rates)
     if result.get("order"):
         made.append(displacement_table(result))
@@ -333,13 +346,15 @@ def pictures(result: Values) -> list[Picture]:
         x = _day(run["date"]) if dated else float(number)
         if x is not None and run["score"] is not None:
             spots.append(
-                Spot(run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind)
+                ScatterPoint(
+                    run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind
+                )
             )
     form: Callable[[float], str] = (
         (lambda x: date.fromordinal(int(x)).isoformat()) if dated else (lambda x: f"{x:g}")
     )
     drawn = [
-        scatter(
+        scatter_chart(
             spots,
             kinds=kinds,
             caption="Score of each run over time, the state of the art marked"
@@ -353,12 +368,12 @@ def pictures(result: Values) -> list[Picture]:
     rows = result.get("vs_previous", [])
     if rows:
         drawn.append(
-            outcome_bars(rows, "Topics by outcome: each record (B) against the one before (A)")
+            outcome_bar_chart(rows, "Topics by outcome: each record (B) against the one before (A)")
         )
     return drawn
 
 
-class Command(ByTopicGroup, OfCampaign):
+class Command(ByTopicGroup, CampaignCommand):
     help = (
         "Find the chain of runs that were the state of the art and compare them as Lin et al. do; "
         "with --scores FILE the chain alone."
@@ -387,7 +402,7 @@ class Command(ByTopicGroup, OfCampaign):
             metavar="NAME",
             help="header of the column of scores, with --scores FILE",
         )
-        names = [one.name for one in declared(Options) if one.name != "scores"]
+        names = [one.name for one in list_options(Options) if one.name != "scores"]
         add_options(parser, Options, *names)
 
     def compute(
@@ -413,12 +428,14 @@ class Command(ByTopicGroup, OfCampaign):
         if qrels is None or not runs:
             raise BadInput("QRELS and at least one RUN are needed, or --scores FILE")
         if given["campaign"]:
-            self.note(LOOKED_AT_OFTEN)
+            self.note(REPEATED_TESTING_NOTE)
         return compute(
-            one_qrels(self, qrels),
-            each_run(self, runs, given),
+            read_one_qrels(self, qrels),
+            iterate_runs(self, runs, given),
             Options.of(given),
-            submitted=None if order is None else list(read_leaderboard(order, columns=ORDER)),
+            submitted=None
+            if order is None
+            else list(read_leaderboard(order, columns=ORDER_COLUMNS)),
             seed=seed,
             warn=self.warn,
             part=self.only_these is not None,

@@ -10,33 +10,33 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.machine_answers import (
-    about_of,
-    agreement_of,
-    judgement_counts,
-    labels_on,
-    machines_of_table,
-    systems_of,
-    why_not_valid,
+    compute_agreement,
+    compute_systems,
+    invalid_correction_reason,
+    labels_for_pool,
+    read_judge_metadata,
+    read_judgement_counts,
+    read_llm_labels,
 )
 from assay.analyses.shared.machine_tables import tables
-from assay.analyses.shared.measures import each_run, measure_list, one_qrels
+from assay.analyses.shared.measures import iterate_runs, parse_measure_list, read_one_qrels
 from assay.analyses.shared.reading import RunReading
-from assay.analyses.shared.sampled_files import SampledPool, sampled_pool
-from assay.cli.base import BadInput, FileCommand, named_file
+from assay.analyses.shared.sampled_files import SampledPool, read_sampled_pool
+from assay.cli.base import BadInput, FileCommand, parse_named_file
 from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.machine_labels import read_machine_qrels
-from assay.labels.machine_agreement import mentioned, related_systems
+from assay.formats.machine_labels import read_llm_qrels
+from assay.labels.machine_agreement import find_related_systems, parse_related
 from assay.measures.measures import Measure
-from assay.measures.packing import pack
+from assay.measures.packing import pack_run
 from assay.options import add_options, option
 from assay.results import Values
 
 MEASURES = "P@10 DCG@10"
 
 
-def linear_measures(text: str) -> list[Measure]:
+def parse_linear_measures(text: str) -> list[Measure]:
     """Parse measures that are sums over documents, so that correcting labels corrects their values."""
-    measures = measure_list(text)
+    measures = parse_measure_list(text)
     for measure in measures:
         if measure.family not in ("P", "DCG") or measure.condensed or measure.cutoff is None:
             raise ArgumentTypeError(f"{measure} is not linear in the grades, expected P@k or DCG@k")
@@ -50,7 +50,7 @@ class Options(RunReading):
         "Measures",
         help=f'P@k and DCG@k (default: "{MEASURES}")',
         hint="P@k and DCG@k, between blanks.",
-        read=linear_measures,
+        read=parse_linear_measures,
         metavar='"..."',
         kind="measures",
     )
@@ -79,28 +79,28 @@ def compute(
     about, related = about or {}, related or {}
     if unknown := [name for name in related if name not in labels]:
         raise BadInput(f"--related {unknown[0]}: no machine of this name is given")
-    packed = [pack(run, pool.index) for run in runs]
+    packed = [pack_run(run, pool.index) for run in runs]
     result: Values = {}
     for name, qrels in labels.items():
-        grades, missing = labels_on(pool, qrels, name)
+        grades, missing = labels_for_pool(pool, qrels, name)
         known = about.get(name)
-        why = why_not_valid(known) or missing
+        why = invalid_correction_reason(known) or missing
         if (grades >= 0).sum() == 0:
             raise BadInput(
                 f"{name}: no pair of the pool has a label by it; are ids of topics and documents spelled alike?"
             )
         if missing and not partial:
             raise BadInput(missing)
-        given = [*related.get(name, ()), *mentioned(known or {})]
-        kin = related_systems(
+        given = [*related.get(name, ()), *parse_related(known or {})]
+        kin = find_related_systems(
             [one.tag for one in packed],
             [name, str((known or {}).get("model", ""))],
             [one.strip() for one in given],
         )
         result[name] = {
-            "agreement": agreement_of(pool, grades, options.level, counts),
+            "agreement": compute_agreement(pool, grades, options.level, counts),
             "systems": {
-                str(one): systems_of(
+                str(one): compute_systems(
                     pool, packed, grades, one, options.level, seed, related=kin, why=why
                 )
                 for one in options.measures
@@ -170,15 +170,15 @@ class Command(FileCommand):
         **given: Any,
     ) -> Values:
         labels = self.labels(machine, machines)
-        told = about_of(about)
-        kin = {name: tags.split(",") for name, tags in map(named_file, related)}
-        pool = sampled_pool(self, prel)
+        told = read_judge_metadata(about)
+        kin = {name: tags.split(",") for name, tags in map(parse_named_file, related)}
+        pool = read_sampled_pool(self, prel)
         return compute(
             pool,
-            each_run(self, runs, given),
+            iterate_runs(self, runs, given),
             labels,
             Options.of(given),
-            counts=None if judgements is None else judgement_counts(judgements, pool),
+            counts=None if judgements is None else read_judgement_counts(judgements, pool),
             about=told,
             related=kin,
             partial=machines is not None or not machine,
@@ -190,10 +190,10 @@ class Command(FileCommand):
             raise BadInput(
                 "no machine is given; name one with --machine NAME=QRELS, or several with --machines FILE"
             )
-        labels = {} if table is None else machines_of_table(table)
+        labels = {} if table is None else read_llm_labels(table)
         for text in given:
-            name, path = named_file(text)
+            name, path = parse_named_file(text)
             if name in labels:
                 raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            labels[name] = one_qrels(self, path, name, read=read_machine_qrels)
+            labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return labels

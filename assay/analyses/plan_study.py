@@ -12,36 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.comparison_tables import (
-    noise_picture,
+    noise_chart,
     noise_table,
-    planning_picture,
+    planning_chart,
     planning_table,
 )
 from assay.analyses.shared.judged_files import scale_option
-from assay.analyses.shared.measures import all_runs, measure_list, one_qrels
+from assay.analyses.shared.measures import parse_measure_list, read_one_qrels, read_runs
 from assay.analyses.shared.planning import (
-    DEPTHS,
+    DEFAULT_DEPTHS,
     Topics,
-    depth_list,
-    depths_of,
-    judged_table,
-    noise_of_labels,
-    noisy_labels,
+    compute_depths,
+    compute_label_noise,
+    make_noisy_labels,
+    parse_depths,
+    read_label_table,
 )
-from assay.analyses.shared.planning_tables import depths_picture, depths_table, labels_table
-from assay.analyses.shared.reading import Reading, alpha_option, measures_option
+from assay.analyses.shared.planning_tables import depths_chart, depths_table, labels_table
+from assay.analyses.shared.reading import EvaluationOptions, alpha_option, measures_option
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.system_comparison import (
-    smallest_difference,
+    detectable_difference,
     topics_for_power,
     topics_for_width,
 )
-from assay.counts import counted as number_of
-from assay.labels.label_noise import spread_of_differences
+from assay.counts import format_count as number_of
+from assay.labels.label_noise import difference_deviations
 from assay.labels.labels import LabelTable
 from assay.measures.evaluation import Evaluation, Evaluator
 from assay.measures.measures import Measure
@@ -55,8 +55,8 @@ NO_JUDGEMENTS = "the single judgements (--judgements FILE), which qrels do not h
 
 
 @dataclass(frozen=True)
-class Options(Reading):
-    measures: list[Measure] = measures_option(MEASURES, measure_list)
+class Options(EvaluationOptions):
+    measures: list[Measure] = measures_option(MEASURES, parse_measure_list)
     difference: float | None = option(
         None,
         "Difference to find",
@@ -96,11 +96,11 @@ class Options(Reading):
         most_in_form=100_000,
     )
     depths: tuple[int, ...] = option(
-        DEPTHS,
+        DEFAULT_DEPTHS,
         "Pool depths",
         help="comma-separated depths of pools of these runs",
         hint="Comma-separated. Shows what a shallower or deeper pool would change.",
-        read=depth_list,
+        read=parse_depths,
         metavar="K,K",
         kind="text",
     )
@@ -139,7 +139,7 @@ def compute(
     counts = np.asarray(
         ~np.isnan([evaluation.values for evaluation in evaluations]).any(axis=(0, 2))
     )
-    needed = topics_needed(options.power, options.alpha, wanted, options.width)
+    needed = topics_solver(options.power, options.alpha, wanted, options.width)
     result: Values = {}
     undefined: dict[str, str] = {}
     for column, measure in enumerate(map(str, options.measures)):
@@ -157,7 +157,7 @@ def compute(
     if judgements is None:
         undefined["labels"] = f"what more judgements per pair would buy needs {no_judgements}"
     else:
-        noisy = noisy_labels(
+        noisy = make_noisy_labels(
             judgements,
             qrels,
             runs,
@@ -167,7 +167,7 @@ def compute(
             warn=warn,
         )
         counting = {qrels.topics[number] for number in np.flatnonzero(counts)}
-        noise = noise_of_labels(
+        noise = compute_label_noise(
             noisy, counting, trials=options.label_trials, seed=seed, topics=needed
         )
         if not noise:
@@ -216,7 +216,7 @@ def _add_depths(
     means = np.column_stack(
         [[np.mean(evaluation.values[counts, k]) for evaluation in evaluations] for k in asked]
     )
-    by_depth = depths_of(
+    by_depth = compute_depths(
         qrels,
         runs,
         [options.measures[k] for k in asked],
@@ -246,7 +246,7 @@ def _planned(
     n = len(values)
     if n < 2:
         return f"{number_of(n, 'topic', 'counts', 'count')} for all runs, but a variance needs two"
-    variances = spread_of_differences(values.T) ** 2
+    variances = difference_deviations(values.T) ** 2
     if not variances.any():
         return f"the differences of no pair of runs vary over {number_of(n, 'topic')}"
     middle, highest = float(np.median(variances)), float(variances.max())
@@ -260,7 +260,7 @@ def _planned(
         "topics": n,
         "topics_needed": needed(math.sqrt(middle)),
         "topics_needed_highest": needed(math.sqrt(highest)),
-        "smallest_difference": smallest_difference(
+        "smallest_difference": detectable_difference(
             math.sqrt(middle), n, wanted=options.power, alpha=options.alpha
         ),
         "labels": None,
@@ -268,7 +268,7 @@ def _planned(
     }
 
 
-def topics_needed(
+def topics_solver(
     power: float, alpha: float, difference: float | None, width: float | None
 ) -> Topics:
     """Of a standard deviation over topics: the topics for the width of the interval where one is
@@ -292,10 +292,10 @@ def tables(result: Values) -> list[Table]:
 
 
 def pictures(result: Values) -> list[Picture]:
-    return [*planning_picture(result), *noise_picture(result), *depths_picture(result)]
+    return [*planning_chart(result), *noise_chart(result), *depths_chart(result)]
 
 
-class Command(ByTopicGroup, OfCampaign):
+class Command(ByTopicGroup, CampaignCommand):
     help = (
         "Plan the number of topics that a study needs to find a difference, or for a confidence "
         "interval of some width, from the variances of runs at hand."
@@ -317,13 +317,13 @@ class Command(ByTopicGroup, OfCampaign):
     def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:
         options = Options.of(given)
         refuse_contradictions(options, len(runs))  # before files are read
-        judged = one_qrels(self, qrels)
-        columns = all_runs(self, runs, given)
+        judged = read_one_qrels(self, qrels)
+        columns = read_runs(self, runs, given)
         return compute(
             judged,
             columns,
             options,
-            judgements=judged_table(self, given),
+            judgements=read_label_table(self, given),
             source=given["judgements"] or "the campaign",
             no_judgements="a majority of single judgements" if given["campaign"] else NO_JUDGEMENTS,
             seed=seed,

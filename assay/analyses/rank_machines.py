@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import one_qrels
-from assay.cli.base import BadInput, FileCommand, Warn, named_file
+from assay.analyses.shared.measures import read_one_qrels
+from assay.cli.base import BadInput, FileCommand, Warn, parse_named_file
 from assay.column_types import QrelsColumns
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.label_table import read_label_table
-from assay.formats.machine_labels import read_machine_qrels
-from assay.labels.usefulness import Usefulness, usefulness
-from assay.measures.packing import TopicDocumentPairs, index_of
-from assay.options import Checked, add_options, option
+from assay.formats.machine_labels import read_llm_qrels
+from assay.labels.usefulness import Usefulness, compute_usefulness
+from assay.measures.packing import TopicDocumentPairs, index_qrels
+from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-FEWEST_PAIRS = 200
+MIN_PAIRS = 200
 """Pairs that estimate a correlation to about ±0.1 (SAMPLING 9)."""
 
 
 @dataclass(frozen=True)
-class Options(Checked):
+class Options(CheckedOptions):
     level: int = option(1, "Lowest relevant grade", least=1, kind="grade")
     scale: int | None = option(
         None,
@@ -67,7 +67,7 @@ def of_judge(
     people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, warn: Warn
 ) -> Values:
     topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))
-    rows = index_of(labels).find(TopicDocumentPairs(people.topics, topic, people.documents))
+    rows = index_qrels(labels).find(TopicDocumentPairs(people.topics, topic, people.documents))
     grades = np.where(rows >= 0, labels.grades[rows] if len(labels) else -1, -1)
     judged = people.grades >= 0
     both = judged & (grades >= 0) & (grades <= highest)
@@ -79,13 +79,13 @@ def of_judge(
         )
     if outside:
         warn(
-            f"{name}: {counted(outside, 'label')} above {highest} {'is' if outside == 1 else 'are'} left out"
+            f"{name}: {format_count(outside, 'label')} above {highest} {'is' if outside == 1 else 'are'} left out"
         )
-    if (n := int(both.sum())) < FEWEST_PAIRS:
+    if (n := int(both.sum())) < MIN_PAIRS:
         warn(
-            f"{name}: {counted(n, 'pair')} with both labels; a reliable estimate needs about {FEWEST_PAIRS}"
+            f"{name}: {format_count(n, 'pair')} with both labels; a reliable estimate needs about {MIN_PAIRS}"
         )
-    use = usefulness(
+    use = compute_usefulness(
         people.grades[both].astype(np.int64),
         grades[both].astype(np.int64),
         topic[both],
@@ -97,12 +97,12 @@ def of_judge(
         "missing": int((judged & (grades < 0)).sum()),
     }
     without = f"no interval: {use.interval.reason}" if use.interval.reason else ""
-    if reasons := "; ".join(filter(None, (why_no_worth(use), without))):
+    if reasons := "; ".join(filter(None, (undefined_gain_reason(use), without))):
         result["undefined"] = reasons
     return result
 
 
-def why_no_worth(use: Usefulness) -> str:
+def undefined_gain_reason(use: Usefulness) -> str:
     """Why the worth on relevant or not is no number; empty where it is one."""
     if math.isnan(use.gain):
         return (
@@ -203,10 +203,10 @@ class Command(FileCommand):
             labels = read_label_table(table)
             people = labels.pop(next(iter(labels)))
         else:
-            people, labels = one_qrels(self, str(qrels)), {}
+            people, labels = read_one_qrels(self, str(qrels)), {}
             for text in machine:
-                name, path = named_file(text)
+                name, path = parse_named_file(text)
                 if name in labels:
                     raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-                labels[name] = one_qrels(self, path, name, read=read_machine_qrels)
+                labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return compute(people, labels, Options.of(given), warn=self.warn)

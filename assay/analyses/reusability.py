@@ -11,46 +11,48 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
     PiecewiseCommand,
     PieceworkPlan,
-    divisible_measures,
-    each_run,
-    one_qrels,
-    topics_that_count,
+    drop_topics_without_relevant,
+    iterate_runs,
+    parse_divisible_measures,
+    read_one_qrels,
 )
-from assay.analyses.shared.pictures import MOST_RUNS
-from assay.analyses.shared.reading import Reading, measures_option
-from assay.analyses.shared.run_groups import groups_of_runs
-from assay.charts.lines import Line, lines
-from assay.charts.points import DrawnInterval, intervals
+from assay.analyses.shared.pictures import MAX_RUNS
+from assay.analyses.shared.reading import EvaluationOptions, measures_option
+from assay.analyses.shared.run_groups import read_run_groups
+from assay.charts.lines import Line, line_chart
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.late_runs import left_out_scores
+from assay.comparison.late_runs import iterate_left_out_scores
 from assay.comparison.reusability import (
-    Request,
+    ReusabilityRequest,
     as_json,
-    chunks,
-    combine,
-    largest_change,
+    combine_results,
+    find_largest_change,
+    make_chunks,
     run_chunk,
 )
-from assay.counts import counted
-from assay.measures.batch import PackedCollection, pack
+from assay.counts import format_count
+from assay.measures.batch import PackedCollection, pack_collection
 from assay.measures.measures import Measure
 from assay.options import add_options, option
 from assay.results import Values
-from assay.tabular import Cell, Table, place
+from assay.tabular import Cell, Table, format_rank
 
-LATE_CUTOFF = 10
+UNPOOLED_CUTOFF = 10
 """Of nDCG; of a shallower pool its depth."""
 
 
 @dataclass(frozen=True)
-class Options(Reading):
-    measures: list[Measure] = measures_option(DEFAULT_MEASURES, divisible_measures, divisible=True)
+class Options(EvaluationOptions):
+    measures: list[Measure] = measures_option(
+        DEFAULT_MEASURES, parse_divisible_measures, divisible=True
+    )
     depth: int = option(
         10, "Depth of the pool", help="depth of the pool", least=1, most_in_form=1000, metavar="K"
     )
@@ -75,35 +77,37 @@ def plan(
 
     group_of: tags -> group of each run; None leaves out single runs. Changes are new minus old.
     Raises BadInput if no topic counts."""
-    judged = topics_that_count(qrels, vars(options))
+    judged = drop_topics_without_relevant(qrels, vars(options))
     kept = list(runs)
-    collection = pack(judged, kept)
-    request = Request(
+    collection = pack_collection(judged, kept)
+    request = ReusabilityRequest(
         measures=tuple(options.measures),
         depth=options.depth,
         groups=None if group_of is None else group_of(collection.tags),
         level=options.level,
         topics=options.topics,
     )
-    pieces = chunks(collection, request)
+    pieces = make_chunks(collection, request)
     as_late = kept if options.late else []
     del kept
 
     def finish(means: list[np.ndarray]) -> Values:
-        result = as_json(combine(collection, request, pieces, means))
-        if undefined := why_undefined(collection, topics=options.topics):
+        result = as_json(combine_results(collection, request, pieces, means))
+        if undefined := undefined_reason(collection, topics=options.topics):
             result["undefined"] = undefined
         result |= {
             "pool_depth": options.depth,
             "qrels_pairs": len(collection.grades),
             "topics": len(collection.topics),
         }
-        return {**result, "late": as_late_runs(judged, as_late, request)} if as_late else result
+        return (
+            {**result, "late": score_as_unpooled(judged, as_late, request)} if as_late else result
+        )
 
-    return PieceworkPlan("reusability", _means, (collection, request), pieces, finish)
+    return PieceworkPlan("reusability", _run_piece, (collection, request), pieces, finish)
 
 
-def why_undefined(collection: PackedCollection, *, topics: str) -> str:
+def undefined_reason(collection: PackedCollection, *, topics: str) -> str:
     """Return why values are undefined, '' if none is."""
     if len(collection.tags) < 2:
         return "one run makes no ranking of systems, so that there is no tau"
@@ -120,11 +124,13 @@ def why_undefined(collection: PackedCollection, *, topics: str) -> str:
     )
 
 
-def as_late_runs(judged: QrelsColumns, runs: list[RunColumns], request: Request) -> dict[str, Any]:
+def score_as_unpooled(
+    judged: QrelsColumns, runs: list[RunColumns], request: ReusabilityRequest
+) -> dict[str, Any]:
     """Return the cutoff k and, by tag, left_out, holes (mean per topic), nDCG@k judged (under all
     qrels), holes_as_0, bounds, and expected, None with many holes."""
-    cutoff = min(LATE_CUTOFF, request.depth)
-    scores = left_out_scores(
+    cutoff = min(UNPOOLED_CUTOFF, request.depth)
+    scores = iterate_left_out_scores(
         runs,
         request.groups or [run.tag for run in runs],
         judged,
@@ -145,7 +151,9 @@ def as_late_runs(judged: QrelsColumns, runs: list[RunColumns], request: Request)
     return {"cutoff": cutoff, "runs": rows}
 
 
-def _means(shared: tuple[PackedCollection, Request], piece: tuple[int, int]) -> np.ndarray:
+def _run_piece(
+    shared: tuple[PackedCollection, ReusabilityRequest], piece: tuple[int, int]
+) -> np.ndarray:
     collection, request = shared
     return run_chunk(collection, request, piece)
 
@@ -160,10 +168,10 @@ def tables(result: Values) -> list[Table]:
         row: list[Cell] = [unit, changes["pairs"]]
         for name in names:
             score, rank = (
-                largest_change(run[what][name] for run in changes["runs"].values())
+                find_largest_change(run[what][name] for run in changes["runs"].values())
                 for what in ("score_change", "rank_change")
             )
-            row += [changes["tau"][name], score, place(None if rank is None else abs(rank))]
+            row += [changes["tau"][name], score, format_rank(None if rank is None else abs(rank))]
         left.append(row)
         runs += [
             [
@@ -172,7 +180,7 @@ def tables(result: Values) -> list[Table]:
                 *(
                     value
                     for name in names
-                    for value in (run["score_change"][name], place(run["rank_change"][name]))
+                    for value in (run["score_change"][name], format_rank(run["rank_change"][name]))
                 ),
             ]
             for tag, run in changes["runs"].items()
@@ -192,7 +200,7 @@ def tables(result: Values) -> list[Table]:
     ]
     over = (
         f"Pool of depth {result['pool_depth']}, qrels of "
-        f"{counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
+        f"{format_count(result['qrels_pairs'], 'pair')}, {format_count(result['topics'], 'topic')}."
     )
     return [
         Table(
@@ -220,11 +228,11 @@ def tables(result: Values) -> list[Table]:
             runs,
             "New minus old.",
         ),
-        *([late_table(result["late"])] if "late" in result else []),
+        *([format_unpooled_table(result["late"])] if "late" in result else []),
     ]
 
 
-def late_table(late: Values) -> Table:
+def format_unpooled_table(late: Values) -> Table:
     rows: list[list[Cell]] = [
         [
             tag,
@@ -269,7 +277,7 @@ def pictures(result: Values) -> list[Picture]:
     ]
     reason = result.get("undefined", "Tau is undefined: all runs are tied.")
     drawn = [
-        lines(
+        line_chart(
             curves,
             caption="Tau-b with the full qrels, by depth of the pool",
             x_label="depth",
@@ -283,12 +291,12 @@ def pictures(result: Values) -> list[Picture]:
     first = names[0]
     rows = []
     for unit, one in result["leave_out"].items():
-        largest = largest_change(run["score_change"][first] for run in one["runs"].values())
+        largest = find_largest_change(run["score_change"][first] for run in one["runs"].values())
         rows.append(DrawnInterval(unit, largest, note="undefined"))
     caption = f"Largest change of {first} of any run when one is left out of the pool"
     drawn.append(
-        intervals(
-            rows[:MOST_RUNS],
+        interval_chart(
+            rows[:MAX_RUNS],
             caption=caption,
             x_label=f"change of {first}",
             what="left out",
@@ -298,7 +306,7 @@ def pictures(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
         "Leave one run or group out of the pool, and reduce the depth of the pool, and report how "
         "scores and ranks change."
@@ -318,8 +326,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         self, *, qrels: str, runs: list[str], groups: str | None, **options: Any
     ) -> PieceworkPlan:
         return plan(
-            one_qrels(self, qrels),
-            each_run(self, runs, options),
+            read_one_qrels(self, qrels),
+            iterate_runs(self, runs, options),
             Options.of(options),
-            group_of=None if groups is None else partial(groups_of_runs, self, groups),
+            group_of=None if groups is None else partial(read_run_groups, self, groups),
         )

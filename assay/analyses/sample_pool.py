@@ -14,23 +14,23 @@ from assay.analyses.shared.pool_files import (
     PoolOptions,
     add_pool_options,
     pooled_topics,
-    tops_of_files,
+    read_tops,
 )
-from assay.cli.base import BadInput, FileCommand, Warn, whole_file
-from assay.counts import part_of
-from assay.formats.machine_labels import read_machine_qrels
-from assay.formats.prel import UNJUDGED, prel_of_rows, write_prel
+from assay.cli.base import BadInput, FileCommand, Warn, write_text_atomically
+from assay.counts import format_part
+from assay.formats.machine_labels import read_llm_qrels
+from assay.formats.prel import UNJUDGED, make_prel, write_prel
 from assay.options import option
-from assay.pools.depth import PooledPairs, depth_pool
-from assay.pools.stages import STRATA
+from assay.pools.depth import PooledPairs, make_depth_pool
+from assay.pools.stages import STRATA_MAKERS
 from assay.pools.strata import (
-    LEAST,
+    MIN_DRAWN,
     Strata,
-    allocation,
-    drawn,
-    machine_strata,
-    shuffled,
-    spreads_of,
+    allocate_sample,
+    make_llm_strata,
+    rate_spreads,
+    sampled_mask,
+    shuffle_strata,
 )
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -93,15 +93,15 @@ def draw_sample(
         )
     made, spreads = _strata_of(pool, options.strata, llm_labels)
     n_wanted = round(options.budget * len(pool))
-    counts = allocation(made.sizes, spreads, n_wanted)
+    counts = allocate_sample(made.sizes, spreads, n_wanted)
     if int(counts.sum()) > n_wanted:
         warn(
             f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of "
-            f"{len(made.names)} strata gives at least {LEAST}; "
+            f"{len(made.names)} strata gives at least {MIN_DRAWN}; "
             "fewer strata (--strata votes) make a smaller sample possible"
         )
-    place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
-    is_drawn = drawn(made, place, counts)
+    place = shuffle_strata(made, np.random.default_rng(seed), pool.documents, pool.topic)
+    is_drawn = sampled_mask(made, place, counts)
     labels = None
     if grades is not None:
         known = [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in pairs_of(pool)]
@@ -136,8 +136,8 @@ def _strata_of(
 ) -> tuple[Strata, NDArray[np.float64]]:
     """Return the strata, and the spread expected within each."""
     if llm_labels is None:
-        made = STRATA[strata](pool)
-        return made, spreads_of(made.rates)
+        made = STRATA_MAKERS[strata](pool)
+        return made, rate_spreads(made.rates)
     labels = [llm_labels.get(pair, UNJUDGED) for pair in pairs_of(pool)]
     if missing := sum(label < 0 for label in labels):
         raise BadInput(
@@ -145,7 +145,7 @@ def _strata_of(
             f"machine; a sample by its grades needs one of every pair. "
             "Let it label the rest, or draw by votes (--strata votes)"
         )
-    return machine_strata(pool, np.array(labels))
+    return make_llm_strata(pool, np.array(labels))
 
 
 def tables(result: Values) -> list[Table]:
@@ -155,11 +155,11 @@ def tables(result: Values) -> list[Table]:
     ]
     seed = f", seed {result['seed']}" if "seed" in result else ""
     note = (
-        f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn "
+        f"{format_part(result['drawn'], result['pairs'], 'pair')} drawn "
         f"({result['drawn'] / result['pairs']:.1%}), depth {result['depth']}{seed}."
     )
     if result["graded"] is not None:
-        note += f" {part_of(result['graded'], result['drawn'], 'drawn pair')} with a grade."
+        note += f" {format_part(result['graded'], result['drawn'], 'drawn pair')} with a grade."
     header = ["stratum", "pairs", "drawn", "probability"]
     return [Table("strata", "Sample by stratum", header, rows, note)]
 
@@ -204,8 +204,8 @@ class Command(FileCommand):
         **given: Any,
     ) -> Values:
         options = Options.of(given)
-        tops = tops_of_files(self, runs, options, pooled_topics(runs, topics))
-        pool = depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
+        tops = read_tops(self, runs, options, pooled_topics(runs, topics))
+        pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         sample = draw_sample(
             pool,
             options,
@@ -222,7 +222,7 @@ class Command(FileCommand):
 
     def grades_of(self, path: str, pool: PooledPairs) -> Grades:
         """Read grades. Warns if the pool has none of the pairs."""
-        qrels = read_machine_qrels(path)
+        qrels = read_llm_qrels(path)
         self.tell_of(path, qrels)
         grades: dict[tuple[str, bytes], int] = {}
         for index, topic in enumerate(qrels.topics):
@@ -250,15 +250,15 @@ def write_sample(path: str, sample: PoolSample) -> None:
             pairs_of(sample.pool), sample.strata.stratum.tolist(), labels.tolist(), strict=True
         )
     ]
-    with whole_file(path) as out:
-        write_prel(prel_of_rows("pool", rows, drawn=int(sample.is_drawn.sum())), out)
+    with write_text_atomically(path) as out:
+        write_prel(make_prel("pool", rows, drawn=int(sample.is_drawn.sum())), out)
 
 
 def write_drawn_pairs(path: str, sample: PoolSample) -> None:
     """Write a table of the pairs drawn, in the order of the pool."""
     made = sample.strata
     probability = (sample.counts / made.sizes)[made.stratum]
-    with whole_file(path) as out:
+    with write_text_atomically(path) as out:
         out.write("topic\tdocument\tstratum\tplace\tprobability\n")
         for k, (topic, document) in enumerate(pairs_of(sample.pool)):
             if sample.is_drawn[k]:

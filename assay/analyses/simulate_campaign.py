@@ -13,27 +13,27 @@ import numpy as np
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    each_run,
-    measure_list,
-    one_qrels,
+    iterate_runs,
+    parse_measure_list,
+    read_one_qrels,
 )
-from assay.analyses.shared.pool_grades import grades_of_pool, judged_part
+from assay.analyses.shared.pool_grades import keep_judged_pairs, look_up_grades
 from assay.analyses.shared.reading import MEASURES_HINT, RunReading
-from assay.cli.base import BadInput, Warn, fraction, positive
+from assay.cli.base import BadInput, Warn, parse_fraction, parse_positive
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import counted
+from assay.counts import format_count
 from assay.measures.measures import Measure, parse_measures
 from assay.options import add_options, option
-from assay.pools.batches import AUDIT, SIZE
-from assay.pools.depth import depth_pool, top_of_run
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE
+from assay.pools.depth import cut_run, make_depth_pool
 from assay.results import Values
 from assay.sampling import replay_ordered as ordered
 from assay.sampling import replay_sampled as sampled
-from assay.sampling.replay import Errors, World, part_of, world_of
+from assay.sampling.replay import AnnotatorErrors, JudgedPool, make_judged_pool, select_part
 from assay.tabular import Cell, Table
 
 ORDERS = {
-    ordered.LEVEL: "rank by rank",
+    ordered.LEVEL_ORDER: "rank by rank",
     **dict(
         zip(ordered.GOALS, ("most likely relevant first", "equal shares of topics"), strict=True)
     ),
@@ -47,9 +47,9 @@ resampled, and their pools differ in size."""
 SCHEDULER = "the order of service of the scheduler's core; leases, annotators side by side and time are not replayed"
 
 
-def shares(text: str) -> list[float]:
+def parse_shares(text: str) -> list[float]:
     try:
-        fractions = sorted({fraction(cell) for cell in text.split(",")})
+        fractions = sorted({parse_fraction(cell) for cell in text.split(",")})
     except ArgumentTypeError:
         fractions = []
     if not fractions or fractions[0] <= 0:
@@ -59,10 +59,10 @@ def shares(text: str) -> list[float]:
     return fractions
 
 
-def part(text: str) -> tuple[float, int]:
+def parse_part(text: str) -> tuple[float, int]:
     share, _, most = text.partition(",")
     try:
-        share_and_most = fraction(share), positive(most)
+        share_and_most = parse_fraction(share), parse_positive(most)
     except ArgumentTypeError:
         share_and_most = 0.0, 0
     if not share_and_most[0] or not share_and_most[1]:
@@ -74,13 +74,13 @@ def part(text: str) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Options(RunReading):
-    order: str = option(ordered.LEVEL, "Pooling strategy", choices=tuple(ORDERS.items()))
+    order: str = option(ordered.LEVEL_ORDER, "Pooling strategy", choices=tuple(ORDERS.items()))
     depth: int = option(10, "Pool depth", least=1, metavar="K")
     budgets: list[float] = option(
         "0.1,0.2,0.3,0.5",
         "Budgets",
         help="budgets as shares of the pool",
-        read=shares,
+        read=parse_shares,
         metavar="SHARES",
     )
     simulations: int = option(1, "Simulations", help="number of simulations", least=1)
@@ -93,18 +93,20 @@ class Options(RunReading):
         None,
         "Part of topics and runs",
         help="share of the topics and maximum number of runs in each simulation",
-        read=part,
+        read=parse_part,
         metavar="SHARE,RUNS",
     )
     strata: str = option(
         "rank",
         "Strata",
         help="strata of a sampled pool",
-        choices=tuple((name, name) for name in sampled.STRATA),
+        choices=tuple((name, name) for name in sampled.STRATA_MAKERS),
     )
-    batch: int = option(SIZE, "Batch size", help="pairs per batch of a prioritised pool", least=1)
+    batch: int = option(
+        DEFAULT_SIZE, "Batch size", help="pairs per batch of a prioritised pool", least=1
+    )
     audit: float = option(
-        AUDIT,
+        DEFAULT_AUDIT,
         "Audit pairs",
         help="share of audit pairs in each batch",
         least=0,
@@ -143,16 +145,16 @@ class Options(RunReading):
         "Measures",
         help=f'measures of prioritised pools (default: "{MEASURES}"); sampled pools use {ESTIMATES}',
         hint=MEASURES_HINT,
-        read=measure_list,
+        read=parse_measure_list,
         metavar='"..."',
         kind="measures",
     )
 
 
-class Shared(NamedTuple):
+class SimulationInputs(NamedTuple):
     """What every simulation needs. part: share of the topics and most runs of each, or None."""
 
-    world: World
+    world: JudgedPool
     plan: ordered.OrderedReplay | sampled.SampledReplay
     pairs: np.ndarray
     stopping: bool
@@ -175,7 +177,7 @@ def plan(
     for options of the other kind of pool, and if no pair of the pool is relevant."""
     refuse_contradictions(options)
     world = world_of_runs(qrels, list(runs), options, seed, warn)
-    errors = Errors(options.sensitivity, options.specificity, options.judgements)
+    errors = AnnotatorErrors(options.sensitivity, options.specificity, options.judgements)
     made: ordered.OrderedReplay | sampled.SampledReplay
     if options.order == "sampled":
         made = sampled.SampledReplay(
@@ -186,12 +188,12 @@ def plan(
         made = ordered.OrderedReplay(
             options.order, options.budgets, chosen, errors, options.batch, options.audit
         )
-    pairs = sampled.pairs_of_systems(len(world.tags), np.random.default_rng(seed))
-    shared = Shared(world, made, pairs, options.stopping, options.part, seed)
+    pairs = sampled.choose_system_pairs(len(world.tags), np.random.default_rng(seed))
+    shared = SimulationInputs(world, made, pairs, options.stopping, options.part, seed)
     cost = options.judgements * options.seconds / 3600
     return PieceworkPlan(
         "simulations",
-        simulate,
+        run_simulation,
         shared,
         list(range(options.simulations)),
         lambda simulations: summary(shared, options.order, cost, simulations, warn),
@@ -211,30 +213,30 @@ def refuse_contradictions(options: Options) -> None:
 
 def world_of_runs(
     qrels: QrelsColumns, runs: Sequence[RunColumns], options: Options, seed: int, warn: Warn
-) -> World:
-    tops = [top_of_run(run, options.depth, topics=qrels.topics) for run in runs]
-    pool = depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
-    grades = grades_of_pool(pool, qrels)
+) -> JudgedPool:
+    tops = [cut_run(run, options.depth, topics=qrels.topics) for run in runs]
+    pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
+    grades = look_up_grades(pool, qrels)
     n_missing = int((grades < 0).sum())
     if options.unjudged == "lowest":
         grades = np.maximum(grades, 0)
     elif n_missing:
         are = "is" if n_missing == 1 else "are"
         warn(
-            f"{n_missing} of {counted(len(pool), 'pair')} of the pool without a grade {are} "
+            f"{n_missing} of {format_count(len(pool), 'pair')} of the pool without a grade {are} "
             f"dropped (--unjudged lowest counts them as grade 0)"
         )
-        pool, grades = judged_part(pool, grades)
+        pool, grades = keep_judged_pairs(pool, grades)
     if not len(pool) or not (grades >= options.level).any():
         raise BadInput(
             f"{qrels.name}: no pair of the pool has a grade of at least {options.level}, so that "
             f"there is nothing to find"
         )
-    return world_of(pool, grades, runs, level=options.level)
+    return make_judged_pool(pool, grades, runs, level=options.level)
 
 
 def summary(
-    shared: Shared,
+    shared: SimulationInputs,
     order: str,
     cost: float,
     simulations: Sequence[tuple[Any, Any]],
@@ -254,9 +256,9 @@ def summary(
     brought = [one for one, _ in simulations]
     stops = [stop for _, stop in simulations if stop is not None]
     if order == "sampled":
-        result |= of_samples(shared, brought)
+        result |= summarise_samples(shared, brought)
     else:
-        result |= of_looks(shared, brought)
+        result |= summarise_checks(shared, brought)
     for budget, row in result["budgets"].items():
         row["hours"] = row["judged"] * cost
         if order == "sampled" and row["judged"] > MORE * float(budget) * len(world):
@@ -267,16 +269,18 @@ def summary(
             )
     if stops:
         result["stopping"] = (
-            of_sampled_stops(stops) if order == "sampled" else of_ordered_stops(stops)
+            summarise_sampled_stops(stops) if order == "sampled" else summarise_ordered_stops(stops)
         )
     return result
 
 
-def simulate(shared: Shared, number: int) -> tuple[Any, Any]:
+def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
     """One simulation: what it brought, and when the rule said stop."""
     if isinstance(shared.plan, sampled.SampledReplay):
-        looks = sampled.simulated(shared.world, shared.plan, shared.pairs, [shared.seed, number, 0])
-        return looks, sampled.stopped(
+        looks = sampled.simulate_sample(
+            shared.world, shared.plan, shared.pairs, [shared.seed, number, 0]
+        )
+        return looks, sampled.replay_until_stop(
             shared.world, shared.plan, [shared.seed, number, 1]
         ) if shared.stopping else None
     world, seed = shared.world, shared.seed + number
@@ -284,44 +288,52 @@ def simulate(shared: Shared, number: int) -> tuple[Any, Any]:
         share, most = shared.part
         rng = np.random.default_rng([shared.seed, number, 2])
         topics = np.sort(rng.permutation(world.n_topics)[: max(round(share * world.n_topics), 1)])
-        world = part_of(world, topics, np.sort(rng.permutation(len(world.tags))[:most]))
-    return ordered.replayed(world, shared.plan, seed), ordered.stopped(
+        world = select_part(world, topics, np.sort(rng.permutation(len(world.tags))[:most]))
+    return ordered.replay_ordered(world, shared.plan, seed), ordered.replay_until_stop(
         world, shared.plan, seed
     ) if shared.stopping else None
 
 
-def of_looks(shared: Shared, brought: Sequence[list[ordered.Look]]) -> Values:
+def summarise_checks(
+    shared: SimulationInputs, brought: Sequence[list[ordered.InterimResult]]
+) -> Values:
     """Means over simulations, by budget."""
     budgets = {}
     for k, budget in enumerate(shared.plan.budgets):
         looks = [looks[k] for looks in brought]
         bounded = [look for look in looks if not math.isnan(look.upper_left)]
         budgets[str(budget)] = {
-            "judged": mean(look.judged for look in looks),
-            "recall": mean(look.recall for look in looks),
+            "judged": mean_or_nan(look.judged for look in looks),
+            "recall": mean_or_nan(look.recall for look in looks),
             **{
                 key: {
-                    name: mean(getattr(look, key)[name] for look in looks) for name in looks[0].tau
+                    name: mean_or_nan(getattr(look, key)[name] for look in looks)
+                    for name in looks[0].tau
                 }
                 for key in ("tau", "rmse")
             },
-            "relevant_left": mean(look.left for look in looks),
-            "relevant_left_at_most": mean(look.upper_left for look in bounded),
-            "bound_held": mean(look.left <= look.upper_left for look in bounded),
+            "relevant_left": mean_or_nan(look.left for look in looks),
+            "relevant_left_at_most": mean_or_nan(look.upper_left for look in bounded),
+            "bound_held": mean_or_nan(look.left <= look.upper_left for look in bounded),
         }
     return {"budgets": budgets}
 
 
-def of_samples(shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.Found]]) -> Values:
+def summarise_samples(
+    shared: SimulationInputs, brought: Sequence[dict[tuple[str, str], sampled.SimulationResult]]
+) -> Values:
     def summary(budget: str, name: str) -> dict[str, float]:
         rows = [looks[budget, name] for looks in brought]
         columns = {"bias": "bias", "coverage": "covered", "half_width": "half", "tau": "tau"}
-        return {key: mean(getattr(row, column) for row in rows) for key, column in columns.items()}
+        return {
+            key: mean_or_nan(getattr(row, column) for row in rows)
+            for key, column in columns.items()
+        }
 
     names = dict.fromkeys(name for budget, name in brought[0] if budget != "1")
 
     def judged(budget: str) -> float:
-        return mean(looks[budget, next(iter(names))].judged for looks in brought)
+        return mean_or_nan(looks[budget, next(iter(names))].judged for looks in brought)
 
     return {
         "budgets": {
@@ -335,25 +347,25 @@ def of_samples(shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.F
     }
 
 
-def of_ordered_stops(stops: Sequence[ordered.OrderedStop]) -> dict[str, float]:
+def summarise_ordered_stops(stops: Sequence[ordered.OrderedStop]) -> dict[str, float]:
     return {
-        "share_judged": mean(stop.judged for stop in stops),
-        "best_right": mean(stop.right for stop in stops),
-        "mean_loss": mean(stop.loss for stop in stops),
+        "share_judged": mean_or_nan(stop.judged for stop in stops),
+        "best_right": mean_or_nan(stop.right for stop in stops),
+        "mean_loss": mean_or_nan(stop.loss for stop in stops),
         "greatest_loss": max(stop.loss for stop in stops),
         "pairs": sum(stop.pairs for stop in stops),
         "wrong_by_more_than_.01": sum(stop.wrong for stop in stops),
     }
 
 
-def of_sampled_stops(stops: Sequence[sampled.SampledStop]) -> dict[str, float]:
+def summarise_sampled_stops(stops: Sequence[sampled.SampledStop]) -> dict[str, float]:
     return {
-        "share_judged": mean(stop.judged for stop in stops),
+        "share_judged": mean_or_nan(stop.judged for stop in stops),
         "coverage": sum(stop.covered for stop in stops) / sum(stop.compared for stop in stops),
         "coverage_full": sum(stop.covered_whole for stop in stops)
         / sum(stop.compared_whole for stop in stops),
-        "best_right": mean(stop.right for stop in stops),
-        "mean_loss": mean(stop.loss for stop in stops),
+        "best_right": mean_or_nan(stop.right for stop in stops),
+        "mean_loss": mean_or_nan(stop.loss for stop in stops),
         "greatest_loss": max(stop.loss for stop in stops),
         "comparisons": sum(stop.compared for stop in stops),
         "significant": sum(stop.significant for stop in stops),
@@ -365,18 +377,18 @@ def of_sampled_stops(stops: Sequence[sampled.SampledStop]) -> dict[str, float]:
     }
 
 
-def mean(values: Iterable[float]) -> float:
+def mean_or_nan(values: Iterable[float]) -> float:
     """NaN of nothing."""
     numbers = [float(value) for value in values]
     return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
 
 def tables(result: Values) -> list[Table]:
-    simulations = counted(result["simulations"], "simulation")
+    simulations = format_count(result["simulations"], "simulation")
     about = (
-        f"{result['order']}: {counted(result['pairs'], 'pair')} of "
-        f"{counted(result['topics'], 'topic')}, {result['relevant']} relevant, "
-        f"{counted(result['runs'], 'run')}, {simulations}; {result['scheduler']}."
+        f"{result['order']}: {format_count(result['pairs'], 'pair')} of "
+        f"{format_count(result['topics'], 'topic')}, {result['relevant']} relevant, "
+        f"{format_count(result['runs'], 'run')}, {simulations}; {result['scheduler']}."
     )
     rows: list[list[Cell]]
     if result["order"] == "sampled":
@@ -443,5 +455,5 @@ class Command(PiecewiseCommand):
     def plan(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> PieceworkPlan:
         options = Options.of(given)
         refuse_contradictions(options)  # before files are read
-        judged = one_qrels(self, qrels)
-        return plan(judged, each_run(self, runs, given), options, seed=seed, warn=self.warn)
+        judged = read_one_qrels(self, qrels)
+        return plan(judged, iterate_runs(self, runs, given), options, seed=seed, warn=self.warn)

@@ -8,51 +8,51 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    each_run,
     evaluate_runs,
-    measure_list,
-    one_qrels,
+    iterate_runs,
+    parse_measure_list,
+    read_one_qrels,
 )
-from assay.analyses.shared.reading import Reading, alpha_option, measures_option
-from assay.analyses.shared.score_tables import conditions_of
-from assay.charts.bars import stacked
+from assay.analyses.shared.reading import EvaluationOptions, alpha_option, measures_option
+from assay.analyses.shared.score_tables import result_conditions
+from assay.charts.bars import stacked_bar_chart
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.significance import Floats, why_no_verdict
+from assay.comparison.significance import Floats, no_verdict_reason
 from assay.comparison.split_half import (
     ALPHA,
-    NOTHING,
-    SPLITS,
+    DEFAULT_SPLITS,
+    EMPTY_TALLY,
     SplitHalfChunk,
     SplitHalfTally,
-    chunks,
-    combine,
+    combine_tallies,
+    make_chunks,
     run_chunk,
-    tabulate,
+    tabulate_tally,
 )
-from assay.counts import counted
+from assay.counts import format_count
 from assay.measures.measures import Measure
-from assay.measures.score_table import score_table
+from assay.measures.score_table import make_score_table
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
+TEST_NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 
 
 @dataclass(frozen=True)
-class Options(Reading):
-    measures: list[Measure] = measures_option("RR@100", measure_list)
-    splits: int = option(SPLITS, "Random splits", least=1, most_in_form=100_000)
+class Options(EvaluationOptions):
+    measures: list[Measure] = measures_option("RR@100", parse_measure_list)
+    splits: int = option(DEFAULT_SPLITS, "Random splits", least=1, most_in_form=100_000)
     alpha: float = alpha_option(ALPHA)
 
 
-def plan(
+def plan_split_half(
     qrels: QrelsColumns,
     runs: Iterable[RunColumns],
     options: Options,
@@ -70,9 +70,9 @@ def plan(
     ]
     if len(evaluations) < 2:
         raise BadInput("at least two runs are needed to compare them")
-    work = chunks(splits=options.splits, seed=seed)
+    work = make_chunks(splits=options.splits, seed=seed)
     scored = {
-        str(measure): score_table(evaluations, i) for i, measure in enumerate(options.measures)
+        str(measure): make_score_table(evaluations, i) for i, measure in enumerate(options.measures)
     }
     for name, scores in scored.items():
         if len(scores.topics) < 2:
@@ -84,8 +84,8 @@ def plan(
     def finish(tallies: list[SplitHalfTally]) -> Values:
         result: Values = {}
         for name, scores in scored.items():
-            why = why_no_verdict(len(scores.topics) // 2)
-            whole = combine(
+            why = no_verdict_reason(len(scores.topics) // 2)
+            whole = combine_tallies(
                 tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name
             )
             about = {
@@ -94,14 +94,14 @@ def plan(
                 "alpha": options.alpha,
                 "no_verdict": f"halves of {why}" if why else "",
             }
-            result[name] = {**asdict(tabulate(NOTHING if why else whole)), **about}
+            result[name] = {**asdict(tabulate_tally(EMPTY_TALLY if why else whole)), **about}
         return result
 
     shared = ({name: scores.scores for name, scores in scored.items()}, options.alpha)
-    return PieceworkPlan("split halves", _tally, shared, pieces, finish)
+    return PieceworkPlan("split halves", _run_piece, shared, pieces, finish)
 
 
-def _tally(
+def _run_piece(
     shared: tuple[dict[str, Floats], float], piece: tuple[str, SplitHalfChunk]
 ) -> SplitHalfTally:
     scores, alpha = shared
@@ -109,13 +109,13 @@ def _tally(
     return run_chunk(scores[name], chunk, alpha=alpha)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     made = []
-    for number, (measure, condition) in enumerate(conditions_of(result).items(), 1):
+    for number, (measure, condition) in enumerate(result_conditions(result).items(), 1):
         rows: list[list[Cell]] = []
         for which in ("mean", "median"):
             rows += [
-                [which, NAMES.get(test, test), *rates.values()]
+                [which, TEST_NAMES.get(test, test), *rates.values()]
                 for test, rates in condition[which].items()
             ]
         rates_named = list(next(iter(condition["mean"].values())))
@@ -124,9 +124,7 @@ def tables(result: Values) -> list[Table]:
             if condition["tied_medians"] is None
             else f"{100 * condition['tied_medians']:.1f} %"
         )
-        halves = (
-            f"{counted(condition['splits'], 'split')} of {counted(condition['topics'], 'topic')}"
-        )
+        halves = f"{format_count(condition['splits'], 'split')} of {format_count(condition['topics'], 'topic')}"
         note = f"{halves}, alpha {condition['alpha']:g}; halves with equal medians: {tied}."
         if condition.get("no_verdict"):
             note = f"{halves}. No verdict: {condition['no_verdict']}."
@@ -142,12 +140,12 @@ def tables(result: Values) -> list[Table]:
     return made
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     drawn = []
-    for measure, one in conditions_of(result).items():
+    for measure, one in result_conditions(result).items():
         if one.get("no_verdict"):
             drawn.append(
-                stacked(
+                stacked_bar_chart(
                     [],
                     [],
                     caption=f"How often the two halves agree by {measure}",
@@ -167,12 +165,12 @@ def pictures(result: Values) -> list[Picture]:
             (name, [float((rates[name] or 0) * 100) for rates in tests.values()]) for name in names
         ]
         drawn.append(
-            stacked(
+            stacked_bar_chart(
                 list(tests),
                 series,
                 caption=(
                     f"How often the two halves agree by {measure}, percent of pairs of runs over "
-                    f"{counted(compared, 'split')}"
+                    f"{format_count(compared, 'split')}"
                 ),
                 what="test",
                 counts=[compared] * len(tests),
@@ -182,9 +180,9 @@ def pictures(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
@@ -193,10 +191,10 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         add_options(parser, Options)
 
     def plan(self, *, qrels: str, runs: list[str], seed: int, **options: Any) -> PieceworkPlan:
-        judged = one_qrels(self, qrels)
-        return plan(
+        judged = read_one_qrels(self, qrels)
+        return plan_split_half(
             judged,
-            each_run(self, runs, options),
+            iterate_runs(self, runs, options),
             Options.of(options),
             seed=seed,
             warn=self.warn,

@@ -14,45 +14,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    divisible_measures,
-    each_run,
-    one_qrels,
-    topics_that_count,
+    drop_topics_without_relevant,
+    iterate_runs,
+    parse_divisible_measures,
+    read_one_qrels,
 )
-from assay.analyses.shared.reading import Reading, measures_option
+from assay.analyses.shared.reading import EvaluationOptions, measures_option
 from assay.analyses.shared.stability_tables import tables, words
-from assay.analyses.shared.subcollection_files import export as write_subcollections
-from assay.analyses.shared.subcollection_files import new_folder
-from assay.cli.base import BadInput, Warn, fraction, positive
+from assay.analyses.shared.subcollection_files import create_folder
+from assay.analyses.shared.subcollection_files import export_subcollections as write_subcollections
+from assay.cli.base import BadInput, Warn, parse_fraction, parse_positive
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.stability import (
     MEASURES,
-    Protocol,
-    Stability,
     StabilityChunk,
+    StabilityProtocol,
+    StabilityResult,
     as_json,
-    chunks,
-    combine,
-    populations,
+    combine_results,
+    make_chunks,
+    make_populations,
     run_chunk,
 )
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.errors import FormatError
-from assay.formats.opening import lines
-from assay.measures.batch import PackedCollection, pack
+from assay.formats.opening import iterate_lines
+from assay.measures.batch import PackedCollection, pack_collection
 from assay.measures.measures import Measure
 from assay.measures.subcollections import ELEMENTS, JOINT
 from assay.options import add_options, option
 from assay.results import Values
 
-FILTERED = "runs are filtered to the documents drawn, not run again on them"
+FILTERED_NOTE = "runs are filtered to the documents drawn, not run again on them"
 
 
-def levels(text: str) -> tuple[Fraction, ...]:
+def parse_levels(text: str) -> tuple[Fraction, ...]:
     """Parse percentages, `first:last:step` or comma-separated, to exact fractions for argparse."""
     wrong = ArgumentTypeError(
         f"{text!r} is neither first:last:step nor a list of percentages from 0 to 100, as in 5:100:5 or 10,50,100"
@@ -73,13 +73,13 @@ def levels(text: str) -> tuple[Fraction, ...]:
     return tuple(number / 100 for number in numbers)
 
 
-def thresholds(text: str) -> tuple[float, ...]:
+def parse_thresholds(text: str) -> tuple[float, ...]:
     """Parse comma-separated numbers from 0 to 1 for argparse."""
-    return tuple(fraction(word) for word in text.split(","))
+    return tuple(parse_fraction(word) for word in text.split(","))
 
 
 @dataclass(frozen=True)
-class Options(Reading):
+class Options(EvaluationOptions):
     element: str = option(
         "documents",
         "What is varied",
@@ -87,14 +87,14 @@ class Options(Reading):
         choices=tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
         required=True,
     )
-    measures: list[Measure] = measures_option(MEASURES, divisible_measures, divisible=True)
+    measures: list[Measure] = measures_option(MEASURES, parse_divisible_measures, divisible=True)
     overlaps: tuple[Fraction, ...] | None = option(
         None,
         "Overlaps in percent",
         help="percentages, first:last:step or 10,50,100 (default 5:100:5; topics: each number of shared topics)",
         hint="first:last:step or 10,50,100. Leave empty for 5:100:5, and for each number of shared "
         "topics if topics vary.",
-        read=levels,
+        read=parse_levels,
         metavar="5:100:5",
     )
     pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
@@ -110,7 +110,7 @@ class Options(Reading):
         (),
         "Further thresholds",
         help="further thresholds of tau-b, as in 0.8,0.95",
-        read=thresholds,
+        read=parse_thresholds,
         metavar="T,T",
     )
     deltas: bool = option(
@@ -139,8 +139,8 @@ def plan(
     if documents vary. The plan
     shares (collection, protocol, documents). Raises BadInput for fewer than two runs, and for a
     population too small to be divided."""
-    protocol = protocol_of(options, seed)
-    collection = pack(topics_that_count(qrels, vars(options)), list(runs))
+    protocol = make_protocol(options, seed)
+    collection = pack_collection(drop_topics_without_relevant(qrels, vars(options)), list(runs))
     if len(collection.tags) < 2:
         raise BadInput("one run makes no ranking of systems; give at least two")
     if unmet := [
@@ -148,23 +148,25 @@ def plan(
     ]:
         warn(f"{', '.join(unmet)}: no topic in common with the qrels")
     try:
-        parts = populations(collection, protocol, documents)
+        parts = make_populations(collection, protocol, documents)
     except ValueError as error:
         raise BadInput(str(error)) from None
     n_unlisted = 0 if documents is None else count_unlisted(collection, documents, warn)
     drawn = parts[protocol.elements[0]]
-    work = chunks(drawn, protocol)
+    work = make_chunks(drawn, protocol)
 
     def finish(taus: list[NDArray[np.float64]]) -> Values:
         result = {
-            **as_json(combine(drawn, protocol, work, taus)),
+            **as_json(combine_results(drawn, protocol, work, taus)),
             "pairs": protocol.pairs,
             "threshold": protocol.threshold,
             "topics": len(collection.topics),
         }
         if options.also:
             result["at"] = {
-                f"{t:g}": at_threshold(combine(drawn, replace(protocol, threshold=t), work, taus))
+                f"{t:g}": threshold_values(
+                    combine_results(drawn, replace(protocol, threshold=t), work, taus)
+                )
                 for t in options.also
             }
         if options.deltas:
@@ -188,11 +190,11 @@ def plan(
                 "shared": [None] * len(work),
             }
         if "documents" in protocol.elements:
-            result |= {"unlisted": n_unlisted, "note": FILTERED}
+            result |= {"unlisted": n_unlisted, "note": FILTERED_NOTE}
         return result
 
     shared = (collection, protocol, documents)
-    return PieceworkPlan(f"stability over {protocol.element}", _taus, shared, work, finish)
+    return PieceworkPlan(f"stability over {protocol.element}", _run_piece, shared, work, finish)
 
 
 def count_unlisted(collection: PackedCollection, documents: NDArray[np.bytes_], warn: Warn) -> int:
@@ -203,13 +205,13 @@ def count_unlisted(collection: PackedCollection, documents: NDArray[np.bytes_], 
         raise BadInput("no document of runs and qrels is in the list of document ids")
     if n:
         warn(
-            f"{counted(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not in "
+            f"{format_count(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not in "
             f"the list of document ids and so in no sub-collection"
         )
     return n
 
 
-def at_threshold(estimate: Stability) -> dict[str, Any]:
+def threshold_values(estimate: StabilityResult) -> dict[str, Any]:
     """Return the values that depend on the threshold."""
     return {
         key: value
@@ -218,16 +220,17 @@ def at_threshold(estimate: Stability) -> dict[str, Any]:
     }
 
 
-def _taus(
-    shared: tuple[PackedCollection, Protocol, NDArray[np.bytes_] | None], chunk: StabilityChunk
+def _run_piece(
+    shared: tuple[PackedCollection, StabilityProtocol, NDArray[np.bytes_] | None],
+    chunk: StabilityChunk,
 ) -> NDArray[np.float64]:
     collection, protocol, documents = shared
     return run_chunk(collection, protocol, chunk, documents)
 
 
-def protocol_of(options: Options, seed: int) -> Protocol:
+def make_protocol(options: Options, seed: int) -> StabilityProtocol:
     try:
-        return Protocol(
+        return StabilityProtocol(
             element=options.element,
             measures=tuple(options.measures),
             overlaps=options.overlaps,
@@ -242,7 +245,7 @@ def protocol_of(options: Options, seed: int) -> Protocol:
         raise BadInput(str(error)) from None
 
 
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
         "Rank systems on pairs of sub-collections that share more and more of one element, and "
         "report how often the rankings agree."
@@ -265,7 +268,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         )
         parser.add_argument(
             "--export-qrels",
-            type=positive,
+            type=parse_positive,
             metavar="N",
             help="number of pairs of each level whose qrels are written, with --export",
         )
@@ -285,8 +288,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         if docids is not None and "documents" not in given["element"].split("+"):
             raise BadInput(f"--docids is for --element documents, not for {given['element']}")
         made = plan(
-            one_qrels(self, qrels),
-            each_run(self, runs, given),
+            read_one_qrels(self, qrels),
+            iterate_runs(self, runs, given),
             Options.of(given),
             documents=None if docids is None else self.document_ids(docids),
             seed=seed,
@@ -296,7 +299,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             if export_qrels:
                 raise BadInput("--export-qrels writes into a folder: name one with --export")
             return made
-        folder = new_folder(export)
+        folder = create_folder(export)
         collection, protocol, documents = made.shared
 
         def finish(taus: list[NDArray[np.float64]]) -> Values:
@@ -310,7 +313,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     def document_ids(self, path: str) -> NDArray[np.bytes_]:
         """Read document ids, one per line. Returns them sorted, each once."""
         given = []
-        for number, text in lines(path):
+        for number, text in iterate_lines(path):
             words = text.split()
             if len(words) > 1:
                 raise FormatError.single(
@@ -322,7 +325,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         ids = np.unique(np.array([document.encode() for document in given]))
         if len(ids) < len(given):
             self.warn(
-                f"{path}: {counted(len(given) - len(ids), 'line', 'repeats', 'repeat')} a "
+                f"{path}: {format_count(len(given) - len(ids), 'line', 'repeats', 'repeat')} a "
                 f"document id; each id counts once"
             )
         return ids

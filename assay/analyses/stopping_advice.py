@@ -7,22 +7,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.measures import each_run, one_qrels
-from assay.analyses.shared.pool_grades import grades_of_pool, pool_of_runs
+from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
+from assay.analyses.shared.measures import iterate_runs, read_one_qrels
+from assay.analyses.shared.pool_grades import build_pool_from_files, look_up_grades
 from assay.analyses.shared.reading import RunReading
-from assay.analyses.shared.sampled_files import SampledPool, sampled_pool
+from assay.analyses.shared.sampled_files import SampledPool, read_sampled_pool
 from assay.cli.base import BadInput
 from assay.column_types import QrelsColumns, RunColumns
-from assay.measures.packing import pack
+from assay.measures.packing import pack_run
 from assay.options import add_options, option
 from assay.results import Values
-from assay.sampling.stopping import relevant_left
-from assay.sampling.stopping_answers import of_audit, of_order, of_sample
+from assay.sampling.stopping import estimate_remaining_relevant
+from assay.sampling.stopping_answers import (
+    advise_ordered_pool,
+    advise_sampled_pool,
+    summarise_audit,
+)
 from assay.tabular import Cell, Table
 
 
-class Audit(NamedTuple):
+class AuditCounts(NamedTuple):
     """n pairs drawn at random from n_left unjudged pairs, `relevant` of them relevant."""
 
     n_left: int
@@ -30,11 +34,11 @@ class Audit(NamedTuple):
     n: int
 
 
-def audit_numbers(text: str) -> Audit:
+def parse_audit_counts(text: str) -> AuditCounts:
     cells = text.split(",")
     if len(cells) != 3 or not all(cell.strip().isdecimal() for cell in cells):
         raise ArgumentTypeError(f"{text!r} is not LEFT,RELEVANT,N, three whole numbers")
-    audit = Audit(*(int(cell) for cell in cells))
+    audit = AuditCounts(*(int(cell) for cell in cells))
     if not audit.relevant <= audit.n <= audit.n_left or not audit.n:
         raise ArgumentTypeError(f"{text!r}: expected RELEVANT <= N <= LEFT and N above 0")
     return audit
@@ -62,12 +66,12 @@ class Options(RunReading):
         help="pairs judged at the last interim check; checks that follow too soon stop too early",
         least=1,
     )
-    audit: Audit | None = option(
+    audit: AuditCounts | None = option(
         None,
         "Audit sample",
         help="audit sample: N pairs drawn at random from LEFT unjudged pairs, RELEVANT of them "
         "relevant",
-        read=audit_numbers,
+        read=parse_audit_counts,
         metavar="LEFT,RELEVANT,N",
     )
     recall: float = option(
@@ -89,16 +93,16 @@ def compute(
     of the unjudged grades. Without advice, the reason is in `undefined`. Raises BadInput for an
     empty pool."""
     depth = max(options.depth, options.cutoff)
-    pool = pool_of_runs(runs, qrels, depth=depth, seed=seed)
-    grades = grades_of_pool(pool, qrels)
-    result = of_order(
+    pool = build_pool_from_files(runs, qrels, depth=depth, seed=seed)
+    grades = look_up_grades(pool, qrels)
+    result = advise_ordered_pool(
         pool, grades, level=options.level, cutoff=options.cutoff, seed=seed, last=options.last
     )
     if options.audit is not None:
-        audit = Audit(*options.audit)
+        audit = AuditCounts(*options.audit)
         n_found = int((grades >= options.level).sum())
-        left = relevant_left(audit.n_left, audit.relevant, audit.n)
-        result["left"] = of_audit(left, n_found, audit.n, recall=options.recall)
+        left = estimate_remaining_relevant(audit.n_left, audit.relevant, audit.n)
+        result["left"] = summarise_audit(left, n_found, audit.n, recall=options.recall)
     return result
 
 
@@ -109,8 +113,10 @@ def compute_sampled(
 
     Raises BadInput for an audit sample, which only a prioritised pool needs."""
     refuse_audit(options)
-    packed = [pack(run, pool.index) for run in runs]
-    return of_sample(pool.sample, packed, cutoff=options.cutoff, seed=seed, last=options.last)
+    packed = [pack_run(run, pool.index) for run in runs]
+    return advise_sampled_pool(
+        pool.sample, packed, cutoff=options.cutoff, seed=seed, last=options.last
+    )
 
 
 def refuse_audit(options: Options) -> None:
@@ -146,7 +152,7 @@ def tables(result: Values) -> list[Table]:
     return made
 
 
-class Command(OfCampaign):
+class Command(CampaignCommand):
     estimates_sampled = True
     help = (
         "Advise whether judging can stop: open decisions between systems (prioritised pools) or "
@@ -173,7 +179,7 @@ class Command(OfCampaign):
             refuse_audit(options)  # before files are read
         if len(runs) < 2:
             raise BadInput("two runs at least: the advice is about their order")
-        read = each_run(self, runs, given)
+        read = iterate_runs(self, runs, given)
         if sampled:
-            return compute_sampled(sampled_pool(self, qrels), read, options, seed=seed)
-        return compute(one_qrels(self, qrels), read, options, seed=seed)
+            return compute_sampled(read_sampled_pool(self, qrels), read, options, seed=seed)
+        return compute(read_one_qrels(self, qrels), read, options, seed=seed)

@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.analyses.shared.institutions import read_institutions, taken
-from assay.analyses.shared.score_tables import conditions_of
-from assay.charts.bars import bars
-from assay.charts.points import Spot, scatter
+from assay.analyses.shared.institutions import read_institutions, submissions_until
+from assay.analyses.shared.score_tables import result_conditions
+from assay.charts.bars import bar_chart
+from assay.charts.points import ScatterPoint, scatter_chart
 from assay.charts.svg import Picture
-from assay.cli.base import BadInput, FileCommand, Warn, distinct_tags
-from assay.comparison.submissions import LIMIT, Submission, records
-from assay.formats.leaderboards import SUBMISSIONS, BoardRow, read_leaderboard
-from assay.formats.opening import lines
-from assay.options import Checked, add_options, option
+from assay.cli.base import BadInput, FileCommand, Warn, make_tags_distinct
+from assay.comparison.submissions import MONTHLY_LIMIT, Submission, make_records
+from assay.formats.leaderboards import SUBMISSION_COLUMNS, BoardRow, read_leaderboard
+from assay.formats.opening import iterate_lines
+from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
 
 @dataclass(frozen=True)
-class Options(Checked):
+class Options(CheckedOptions):
     limit: int = option(
-        LIMIT,
+        MONTHLY_LIMIT,
         "Submissions per month",
         help="number of submissions that a group may make per month",
         hint="More of them in one month are reported as a breach.",
@@ -62,10 +62,10 @@ def compute(
     institutions: group -> institution that it counts as. ranks: a condition of `bootstrap`, whose
     scores and expected ranks are the private ones. Ranks are None if there are no private scores.
     Raises BadInput if nothing was submitted until the last day."""
-    kept = taken(rows, institutions=institutions or {}, until=options.until)
+    kept = submissions_until(rows, institutions=institutions or {}, until=options.until)
     if not kept:
         raise BadInput(f"nothing was submitted until {options.until}")
-    tags, _ = distinct_tags(row.tag for row in kept)
+    tags, _ = make_tags_distinct(row.tag for row in kept)
     submissions = [
         Submission(
             tag=tag,
@@ -99,7 +99,7 @@ def compute(
             "its_private_rank": record.its_private_rank,
             "its_expected_private_rank": record.its_expected_private_rank,
         }
-        for group, record in records(submissions, limit=options.limit).items()
+        for group, record in make_records(submissions, limit=options.limit).items()
     }
 
 
@@ -126,15 +126,15 @@ def tables(result: Values) -> list[Table]:
                 for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")
             ),
         ]
-        for group, of_group in conditions_of(result).items()
+        for group, of_group in result_conditions(result).items()
     ]
     return [Table("groups", "Submissions by group", header, rows)]
 
 
 def pictures(result: Values) -> list[Picture]:
-    groups = conditions_of(result)
+    groups = result_conditions(result)
     spots = [
-        Spot(
+        ScatterPoint(
             group,
             of_group["best_public_rank"],
             of_group["its_private_rank"],
@@ -145,14 +145,14 @@ def pictures(result: Values) -> list[Picture]:
     ]
     caption = "The best run of each group: its public and its private rank"
     return [
-        bars(
+        bar_chart(
             list(groups),
             [of_group["submissions"] for of_group in groups.values()],
             caption="Submissions of each group",
             unit="submissions",
             what="group",
         ),
-        scatter(
+        scatter_chart(
             spots,
             kinds=["group", "group over the limit"],
             caption=caption,
@@ -201,7 +201,7 @@ class Command(FileCommand):
         options = Options.of(given)
         rows = read_leaderboard(
             file,
-            columns=SUBMISSIONS,
+            columns=SUBMISSION_COLUMNS,
             required=("tag", "date", "group", "score"),
             score_column=score_column,
         )
@@ -217,7 +217,7 @@ class Command(FileCommand):
 def read_ranks(path: str, name: str) -> Values:
     """Read one condition of the output of `bootstrap --json`. name: '' for the only one."""
     try:
-        printed = json.loads("\n".join(text for _, text in lines(path)))
+        printed = json.loads("\n".join(text for _, text in iterate_lines(path)))
         conditions = {
             key: value
             for key, value in printed.items()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from assay.campaigns.working_days import Calendar
 
-DAY = 86400.0
+DAY_SECONDS = 86400.0
 WINDOW_DAYS = 42
 """Calendar days of history that count."""
 HALF_LIFE = 10.0
@@ -35,9 +35,9 @@ USUAL_DRIFT, DRIFT, DRIFT_ODDS = -0.04, 0.03, 1.0
 deviation, and the odds that there is one."""
 WEEKEND_DAYS = 0.2
 """Days of the weekend for which an unseen one counts."""
-DRIFT_LASTS = 40.0
+DRIFT_DAYS = 40.0
 """Working days after which a drift has lost 63% of its strength."""
-PATHS = 2001
+N_PATHS = 2001
 """Odd, so that a median is the value of one path."""
 HORIZON_DAYS = 731
 DRAWN_DAYS = 512
@@ -67,11 +67,11 @@ class DayHistory:
     def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo) -> DayHistory:
         """moments: float64 (n), at least one of them not after `now`."""
         first = float(moments[moments <= now].min())
-        calendar = Calendar.between(max(first, now - WINDOW_DAYS * DAY), now, zone)
+        calendar = Calendar.between(max(first, now - WINDOW_DAYS * DAY_SECONDS), now, zone)
         recent = moments[(moments >= calendar.edges[0]) & (moments <= now)]
         day, n = calendar.day_of(recent), len(calendar)
         counts = np.bincount(day, minlength=n).astype(np.float64)
-        apart = kick_off(counts, calendar.working) if first >= calendar.edges[0] else None
+        apart = find_kick_off(counts, calendar.working) if first >= calendar.edges[0] else None
         today, passed = calendar.share_of_day(now)
         begun = calendar.share_of_day(first)[1] if first >= calendar.edges[0] else 0.0
         seen = np.ones((n, 24))
@@ -117,7 +117,7 @@ class DayHistory:
         return np.cumsum(worked[::-1])[::-1] - worked / 2
 
 
-def kick_off(counts: NDArray[np.float64], working: NDArray[np.bool_]) -> int | None:
+def find_kick_off(counts: NDArray[np.float64], working: NDArray[np.bool_]) -> int | None:
     """Return the index of the kick-off day, None without one: far above every other day, and among
     the first with judgements.
 
@@ -172,7 +172,7 @@ class DayPace:
         ]  # a part of a day tells little of the spread
         freedom = SPREAD_DAYS + max(0.0, float(whole.sum()) - 1)
         steady, drifting = (
-            _fitted(history, weight, whole, freedom, drifts=drifts) for drifts in (False, True)
+            _fit_pace(history, weight, whole, freedom, drifts=drifts) for drifts in (False, True)
         )
         of_drift = drifting.spread**2 * float((drifting.errors @ drifting.errors.T)[1, 1])
         far, usually_far = drifting.drift**2 / of_drift, (USUAL_DRIFT / DRIFT) ** 2
@@ -196,14 +196,16 @@ class DayPace:
             float(history.exposure[off].sum()),
         )
 
-    def paths(self, n_days: int) -> Paths:
+    def paths(self, n_days: int) -> SimulatedPaths:
         """Simulate the rest of today and so many days after it."""
-        history, drawn = self.history, draws()
-        calendar = Calendar.between(history.now, history.now + (n_days + 0.5) * DAY, history.zone)
+        history, drawn = self.history, get_draws()
+        calendar = Calendar.between(
+            history.now, history.now + (n_days + 0.5) * DAY_SECONDS, history.zone
+        )
         share = np.ones(len(calendar))
         share[0] = 1 - history.by_now
         worked = share * calendar.working
-        ahead = DRIFT_LASTS * -np.expm1(-(np.cumsum(worked) - worked / 2) / DRIFT_LASTS)
+        ahead = DRIFT_DAYS * -np.expm1(-(np.cumsum(worked) - worked / 2) / DRIFT_DAYS)
         level, drift, spread = self._parameters(drawn)
         brought = np.exp(level[:, None] + drift[:, None] * ahead) * share
         brought[:, ~calendar.working] *= self._weekends(drawn, spread)[:, None]
@@ -216,20 +218,20 @@ class DayPace:
         ) - 1  # squared spread of the days that are not idle
         shape = share / np.maximum(noise, np.exp(-level))[:, None]
         brought *= (
-            _gamma_over_mean(drawn.days[:, column], shape)
+            _gamma_quantile_ratio(drawn.days[:, column], shape)
             * (drawn.idle[:, column] >= self.idle)
             / (1 - self.idle)
         )
-        return Paths(calendar, np.cumsum(brought, axis=1), history.profile, history.by_now)
+        return SimulatedPaths(calendar, np.cumsum(brought, axis=1), history.profile, history.by_now)
 
     def _parameters(
-        self, drawn: Draws
+        self, drawn: RandomDraws
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(PATHS) level, drift and spread of each path."""
         drifts = drawn.drifts < self.has_drift
         spread = np.where(drifts, self.drifting.spread, self.steady.spread)
         spread = spread / np.sqrt(
-            np.maximum(_gamma_over_mean(drawn.parameters[2], np.array(self.freedom / 2)), 0.05)
+            np.maximum(_gamma_quantile_ratio(drawn.parameters[2], np.array(self.freedom / 2)), 0.05)
         )  # chi-squared
         of_steady, of_drifting = (
             fit.errors @ drawn.parameters[:2] for fit in (self.steady, self.drifting)
@@ -245,7 +247,7 @@ class DayPace:
             spread,
         )
 
-    def _weekends(self, drawn: Draws, spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _weekends(self, drawn: RandomDraws, spread: NDArray[np.float64]) -> NDArray[np.float64]:
         """(PATHS) A day of the weekend over a working day. One that has not been seen brings
         anything from nothing to as much."""
         (made, usual), unseen = self.weekend, WEEKEND_DAYS * max(0.0, 1 - self.weekend_days / 2)
@@ -260,7 +262,7 @@ class DayPace:
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
+class SimulatedPaths:
     """Simulated futures. made: (PATHS, n_days), judgements until the end of each day, today
     first."""
 
@@ -294,7 +296,7 @@ class Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class RandomDraws:
     """Random numbers that every forecast uses, so that two forecasts differ only by what they know.
 
     parameters: (4, PATHS), days: (PATHS, DRAWN_DAYS), standard normal. idle: (PATHS, DRAWN_DAYS),
@@ -311,19 +313,21 @@ class Draws:
 
 
 @lru_cache(maxsize=1)
-def draws() -> Draws:
+def get_draws() -> RandomDraws:
     rng = np.random.default_rng(SEED)
     middles = (
-        np.arange(PATHS) + 0.5
-    ) / PATHS  # each parameter once in each part of its distribution (Latin hypercube)
+        np.arange(N_PATHS) + 0.5
+    ) / N_PATHS  # each parameter once in each part of its distribution (Latin hypercube)
     normal = np.array([NormalDist().inv_cdf(share) for share in middles])
     parameters = np.stack([rng.permutation(normal) for _ in range(4)])
     drifts, lasts, weekend = (rng.permutation(middles) for _ in range(3))
-    days, idle = rng.standard_normal((PATHS, DRAWN_DAYS)), rng.random((PATHS, DRAWN_DAYS))
-    return Draws(parameters, days, idle, drifts, np.sqrt(lasts), np.sin(np.pi / 2 * weekend) ** 2)
+    days, idle = rng.standard_normal((N_PATHS, DRAWN_DAYS)), rng.random((N_PATHS, DRAWN_DAYS))
+    return RandomDraws(
+        parameters, days, idle, drifts, np.sqrt(lasts), np.sin(np.pi / 2 * weekend) ** 2
+    )
 
 
-def _fitted(
+def _fit_pace(
     history: DayHistory,
     weight: NDArray[np.float64],
     whole: NDArray[np.float64],
@@ -364,7 +368,9 @@ def _fitted(
     return PaceFit(level, drift, spread, np.linalg.cholesky(np.linalg.inv(information)))
 
 
-def _gamma_over_mean(z: NDArray[np.float64], shape: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gamma_quantile_ratio(
+    z: NDArray[np.float64], shape: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the quantile of a gamma distribution at the standard normal z, over its mean (Wilson
     and Hilferty 1931)."""
     shape = np.maximum(shape, 1e-4)

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Flag:
+class AnnotatorFlag:
     name: str
     evidence: str
     caveat: str
 
 
 @dataclass(frozen=True, eq=False)
-class Portrait:
+class AnnotatorProfile:
     """What is known of one annotator.
 
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same
@@ -57,16 +57,16 @@ AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = (
 LIKE_RANDOM = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)
 """Signs that the judgements may have nothing to do with the documents: what rests on them is in
 doubt."""
-STRENGTH = (
+FLAG_ORDER = (
     *(*LIKE_RANDOM, "misses gold", "many too fast", "fast"),
     *("confuses", "often cannot judge", "grades unlike the others'"),
 )
 """Names of signs, or how they begin: what says most about the labels comes first."""
-FEW = 20
+MIN_PAIRS = 20
 """Judgements below which nothing is flagged but too-fast ones."""
 
 
-UNLIKELY = 0.01
+UNLIKELY_P = 0.01
 """Chance below which somebody as good on gold as the others would have got so few right."""
 
 
@@ -81,22 +81,24 @@ def is_many_too_fast(n_fast: int, submitted: int) -> bool:
     return n_fast >= 3 and n_fast / max(submitted, 1) > 0.05
 
 
-def strongest_first(signs: Sequence[Flag]) -> list[Flag]:
+def sort_flags(signs: Sequence[AnnotatorFlag]) -> list[AnnotatorFlag]:
     """By STRENGTH."""
     return sorted(
         signs,
-        key=lambda flag: next(i for i, begin in enumerate(STRENGTH) if flag.name.startswith(begin)),
+        key=lambda flag: next(
+            i for i, begin in enumerate(FLAG_ORDER) if flag.name.startswith(begin)
+        ),
     )
 
 
-def flags(p: Portrait, names: list[str]) -> list[Flag]:
+def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
     """names: of the grades, lowest first."""
     signs = []
     submitted = p.n + p.n_fast + p.n_cannot
     if is_many_too_fast(p.n_fast, submitted):
         evidence = f"{p.n_fast} of {submitted} below the minimum time"
         signs.append(
-            Flag(
+            AnnotatorFlag(
                 "many too fast",
                 evidence,
                 "Some pairs are obvious at a glance, and keys get pressed twice. These judgements do not count anyway.",
@@ -105,24 +107,30 @@ def flags(p: Portrait, names: list[str]) -> list[Flag]:
     if p.n_cannot >= 5 and p.n_cannot / max(submitted, 1) > 0.2:
         evidence = f"{p.n_cannot} of {submitted} not judged"
         signs.append(
-            Flag(
+            AnnotatorFlag(
                 "often cannot judge",
                 evidence,
                 "May have got the unclear topics, or lack a language: look at the reasons given.",
             )
         )
-    if p.n < FEW:
+    if p.n < MIN_PAIRS:
         return signs
-    signs += _speed(p) + _agreement(p) + _confused(p, names) + _distribution(p, names) + _gold(p)
+    signs += (
+        _speed_flags(p)
+        + _agreement_flags(p)
+        + _confusion_flags(p, names)
+        + _distribution_flags(p, names)
+        + _gold_flags(p)
+    )
     return signs
 
 
-def _speed(p: Portrait) -> list[Flag]:
+def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     if not p.median_seconds < p.cohort_median_seconds / 3:
         return []
     evidence = f"median {p.median_seconds:.1f} s, the others' {p.cohort_median_seconds:.1f} s"
     return [
-        Flag(
+        AnnotatorFlag(
             "fast",
             evidence,
             (
@@ -133,13 +141,13 @@ def _speed(p: Portrait) -> list[Flag]:
     ]
 
 
-def _agreement(p: Portrait) -> list[Flag]:
-    if p.n_shared < FEW or np.isnan(p.high) or not p.below_others:
+def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
+    if p.n_shared < MIN_PAIRS or np.isnan(p.high) or not p.below_others:
         return []
     evidence = f"kappa {p.kappa:.2f} against the others on {p.n_shared} pairs, clearly below the others' usual kappa"
     if p.high < 0:
         return [
-            Flag(
+            AnnotatorFlag(
                 AGAINST_OTHERS,
                 evidence,
                 (
@@ -150,7 +158,7 @@ def _agreement(p: Portrait) -> list[Flag]:
         ]
     if p.low <= 0:
         return [
-            Flag(
+            AnnotatorFlag(
                 AT_CHANCE,
                 evidence,
                 "May have got the hardest topics, or judge well among careless others: read some disagreements.",
@@ -159,21 +167,21 @@ def _agreement(p: Portrait) -> list[Flag]:
     return []
 
 
-def _confused(p: Portrait, names: list[str]) -> list[Flag]:
+def _confusion_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
     """Two neighbouring grades told apart much worse than the others do, among pairs that lie in the
     two."""
     signs = []
     for a in range(len(names) - 1):
         own = p.confusion[a : a + 2, a : a + 2]
         others = p.cohort_confusion[a : a + 2, a : a + 2]
-        if own.sum() < FEW or others.sum() < FEW:
+        if own.sum() < MIN_PAIRS or others.sum() < MIN_PAIRS:
             continue
         wrong, usual = 1 - np.trace(own) / own.sum(), 1 - np.trace(others) / others.sum()
         if wrong > 0.4 and wrong > usual + 0.15:
             evidence = f"{100 * wrong:.0f} % of {int(own.sum())} pairs on the other side; usual {100 * usual:.0f} %"
             name = f"confuses {names[a]} and {names[a + 1]}"
             signs.append(
-                Flag(
+                AnnotatorFlag(
                     name,
                     evidence,
                     "The guidelines may be unclear on just this border; a message with an example often mends it.",
@@ -182,14 +190,14 @@ def _confused(p: Portrait, names: list[str]) -> list[Flag]:
     return signs
 
 
-def _distribution(p: Portrait, names: list[str]) -> list[Flag]:
+def _distribution_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
     distance = float(np.abs(p.shares - p.cohort_shares).sum() / 2)
     if not distance > 0.35:
         return []
     most = int(np.argmax(p.shares - p.cohort_shares))
     evidence = f"{names[most]} {100 * p.shares[most]:.0f} %, the others {100 * p.cohort_shares[most]:.0f} %"
     return [
-        Flag(
+        AnnotatorFlag(
             "grades unlike the others'",
             evidence,
             "Annotators get different pairs: early ones see the top ranks, which are better. Compare on shared pairs.",
@@ -197,20 +205,22 @@ def _distribution(p: Portrait, names: list[str]) -> list[Flag]:
     ]
 
 
-def _gold(p: Portrait) -> list[Flag]:
+def _gold_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     if p.gold_judged < 5 or p.gold_right / p.gold_judged >= 0.6:
         return []
     evidence = f"{p.gold_right} of {p.gold_judged} gold pairs right"
     at_chance = p.gold_right <= p.gold_chance * p.gold_judged
-    if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY:
+    if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY_P:
         evidence += f"; random keys get {100 * p.gold_chance:.0f} % right, the others {100 * p.gold_others:.0f} %"
         return [
-            Flag(
+            AnnotatorFlag(
                 GOLD_AT_CHANCE,
                 evidence,
                 "May have read the scale the wrong way round: look at the answers before you act.",
             )
         ]
     return [
-        Flag("misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss.")
+        AnnotatorFlag(
+            "misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss."
+        )
     ]

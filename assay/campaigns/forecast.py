@@ -11,11 +11,18 @@ from datetime import UTC, tzinfo
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.campaigns.day_pace import DAY, HORIZON_DAYS, PATHS, DayHistory, DayPace, Paths
-from assay.campaigns.working_days import add_working_days, working_days_between
+from assay.campaigns.day_pace import (
+    DAY_SECONDS,
+    HORIZON_DAYS,
+    N_PATHS,
+    DayHistory,
+    DayPace,
+    SimulatedPaths,
+)
+from assay.campaigns.working_days import add_working_days, count_working_days
 
-MINUTE = 60.0
-HOUR = 3600.0
+MINUTE_SECONDS = 60.0
+HOUR_SECONDS = 3600.0
 PACE_DAYS = 3
 """The pace that is told is that of so many days at most."""
 LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
@@ -24,8 +31,8 @@ there is no forecast."""
 VAGUE_DAYS, VAGUE_RATIO = 42, 3.0
 """An interval wider than so many days, whose end is more than so many times as far away as its
 beginning, says too little to plan by."""
-SIGNIFICANT = 1.96
-JUDGED = "Everything that is needed has been judged."
+SIGNIFICANT_Z = 1.96
+JUDGED_MESSAGE = "Everything that is needed has been judged."
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class Forecast:
     trend: float | None = None
 
 
-def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
+def compute_pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
     """-> (judgements a day within the last PACE_DAYS, seconds that this is measured over).
 
     From the first judgement on if that is later: the first one starts the clock and is not counted,
@@ -61,12 +68,12 @@ def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
     past = moments[moments <= now]
     if not len(past):
         return 0.0, 0.0
-    begin = max(float(past.min()), now - PACE_DAYS * DAY)
+    begin = max(float(past.min()), now - PACE_DAYS * DAY_SECONDS)
     passed = now - begin
-    return (float((past > begin).sum()) / passed * DAY if passed > 0 else 0.0), passed
+    return (float((past > begin).sum()) / passed * DAY_SECONDS if passed > 0 else 0.0), passed
 
 
-def forecast(
+def make_forecast(
     moments: NDArray[np.float64], *, remaining: float, now: float, zone: tzinfo = UTC
 ) -> Forecast:
     """When `remaining` judgements more will have been made. moments: float64 (n), when the
@@ -90,7 +97,7 @@ class Forecaster:
     lacking: float
     has_kick_off: bool
     model: DayPace | None
-    known: dict[int, Paths] = field(default_factory=dict)
+    known: dict[int, SimulatedPaths] = field(default_factory=dict)
 
     @classmethod
     def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
@@ -106,8 +113,8 @@ class Forecaster:
         lately = int((past > add_working_days(now, -LEAST_DAYS, zone)).sum())
         lacking = (
             0.0
-            if now - first > 7 * DAY
-            else max(0.0, LEAST_DAYS - working_days_between(first, now, zone))
+            if now - first > 7 * DAY_SECONDS
+            else max(0.0, LEAST_DAYS - count_working_days(first, now, zone))
         )
         is_known = (
             lacking < 1e-9 and lately >= LEAST_JUDGEMENTS and history.counts[history.used].any()
@@ -124,10 +131,10 @@ class Forecaster:
 
     def forecast(self, remaining: float) -> Forecast:
         """When `remaining` judgements more will have been made."""
-        per_day, passed = pace(self.past, now=self.now)
-        n_hours = math.ceil(passed / HOUR)
+        per_day, passed = compute_pace(self.past, now=self.now)
+        n_hours = math.ceil(passed / HOUR_SECONDS)
         if remaining <= 0:
-            return self.without_forecast(JUDGED)
+            return self.without_forecast(JUDGED_MESSAGE)
         if self.model is None:
             return Forecast(
                 None,
@@ -139,7 +146,7 @@ class Forecaster:
                 *self._missing_for_one(remaining),
             )
         early, expected, late = self.ends(remaining)
-        trend = significant_trend(self.model.history.whole_days)
+        trend = estimate_significant_trend(self.model.history.whole_days)
         if not math.isfinite(expected):
             return Forecast(
                 None,
@@ -150,10 +157,10 @@ class Forecaster:
                 "At the present pace it takes more than two years.",
                 trend=trend,
             )
-        is_vague = late - early > VAGUE_DAYS * DAY and late - self.now > VAGUE_RATIO * (
+        is_vague = late - early > VAGUE_DAYS * DAY_SECONDS and late - self.now > VAGUE_RATIO * (
             early - self.now
         )
-        reason = " ".join(filter(None, (_trend_words(trend), self._weekend_words(late))))
+        reason = " ".join(filter(None, (_describe_trend(trend), self._weekend_words(late))))
         until = late if math.isfinite(late) else None
         return Forecast(
             expected, early, until, per_day, n_hours, reason, is_vague=is_vague, trend=trend
@@ -161,8 +168,8 @@ class Forecaster:
 
     def without_forecast(self, reason: str) -> Forecast:
         """The pace so far, where judging has ended."""
-        per_day, passed = pace(self.past, now=self.now)
-        return Forecast(None, None, None, per_day, math.ceil(passed / HOUR), reason)
+        per_day, passed = compute_pace(self.past, now=self.now)
+        return Forecast(None, None, None, per_day, math.ceil(passed / HOUR_SECONDS), reason)
 
     def ends(self, remaining: float) -> tuple[float, float, float]:
         """-> (early, expected, late) end, as in `Forecast`; inf: later than in two years, NaN
@@ -171,7 +178,7 @@ class Forecaster:
             return math.nan, math.nan, math.nan
         paths = self._paths(lambda paths: bool(np.mean(paths.made[:, -1] >= remaining) > 0.98))
         early, expected, late = np.sort(paths.ends(remaining))[
-            [round((PATHS - 1) * share) for share in (0.025, 0.5, 0.975)]
+            [round((N_PATHS - 1) * share) for share in (0.025, 0.5, 0.975)]
         ]
         return float(early), float(expected), float(late)
 
@@ -185,11 +192,11 @@ class Forecaster:
             return 0.0
         if self.model is None:
             return None
-        last = min(until, self.now + HORIZON_DAYS * DAY)
+        last = min(until, self.now + HORIZON_DAYS * DAY_SECONDS)
         paths = self._paths(lambda paths: bool(paths.calendar.edges[-1] > last))
-        return min(float(remaining), float(np.sort(paths.made_until(last))[PATHS // 2]))
+        return min(float(remaining), float(np.sort(paths.made_until(last))[N_PATHS // 2]))
 
-    def _paths(self, is_enough: Callable[[Paths], bool]) -> Paths:
+    def _paths(self, is_enough: Callable[[SimulatedPaths], bool]) -> SimulatedPaths:
         assert self.model is not None, "asked only where there is a forecast"
         for n_days in (45, 180, HORIZON_DAYS):
             if n_days not in self.known:
@@ -216,22 +223,23 @@ class Forecaster:
         if not len(self.past) or self.lacking < 1e-9:
             return None, n_short
         return math.ceil(
-            round(add_working_days(self.now, self.lacking, self.zone) / MINUTE, 3)
-        ) * MINUTE, n_short
+            round(add_working_days(self.now, self.lacking, self.zone) / MINUTE_SECONDS, 3)
+        ) * MINUTE_SECONDS, n_short
 
     def _weekend_words(self, late: float) -> str:
         assert self.model is not None, "asked only where there is a forecast"
         if (
             self.model.weekend_days
             or late <= self.now
-            or working_days_between(self.now, min(late, self.now + 7 * DAY), self.zone) * DAY
+            or count_working_days(self.now, min(late, self.now + 7 * DAY_SECONDS), self.zone)
+            * DAY_SECONDS
             > late - self.now - 1
         ):
             return ""
         return "No weekend has been seen yet; the interval allows for an idle one and a busy one."
 
 
-def mann_kendall(counts: NDArray[np.float64]) -> float:
+def mann_kendall_z(counts: NDArray[np.float64]) -> float:
     """Return the standard normal statistic of a monotone trend (Mann 1945; ties as in Kendall
     1975); 0 below three values."""
     n = len(counts)
@@ -243,14 +251,14 @@ def mann_kendall(counts: NDArray[np.float64]) -> float:
     return (score - math.copysign(1, score)) / math.sqrt(variance) if score and variance else 0.0
 
 
-def significant_trend(counts: NDArray[np.float64]) -> float | None:
+def estimate_significant_trend(counts: NDArray[np.float64]) -> float | None:
     """Return the relative change from one value to the next; None if there is no significant
     monotone trend.
 
     The median of the changes of all pairs of positive values, on the log scale (Sen 1968).
     """
-    statistic, positive = mann_kendall(counts), np.flatnonzero(counts > 0)
-    if abs(statistic) <= SIGNIFICANT or len(positive) < 2:
+    statistic, positive = mann_kendall_z(counts), np.flatnonzero(counts > 0)
+    if abs(statistic) <= SIGNIFICANT_Z or len(positive) < 2:
         return None
     later, earlier = np.tril_indices(len(positive), -1)
     logs = np.log(counts[positive])
@@ -258,13 +266,13 @@ def significant_trend(counts: NDArray[np.float64]) -> float | None:
     return math.expm1(slope) if statistic * slope > 0 else None
 
 
-def _trend_words(trend: float | None) -> str:
+def _describe_trend(trend: float | None) -> str:
     if trend is None:
         return ""
     return f"The pace {'falls' if trend < 0 else 'rises'} by about {100 * abs(trend):.0f}% per working day."
 
 
-def short_at_deadline(
+def count_short_pairs(
     counted: NDArray[np.integer], needed: NDArray[np.integer], *, capacity: int, least: int = 2
 ) -> int:
     """Pairs that will have some judgements but fewer than `least` (or than they need, if that is

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.labels.aggregation.majority import majority
-from assay.labels.labels import LabelTable, scale_warnings
+from assay.labels.labels import LabelTable, find_scale_warnings
 
-HALF_DAY = 12 * 60 * 60.0
-DAY = 24 * 60 * 60.0
+HALF_DAY_SECONDS = 12 * 60 * 60.0
+DAY_SECONDS = 24 * 60 * 60.0
 HIGH_SHARE = 0.5
 """A relevant share of labels above this is more than the usual third to half."""
 
@@ -77,7 +77,7 @@ class CampaignStatistics:
     warnings: list[str]
 
 
-def campaign_statistics(
+def compute_campaign_statistics(
     table: LabelTable,
     *,
     threshold: int,
@@ -93,14 +93,14 @@ def campaign_statistics(
     n, n_pairs = len(table), table.n_pairs
     labelled = labels.labelled
     relevant_share = labels.relevant_share()
-    warnings = scale_warnings(table)
+    warnings = find_scale_warnings(table)
     if relevant_share > HIGH_SHARE:
         warnings.append(
             f"{100 * relevant_share:.1f} % of the labels are relevant: more than the usual third to half"
         )
     coverage = None
     if pool is not None:
-        coverage, outside = _coverage(table, labelled, list(pool))
+        coverage, outside = _compute_coverage(table, labelled, list(pool))
         if outside:
             warnings.append(f"{outside} judged pairs are not in the pool")
     return CampaignStatistics(
@@ -109,17 +109,17 @@ def campaign_statistics(
         pairs=n_pairs,
         labelled_pairs=int(labelled.sum()),
         judgements=n,
-        per_pair=_ratio(n, n_pairs),
-        per_labelled_pair=_ratio(
+        per_pair=_ratio_or_nan(n, n_pairs),
+        per_labelled_pair=_ratio_or_nan(
             int(table.judgements_per_pair[labelled].sum()), int(labelled.sum())
         ),
-        grades=grade_statistics(table),
+        grades=compute_grade_statistics(table),
         annotators=table.n_annotators,
-        per_annotator=_ratio(n, table.n_annotators),
-        per_12h=judgements_per_half_day(table.judged_at),
-        daily_seconds=daily_seconds(table),
-        topic_seconds=topic_seconds(table),
-        complete_depth=None if coverage is None else complete_depth(coverage),
+        per_annotator=_ratio_or_nan(n, table.n_annotators),
+        per_12h=count_by_half_day(table.judged_at),
+        daily_seconds=mean_seconds_by_day(table),
+        topic_seconds=mean_seconds_by_topic(table),
+        complete_depth=None if coverage is None else find_complete_depth(coverage),
         coverage=coverage,
         relevant_share=relevant_share,
         relevant_share_per_topic=labels.relevant_share_per_topic(),
@@ -127,11 +127,11 @@ def campaign_statistics(
     )
 
 
-def _ratio(total: float, n: int) -> float:
+def _ratio_or_nan(total: float, n: int) -> float:
     return total / n if n else float("nan")
 
 
-def grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
+def compute_grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
     """Judgements of each grade of the scale, their share and their time."""
     result = {}
     for grade in range(table.n_grades):
@@ -144,25 +144,26 @@ def grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
             else (float("nan"), float("nan"))
         )
         result[grade] = GradeStatistics(
-            int(given.sum()), _ratio(int(given.sum()), len(table)), mean, median
+            int(given.sum()), _ratio_or_nan(int(given.sum()), len(table)), mean, median
         )
     return result
 
 
-def judgements_per_half_day(judged_at: NDArray[np.float64]) -> list[tuple[float, int]] | None:
+def count_by_half_day(judged_at: NDArray[np.float64]) -> list[tuple[float, int]] | None:
     """(start, n) from the first half day with a judgement to the last; None if no judgement has a
     date."""
     dated = judged_at[~np.isnan(judged_at)]
     if not len(dated):
         return None
-    half_days = np.floor(dated / HALF_DAY).astype(np.int64)
+    half_days = np.floor(dated / HALF_DAY_SECONDS).astype(np.int64)
     first = int(half_days.min())
     return [
-        ((first + i) * HALF_DAY, n) for i, n in enumerate(np.bincount(half_days - first).tolist())
+        ((first + i) * HALF_DAY_SECONDS, n)
+        for i, n in enumerate(np.bincount(half_days - first).tolist())
     ]
 
 
-def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | None:
+def mean_seconds_by_day(table: LabelTable) -> list[tuple[float, dict[int, float]]] | None:
     """(start of the day, mean seconds by grade) of each day with a judgement whose time is known;
     None if there is no such day.
 
@@ -171,7 +172,7 @@ def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | N
     known = ~np.isnan(table.judged_at) & ~np.isnan(table.seconds)
     if not known.any():
         return None
-    days, day = np.unique(np.floor(table.judged_at[known] / DAY), return_inverse=True)
+    days, day = np.unique(np.floor(table.judged_at[known] / DAY_SECONDS), return_inverse=True)
     cell = day * table.n_grades + table.grade[known]
     n = np.bincount(cell, minlength=len(days) * table.n_grades).reshape(len(days), -1)
     total = np.bincount(
@@ -179,21 +180,21 @@ def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | N
     ).reshape(len(days), -1)
     means = np.where(n > 0, total / np.maximum(n, 1), np.nan)
     return [
-        (start * DAY, dict(enumerate(row)))
+        (start * DAY_SECONDS, dict(enumerate(row)))
         for start, row in zip(days.tolist(), means.tolist(), strict=True)
     ]
 
 
-def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
+def mean_seconds_by_topic(table: LabelTable) -> dict[str, TopicSeconds]:
     """Mean seconds of the judgements of each topic that has one, in the order of the table."""
-    n, mean = _seconds_of_topics(table)
+    n, mean = _topic_means(table)
     return dict(zip(table.topics, map(TopicSeconds, n.tolist(), mean.tolist()), strict=True))
 
 
-def slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, TopicSeconds]]]:
+def find_slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, TopicSeconds]]]:
     """-> (topics with a judgement whose time is known; of these at most `most`, the slowest first,
     then in the order of the table)"""
-    n, mean = _seconds_of_topics(table)
+    n, mean = _topic_means(table)
     timed = np.flatnonzero(n)
     slowest = timed[np.argsort(-mean[timed], kind="stable")][:most]
     return len(timed), [
@@ -201,7 +202,7 @@ def slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, T
     ]
 
 
-def _seconds_of_topics(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _topic_means(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Of each topic of the table: judgements with a known time, their mean (NaN without any)."""
     topic = table.pair_topic[table.pair]
     known = ~np.isnan(table.seconds)
@@ -210,7 +211,7 @@ def _seconds_of_topics(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np
     return n, np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def _coverage(
+def _compute_coverage(
     table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]
 ) -> tuple[dict[int, RankCoverage], int]:
     """By best rank, ascending; and the number of judged pairs outside the pool."""
@@ -228,7 +229,7 @@ def _coverage(
     return {rank: RankCoverage(*pairs[rank]) for rank in sorted(pairs)}, table.n_pairs - len(inside)
 
 
-def complete_depth(coverage: dict[int, RankCoverage]) -> int:
+def find_complete_depth(coverage: dict[int, RankCoverage]) -> int:
     """The deepest rank to which every pair has a label; 0 if there is none."""
     depth = 0
     for rank, row in sorted(coverage.items()):

@@ -12,15 +12,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.labels.agreement.people import AgainstOthers
-from assay.labels.intervals import LARGEST
+from assay.labels.agreement.people import AnnotatorKappa
+from assay.labels.intervals import MAX_COEFFICIENT
 
-LEAST_PEOPLE = 4
+MIN_ANNOTATORS = 4
 """With an interval of kappa: of fewer nobody can say what is usual."""
-RATE = 0.05
+FALSE_DISCOVERY_RATE = 0.05
 
 
-def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
+def find_outliers(people: Sequence[AnnotatorKappa]) -> dict[str, bool]:
     """By name, whether a person's kappa is below the usual one (ours; Benjamini and Hochberg 1995,
     false discovery rate 5 %).
 
@@ -32,19 +32,21 @@ def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
     and strong effects of topics. People without that interval are not looked at."""
     looked_at = [person for person in people if not person.over_pairs.reason]
     result = {person.name: False for person in people}
-    if len(looked_at) < LEAST_PEOPLE:
+    if len(looked_at) < MIN_ANNOTATORS:
         return result
     kappa = np.array([person.kappa for person in looked_at])
-    z = np.arctanh(np.clip(kappa, -LARGEST, LARGEST))
+    z = np.arctanh(np.clip(kappa, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     bounds = np.arctanh(
-        np.clip([person.over_pairs.bounds for person in looked_at], -LARGEST, LARGEST)
+        np.clip(
+            [person.over_pairs.bounds for person in looked_at], -MAX_COEFFICIENT, MAX_COEFFICIENT
+        )
     )
     error = (bounds[:, 1] - bounds[:, 0]) / (
         2 * scipy.special.stdtrit(np.array([person.n for person in looked_at]) - 1, 0.975)
     )
     spread = (1.4826 * np.median(np.abs(z - np.median(z)))) ** 2 - np.median(error) ** 2
     p = scipy.special.ndtr((z - medians_of_others(z)) / np.sqrt(error**2 + max(spread, 0.0)))
-    for person, is_below in zip(looked_at, false_discoveries(p), strict=True):
+    for person, is_below in zip(looked_at, benjamini_hochberg(p), strict=True):
         result[person.name] = bool(is_below)
     return result
 
@@ -60,7 +62,9 @@ def medians_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (ascending[low + (rank <= low)] + ascending[high + (rank <= high)]) / 2
 
 
-def false_discoveries(p: NDArray[np.float64], rate: float = RATE) -> NDArray[np.bool_]:
+def benjamini_hochberg(
+    p: NDArray[np.float64], rate: float = FALSE_DISCOVERY_RATE
+) -> NDArray[np.bool_]:
     """Which hypotheses fall by the step-up procedure of Benjamini and Hochberg (1995)."""
     order = np.argsort(p, kind="stable")
     under = np.flatnonzero(p[order] <= rate * np.arange(1, len(p) + 1) / len(p))

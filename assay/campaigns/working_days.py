@@ -44,10 +44,12 @@ class Calendar:
         return day, float((moment - self.edges[day]) / (self.edges[day + 1] - self.edges[day]))
 
 
-def working_days_between(first: float, last: float, zone: tzinfo) -> float:
+def count_working_days(first: float, last: float, zone: tzinfo) -> float:
     """Return the working time from `first` to `last`, in days."""
     calendar = Calendar.between(first, max(first, last), zone)
-    return float(np.diff(np.interp([first, last], calendar.edges, _passed(calendar)))[0])
+    return float(
+        np.diff(np.interp([first, last], calendar.edges, _elapsed_working_days(calendar)))[0]
+    )
 
 
 def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
@@ -55,13 +57,13 @@ def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
     is negative."""
     margin = (abs(days) + 7) * 2 * 86400
     calendar = Calendar.between(moment - margin * (days < 0), moment + margin * (days >= 0), zone)
-    passed = _passed(calendar)
+    passed = _elapsed_working_days(calendar)
     here = float(np.interp(moment, calendar.edges, passed))
     return float(
         np.interp(here + days - 1e-9, passed, calendar.edges)
     )  # of a weekend its beginning
 
 
-def _passed(calendar: Calendar) -> NDArray[np.float64]:
+def _elapsed_working_days(calendar: Calendar) -> NDArray[np.float64]:
     """(n + 1) working days that have passed at each midnight."""
     return np.concatenate([[0.0], np.cumsum(calendar.working)])

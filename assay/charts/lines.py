@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from assay.charts.svg import (
     WIDTH,
     Cell,
-    Linear,
+    LinearScale,
     Picture,
-    axis_bottom,
-    axis_left,
-    drawing,
-    element,
-    figure,
-    in_both_widths,
-    legend,
-    lines_above,
-    more_lines,
-    number,
-    reference_name,
-    room_of_axis,
-    undefined,
+    axis_margin,
+    draw_both_widths,
+    draw_bottom_axis,
+    draw_left_axis,
+    draw_reference_label,
+    extra_axis_label_height,
+    extra_label_height,
+    figure_html,
+    format_number,
+    series_legend,
+    svg_drawing,
+    svg_element,
+    undefined_figure,
 )
 
 RIGHT, TOP = 22.0, 26.0
@@ -46,7 +46,7 @@ class Line:
     style: int = 0
 
 
-def lines(
+def line_chart(
     series: Sequence[Line],
     *,
     caption: str,
@@ -54,8 +54,8 @@ def lines(
     y_label: str,
     y_low: float | None = None,
     y_high: float | None = None,
-    x_form: Callable[[float], str] = number,
-    y_form: Callable[[float], str] = number,
+    x_form: Callable[[float], str] = format_number,
+    y_form: Callable[[float], str] = format_number,
     x_at: Sequence[float] | None = None,
     vertical: Sequence[tuple[float, str]] = (),
     horizontal: Sequence[tuple[float, str]] = (),
@@ -71,7 +71,7 @@ def lines(
     ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
     ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
     if not ys:
-        return undefined(reason, caption=caption)
+        return undefined_figure(reason, caption=caption)
     ys += [v for v, _ in horizontal]
     xs += [v for v, _ in vertical]
     low, high = min(ys) if y_low is None else y_low, max(ys) if y_high is None else y_high
@@ -79,27 +79,27 @@ def lines(
         high += (high - low) * 0.04  # points stand within the frame, not on it
     if y_low is None and high > low:
         low -= (high - low) * 0.04
-    described = "; ".join(_described(line, x_form, y_form) for line in series)
+    described = "; ".join(_describe_line(line, x_form, y_form) for line in series)
 
     def draw(width: float) -> str:
-        top = TOP + lines_above(y_label, width - RIGHT)
+        top = TOP + extra_axis_label_height(y_label, width - RIGHT)
         bottom = height - 44 + top - TOP
-        y_scale = Linear(low, high if high > low else low + 1, bottom, top)
-        left = room_of_axis(y_scale, y_form, whole=whole)
-        x_scale = Linear(
+        y_scale = LinearScale(low, high if high > low else low + 1, bottom, top)
+        left = axis_margin(y_scale, y_form, whole=whole)
+        x_scale = LinearScale(
             min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT
         )
         parts = [
-            axis_left(
+            draw_left_axis(
                 y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole
             ),
-            axis_bottom(
+            draw_bottom_axis(
                 x_scale, top=top, bottom=bottom, label=x_label, at=x_at, form=x_form, width=width
             ),
         ]
         for value, name in horizontal:
             parts.append(
-                element(
+                svg_element(
                     "line",
                     x1=left,
                     x2=width - RIGHT,
@@ -109,13 +109,13 @@ def lines(
                 )
             )
             parts.append(
-                reference_name(
+                draw_reference_label(
                     name, x=width - RIGHT + 2, last=y_scale(value) - 4, width=width, most=40
                 )
             )
         for value, name in vertical:
             parts.append(
-                element(
+                svg_element(
                     "line",
                     x1=x_scale(value),
                     x2=x_scale(value),
@@ -124,28 +124,32 @@ def lines(
                     class_="reference",
                 )
             )
-            parts.append(reference_name(name, x=x_scale(value), last=bottom - 6, width=width))
+            parts.append(draw_reference_label(name, x=x_scale(value), last=bottom - 6, width=width))
         for k, line in enumerate(series, start=1):
             style = ((line.style or k) - 1) % 6 + 1
             parts += [
-                _band(line, x_scale, y_scale, style),
-                *_strokes(line, x_scale, y_scale, style),
+                _interval_band(line, x_scale, y_scale, style),
+                *_line_segments(line, x_scale, y_scale, style),
             ]
-        return drawing(
+        return svg_drawing(
             width,
-            bottom + 44 + more_lines(x_label, width),
+            bottom + 44 + extra_label_height(x_label, width),
             *parts,
             title=caption,
             description=described,
         )
 
-    picture = in_both_widths(draw, width)
-    key = legend([line.name for line in series if not line.thin], "l") if len(series) > 1 else ""
-    header, rows = _numbers(series, x_label, x_form)
-    return figure(picture, caption=caption, header=header, rows=rows, key=key)
+    picture = draw_both_widths(draw, width)
+    key = (
+        series_legend([line.name for line in series if not line.thin], "l")
+        if len(series) > 1
+        else ""
+    )
+    header, rows = _table_rows(series, x_label, x_form)
+    return figure_html(picture, caption=caption, header=header, rows=rows, key=key)
 
 
-def _band(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> str:
+def _interval_band(line: Line, x_scale: LinearScale, y_scale: LinearScale, style: int) -> str:
     inside = [
         (x, lo, hi)
         for (x, _), lo, hi in zip(line.points, line.low, line.high, strict=False)
@@ -155,21 +159,21 @@ def _band(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> str:
         return ""
     up = [f"{x_scale(x):.1f},{y_scale(hi):.1f}" for x, _, hi in inside]
     down = [f"{x_scale(x):.1f},{y_scale(lo):.1f}" for x, lo, _ in reversed(inside)]
-    return element("polygon", points=" ".join(up + down), class_=f"s{style} band")
+    return svg_element("polygon", points=" ".join(up + down), class_=f"s{style} band")
 
 
-def _strokes(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> list[str]:
+def _line_segments(line: Line, x_scale: LinearScale, y_scale: LinearScale, style: int) -> list[str]:
     parts, stretch = [], []
     for x, y in [*line.points, (0.0, None)]:
         if y is not None and math.isfinite(y):
             stretch.append(f"{x_scale(x):.1f},{y_scale(y):.1f}")
             if line.marks:
                 parts.append(
-                    element("circle", cx=x_scale(x), cy=y_scale(y), r=3, class_=f"s{style}")
+                    svg_element("circle", cx=x_scale(x), cy=y_scale(y), r=3, class_=f"s{style}")
                 )
         elif stretch:
             parts.append(
-                element(
+                svg_element(
                     "polyline",
                     points=" ".join(stretch),
                     class_=f"l{style} thin" if line.thin else f"l{style}",
@@ -177,12 +181,14 @@ def _strokes(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> list[s
             )
             if len(stretch) == 1 and not line.marks:
                 cx, cy = stretch[0].split(",")
-                parts.append(element("circle", cx=cx, cy=cy, r=3, class_=f"s{style}"))
+                parts.append(svg_element("circle", cx=cx, cy=cy, r=3, class_=f"s{style}"))
             stretch = []
     return parts
 
 
-def _described(line: Line, x_form: Callable[[float], str], y_form: Callable[[float], str]) -> str:
+def _describe_line(
+    line: Line, x_form: Callable[[float], str], y_form: Callable[[float], str]
+) -> str:
     defined = [(x, y) for x, y in line.points if y is not None]
     if not defined:
         return f"{line.name}: undefined throughout"
@@ -190,7 +196,7 @@ def _described(line: Line, x_form: Callable[[float], str], y_form: Callable[[flo
     return f"{line.name}: from {y_form(y0)} at {x_form(x0)} to {y_form(y1)} at {x_form(x1)}"
 
 
-def _numbers(
+def _table_rows(
     series: Sequence[Line], x_label: str, x_form: Callable[[float], str]
 ) -> tuple[list[str], list[list[Cell]]]:
     header = [x_label]

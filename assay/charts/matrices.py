@@ -8,38 +8,38 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from assay.charts.svg import (
-    CHARACTER,
-    HEAD_LINES,
-    LINE,
+    CHARACTER_WIDTH,
+    LINE_HEIGHT,
+    MAX_HEADER_LINES,
     NARROW,
     Picture,
-    RowNames,
-    centre_inside,
-    count_on,
-    drawing,
-    element,
-    figure,
-    head_lines,
-    in_both_widths,
-    in_lines,
-    key_below,
-    legend,
-    lines_of,
-    names_of_rows,
-    number,
+    RowNameLayout,
+    clamp_centre,
+    draw_both_widths,
+    figure_html,
+    format_number,
+    is_counting_sequence,
+    layout_row_names,
+    numbered_key,
+    series_legend,
     steps_legend,
-    undefined,
-    width_of,
+    svg_drawing,
+    svg_element,
+    text_lines,
+    text_width,
+    undefined_figure,
+    wrap_headers,
+    wrap_label,
 )
 
 STEPS, NAME, WIDEST = 9, 24, 190.0
 """Of colours; characters of a line of a row's name, and the pixels that names of rows take at
 most."""
-CELL = 90.0
+CELL_WIDTH = 90.0
 """A cell is at most so wide, and twice that where its column's name needs it."""
 
 
-def matrix(
+def matrix_chart(
     rows: Sequence[str],
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
@@ -48,7 +48,7 @@ def matrix(
     row_label: str,
     column_label: str,
     high: float | None = None,
-    form: Callable[[float], str] = number,
+    form: Callable[[float], str] = format_number,
     written: bool = True,
     reason: str = "There is nothing to show yet.",
     classes: Sequence[tuple[float, str]] = (),
@@ -59,17 +59,17 @@ def matrix(
     legend), ascending, the darkest first."""
     defined = [v for line in values for v in line if v is not None]
     if not defined or not rows or not columns:
-        return undefined(reason, caption=caption)
+        return undefined_figure(reason, caption=caption)
     top_value = high if high is not None else max(defined)
     described = (
         f"{len(rows)} rows ({row_label}) by {len(columns)} columns ({column_label}), from "
         f"{form(min(defined))} to {form(max(defined))}."
     )
-    ways = _MatrixWays(top_value, classes, form, written)
+    ways = _MatrixStyle(top_value, classes, form, written)
 
     def draw(width: float) -> str:
-        parts, height = _laid_out(rows, columns, values, column_label, width, ways)
-        return drawing(width, height, *parts, title=caption, description=described)
+        parts, height = _layout_matrix(rows, columns, values, column_label, width, ways)
+        return svg_drawing(width, height, *parts, title=caption, description=described)
 
     table_rows = [
         [name, *(value if value is None or not classes else form(value) for value in values[i])]
@@ -77,14 +77,14 @@ def matrix(
     ]
     empty = any(value is None for line in values for value in line)
     if classes:
-        key = legend(
+        key = series_legend(
             [words for _, words in classes],
-            classes=[f"g{_step(least, top_value, classes)}" for least, _ in classes],
+            classes=[f"g{_colour_step(least, top_value, classes)}" for least, _ in classes],
         )
     else:
         key = steps_legend(form(0.0), form(top_value), steps=STEPS, empty=empty)
-    return figure(
-        in_both_widths(draw),
+    return figure_html(
+        draw_both_widths(draw),
         caption=caption,
         header=[row_label, *columns],
         rows=table_rows,
@@ -92,7 +92,7 @@ def matrix(
     )
 
 
-class _MatrixWays(NamedTuple):
+class _MatrixStyle(NamedTuple):
     """How cells are coloured and written; see `matrix`."""
 
     high: float
@@ -104,81 +104,85 @@ class _MatrixWays(NamedTuple):
 Values = Sequence[Sequence[float | None]]
 
 
-def _laid_out(
+def _layout_matrix(
     rows: Sequence[str],
     columns: Sequence[str],
     values: Values,
     column_label: str,
     width: float,
-    ways: _MatrixWays,
+    ways: _MatrixStyle,
 ) -> tuple[list[str], float]:
     """The parts and their height: names of rows at the left, or above their rows where the form is
     narrow and they are long; names of columns above, or numbers in their place where there is no
     room: of rows that are the columns, too, their numbers stand before the rows' names, otherwise a
     key stands below. In the narrow form cells have no tooltips: a finger does not ask for them."""
     narrow = width == NARROW
-    heads, widest = _heads(rows, columns, width)
-    numbered = heads is None and not count_on(columns)
+    heads, widest = _layout_headers(rows, columns, width)
+    numbered = heads is None and not is_counting_sequence(columns)
     same = numbered and list(rows) == list(columns)
     names = [f"{i}: {name}" for i, name in enumerate(rows, 1)] if same else list(rows)
-    room = names_of_rows(names, width=width, most=NAME, widest=WIDEST)
+    room = layout_row_names(names, width=width, most=NAME, widest=WIDEST)
     left = 2.0 if room.above else room.left
     cell_w = min((width - left - (2 if narrow else 12)) / len(columns), widest)
-    said = lines_of(column_label, int((width - (4 if narrow else left)) / CHARACTER))
+    said = wrap_label(column_label, int((width - (4 if narrow else left)) / CHARACTER_WIDTH))
     if heads is None:
         heads = [[str(j) if numbered else name] for j, name in enumerate(columns, 1)]
     deepest = max(map(len, heads))
-    y = 26.0 + LINE * (len(said) + deepest - 1)
+    y = 26.0 + LINE_HEIGHT * (len(said) + deepest - 1)
     every = 1
-    if deepest == 1 and (numbered or count_on(columns)):
+    if deepest == 1 and (numbered or is_counting_sequence(columns)):
         every = max(
-            1, math.ceil((max(width_of(line) for lines in heads for line in lines) + 2) / cell_w)
+            1, math.ceil((max(text_width(line) for lines in heads for line in lines) + 2) / cell_w)
         )
-    parts = [in_lines(said, x=2.0 if narrow else left, first=14.0, anchor="start")] if said else []
+    parts = (
+        [text_lines(said, x=2.0 if narrow else left, first=14.0, anchor="start")] if said else []
+    )
     for j, lines in enumerate(heads):
         if j % every == 0:
-            middle = centre_inside(
-                left + (j + 0.5) * cell_w, max(lines, key=width_of, default=""), width
+            middle = clamp_centre(
+                left + (j + 0.5) * cell_w, max(lines, key=text_width, default=""), width
             )
             parts.append(
-                in_lines(
+                text_lines(
                     lines,
                     x=middle,
-                    first=y - 8 - LINE * (len(lines) - 1),
+                    first=y - 8 - LINE_HEIGHT * (len(lines) - 1),
                     anchor="middle",
                     tip="" if narrow else columns[j],
                 )
             )
-    drawn, bottom = _rows(
+    drawn, bottom = _draw_rows(
         names, rows, columns, values, y, left, cell_w, room, ways, tips=not narrow
     )
     key, more = (
-        key_below(columns, y=bottom + 4, width=width) if numbered and not same else ("", 0.0)
+        numbered_key(columns, y=bottom + 4, width=width) if numbered and not same else ("", 0.0)
     )
     return [*parts, *drawn, key], bottom + 8 + more
 
 
-def _heads(
+def _layout_headers(
     rows: Sequence[str], columns: Sequence[str], width: float
 ) -> tuple[list[list[str]] | None, float]:
     """The lines of the names of columns, None where they have no room, and how wide a cell may be:
     wider where that makes room."""
     if width == NARROW:
-        names = names_of_rows(rows, width=width, most=NAME, widest=WIDEST)
-        return head_lines(
-            columns, min((width - (2.0 if names.above else names.left) - 2) / len(columns), CELL), 1
-        ), CELL
-    room = (width - names_of_rows(rows, width=width, most=NAME, widest=WIDEST).left - 12) / len(
+        names = layout_row_names(rows, width=width, most=NAME, widest=WIDEST)
+        return wrap_headers(
+            columns,
+            min((width - (2.0 if names.above else names.left) - 2) / len(columns), CELL_WIDTH),
+            1,
+        ), CELL_WIDTH
+    room = (width - layout_row_names(rows, width=width, most=NAME, widest=WIDEST).left - 12) / len(
         columns
     )
-    for widest in (CELL, 2 * CELL):
-        heads = head_lines(columns, min(room, widest) - 4, HEAD_LINES)
+    for widest in (CELL_WIDTH, 2 * CELL_WIDTH):
+        heads = wrap_headers(columns, min(room, widest) - 4, MAX_HEADER_LINES)
         if heads is not None:
             return heads, widest
-    return None, CELL
+    return None, CELL_WIDTH
 
 
-def _rows(
+def _draw_rows(
     names: Sequence[str],
     rows: Sequence[str],
     columns: Sequence[str],
@@ -186,19 +190,19 @@ def _rows(
     y: float,
     left: float,
     cell_w: float,
-    room: RowNames,
-    ways: _MatrixWays,
+    room: RowNameLayout,
+    ways: _MatrixStyle,
     *,
     tips: bool,
 ) -> tuple[list[str], float]:
     """The rows from y downwards, names: as shown; rows: for tooltips. And where they end. Where
     rows are lower than words, some are named."""
     cell_h = 26.0 if ways.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
-    n_lines = [len(lines_of(name, room.most)) for name in names]
-    every = 1 if cell_h >= 12 or room.above else math.ceil(LINE * max(n_lines) / cell_h)
+    n_lines = [len(wrap_label(name, room.most)) for name in names]
+    every = 1 if cell_h >= 12 or room.above else math.ceil(LINE_HEIGHT * max(n_lines) / cell_h)
     parts = []
     for i, name in enumerate(names):
-        words = LINE * n_lines[i] + (6 if n_lines[i] > 1 else -LINE)
+        words = LINE_HEIGHT * n_lines[i] + (6 if n_lines[i] > 1 else -LINE_HEIGHT)
         tall = cell_h if every > 1 or room.above else max(cell_h, words)
         if i % every == 0:
             parts.append(
@@ -206,7 +210,7 @@ def _rows(
             )
         for j in range(len(columns)):
             parts.append(
-                _cell(
+                _draw_cell(
                     left + j * cell_w,
                     y + room.head(name),
                     cell_w,
@@ -217,10 +221,10 @@ def _rows(
                 )
             )
         y += room.head(name) + tall
-    return parts, y + (LINE * (max(n_lines) - 1) if every > 1 else 0)
+    return parts, y + (LINE_HEIGHT * (max(n_lines) - 1) if every > 1 else 0)
 
 
-def _step(value: float | None, high: float, classes: Sequence[tuple[float, str]]) -> int:
+def _colour_step(value: float | None, high: float, classes: Sequence[tuple[float, str]]) -> int:
     """The darkness of a cell, from 0."""
     if value is None:
         return 0
@@ -230,13 +234,13 @@ def _step(value: float | None, high: float, classes: Sequence[tuple[float, str]]
     return 0 if high <= 0 else min(STEPS - 1, max(0, round(value / high * (STEPS - 1))))
 
 
-def _cell(
-    x: float, y: float, w: float, h: float, value: float | None, name: str, ways: _MatrixWays
+def _draw_cell(
+    x: float, y: float, w: float, h: float, value: float | None, name: str, ways: _MatrixStyle
 ) -> str:
     """name: for the tooltip; none without it."""
     if value is None:
-        tip = element("title", text=f"{name}: undefined") if name else ""
-        return element(
+        tip = svg_element("title", text=f"{name}: undefined") if name else ""
+        return svg_element(
             "rect",
             tip,
             x=x + 0.5,
@@ -245,19 +249,23 @@ def _cell(
             height=max(h - 1, 1),
             class_="empty-cell",
         )
-    gap, words, step = 1 if h >= 8 else 0, ways.form(value), _step(value, ways.high, ways.classes)
-    box = element(
+    gap, words, step = (
+        1 if h >= 8 else 0,
+        ways.form(value),
+        _colour_step(value, ways.high, ways.classes),
+    )
+    box = svg_element(
         "rect",
-        element("title", text=f"{name}: {words}") if name else "",
+        svg_element("title", text=f"{name}: {words}") if name else "",
         x=x + 0.5,
         y=y,
         width=w - 1,
         height=h - gap,
         class_=f"g{step}",
     )
-    if not ways.written or w < (max(24.0, 6 * len(words)) if name else width_of(words) + 4):
+    if not ways.written or w < (max(24.0, 6 * len(words)) if name else text_width(words) + 4):
         return box
-    return box + element(
+    return box + svg_element(
         "text",
         text=words,
         x=x + w / 2,

@@ -8,11 +8,20 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.charts.svg import CHARACTER, LINE, NARROW, Picture, drawing, figure, in_lines, lines_of
+from assay.charts.svg import (
+    CHARACTER_WIDTH,
+    LINE_HEIGHT,
+    NARROW,
+    Picture,
+    figure_html,
+    svg_drawing,
+    text_lines,
+    wrap_label,
+)
 
-SVG = "http://www.w3.org/2000/svg"
+SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
-EMPTY = 320.0
+EMPTY_WIDTH = 320.0
 """The width of panels where none has a picture."""
 
 
@@ -27,55 +36,63 @@ class Panel:
 
     @property
     def width(self) -> float:
-        return 0.0 if self.picture is None else _size(self.picture)[0]
+        return 0.0 if self.picture is None else _picture_size(self.picture)[0]
 
     def words(self, width: float) -> tuple[list[str], list[str]]:
         """The lines of its name, and of what it says in place of a picture."""
-        reason, most = self.root.find("p"), int((width - 16) / CHARACTER)
+        reason, most = self.root.find("p"), int((width - 16) / CHARACTER_WIDTH)
         said = (
             ""
             if self.picture is not None
             else ("" if reason is None else reason.text or "") or "undefined"
         )
-        return lines_of(self.name, most), lines_of(said, most) if said else []
+        return wrap_label(self.name, most), wrap_label(said, most) if said else []
 
     def height(self, width: float) -> tuple[float, float]:
         """Of its name, and of what stands below it."""
         name, said = self.words(width)
-        below = LINE * len(said) + 12 if self.picture is None else _size(self.picture)[1]
-        return LINE * len(name) + 10, below
+        below = (
+            LINE_HEIGHT * len(said) + 12 if self.picture is None else _picture_size(self.picture)[1]
+        )
+        return LINE_HEIGHT * len(name) + 10, below
 
     def drawn(self, x: float, y: float, width: float) -> list[str]:
         name, said = self.words(width)
         head = self.height(width)[0]
-        parts = [in_lines(name, x=x + 8, first=y + 16, anchor="start", class_="value")]
+        parts = [text_lines(name, x=x + 8, first=y + 16, anchor="start", class_="value")]
         if self.picture is None:
-            return [*parts, in_lines(said, x=x + 8, first=y + head + LINE, anchor="start")]
+            return [*parts, text_lines(said, x=x + 8, first=y + head + LINE_HEIGHT, anchor="start")]
         return parts + [
-            _moved(one, x, y + head)
+            _translate(one, x, y + head)
             for one in self.picture
-            if one.tag not in (f"{{{SVG}}}title", f"{{{SVG}}}desc")
+            if one.tag not in (f"{{{SVG_NAMESPACE}}}title", f"{{{SVG_NAMESPACE}}}desc")
         ]
 
 
-def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> Picture:
+def panel_chart(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> Picture:
     """named: (name, `<figure>` of this package). Those without a picture say why in their panel.
     The legend is the first picture's."""
-    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("", SVG_NAMESPACE)
     roots = [(name, ElementTree.fromstring(one)) for name, one in named]
     words = [
-        f"{name}: {said}" for name, root in roots if (said := root.findtext(f".//{{{SVG}}}desc"))
+        f"{name}: {said}"
+        for name, root in roots
+        if (said := root.findtext(f".//{{{SVG_NAMESPACE}}}desc"))
     ]
     usual, narrow = (
         [
-            Panel(f"({chr(97 + k)}) {name}", root, _form(root, k_form))
+            Panel(f"({chr(97 + k)}) {name}", root, _select_form(root, k_form))
             for k, (name, root) in enumerate(roots)
         ]
         for k_form in (0, 1)
     )
-    picture = _placed(
-        usual, columns, max((one.width for one in usual), default=0.0) or EMPTY, caption, words
-    ) + _placed(narrow, 1, NARROW, caption, words)
+    picture = _place_panels(
+        usual,
+        columns,
+        max((one.width for one in usual), default=0.0) or EMPTY_WIDTH,
+        caption,
+        words,
+    ) + _place_panels(narrow, 1, NARROW, caption, words)
     key = next(
         (
             ElementTree.tostring(k, encoding="unicode")
@@ -88,24 +105,26 @@ def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) 
         "panel",
         *next(
             (
-                _cells(root, ".//thead/tr/th")
+                _read_cells(root, ".//thead/tr/th")
                 for _, root in roots
                 if root.find(".//thead") is not None
             ),
             [],
         ),
     ]
-    rows = [[name, *numbers][: len(header)] for name, root in roots for numbers in _numbers(root)]
-    return figure(picture, caption=caption, header=header, rows=rows, key=key)
+    rows = [
+        [name, *numbers][: len(header)] for name, root in roots for numbers in _read_numbers(root)
+    ]
+    return figure_html(picture, caption=caption, header=header, rows=rows, key=key)
 
 
-def _form(root: ElementTree.Element, number: int) -> ElementTree.Element | None:
+def _select_form(root: ElementTree.Element, number: int) -> ElementTree.Element | None:
     """Its usual picture, or its narrow one."""
-    forms = root.findall(f".//div[@class='picture']/{{{SVG}}}svg")
+    forms = root.findall(f".//div[@class='picture']/{{{SVG_NAMESPACE}}}svg")
     return forms[number] if forms else None
 
 
-def _placed(
+def _place_panels(
     each: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]
 ) -> str:
     """The panels in rows of so many, those of a row equally high."""
@@ -115,17 +134,17 @@ def _placed(
         for number, panel in enumerate(row):
             parts += panel.drawn(number * wide, y, wide)
         y += max(sum(panel.height(wide)) for panel in row)
-    return drawing(
+    return svg_drawing(
         wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words)
     )
 
 
-def _size(picture: ElementTree.Element) -> tuple[float, float]:
+def _picture_size(picture: ElementTree.Element) -> tuple[float, float]:
     _, _, width, height = (float(value) for value in picture.attrib["viewBox"].split())
     return width, height
 
 
-def _moved(one: ElementTree.Element, dx: float, dy: float) -> str:
+def _translate(one: ElementTree.Element, dx: float, dy: float) -> str:
     for part in one.iter():
         for names, by in ((ACROSS, dx), (DOWN, dy)):
             for name in names:
@@ -136,12 +155,12 @@ def _moved(one: ElementTree.Element, dx: float, dy: float) -> str:
             part.attrib["points"] = " ".join(
                 f"{float(x) + dx:.1f},{float(y) + dy:.1f}" for x, y in pairs
             )
-    return re.sub(rf' xmlns="{SVG}"', "", ElementTree.tostring(one, encoding="unicode"))
+    return re.sub(rf' xmlns="{SVG_NAMESPACE}"', "", ElementTree.tostring(one, encoding="unicode"))
 
 
-def _numbers(root: ElementTree.Element) -> list[list[str]]:
-    return [_cells(row, "*") for row in root.findall(".//tbody/tr")]
+def _read_numbers(root: ElementTree.Element) -> list[list[str]]:
+    return [_read_cells(row, "*") for row in root.findall(".//tbody/tr")]
 
 
-def _cells(of: ElementTree.Element, path: str) -> list[str]:
+def _read_cells(of: ElementTree.Element, path: str) -> list[str]:
     return ["".join(cell.itertext()) for cell in of.findall(path)]

@@ -8,30 +8,30 @@ from html import escape
 from typing import NamedTuple
 
 from assay.charts.svg import (
-    CHARACTER,
-    LINE,
+    CHARACTER_WIDTH,
+    LINE_HEIGHT,
     NARROW,
-    Linear,
+    LinearScale,
     Picture,
-    axis_bottom,
-    axis_left,
-    drawing,
-    element,
-    figure,
-    in_both_widths,
-    in_lines,
-    key_below,
-    legend,
-    lines_above,
-    lines_of,
-    more_lines,
-    names_of_rows,
-    number,
-    reference_lines,
-    reference_name,
-    room_of_axis,
-    undefined,
-    width_of,
+    axis_margin,
+    draw_both_widths,
+    draw_bottom_axis,
+    draw_left_axis,
+    draw_reference_label,
+    extra_axis_label_height,
+    extra_label_height,
+    figure_html,
+    format_number,
+    layout_row_names,
+    numbered_key,
+    series_legend,
+    svg_drawing,
+    svg_element,
+    text_lines,
+    text_width,
+    undefined_figure,
+    wrap_label,
+    wrap_reference_label,
 )
 
 NAME, SHORT = 24, 19
@@ -52,7 +52,7 @@ class DrawnInterval(NamedTuple):
     most: float | None = None
 
 
-def intervals(
+def interval_chart(
     rows: Sequence[DrawnInterval],
     *,
     caption: str,
@@ -61,7 +61,7 @@ def intervals(
     low: float | None = None,
     high: float | None = None,
     reference: tuple[float, str] | None = None,
-    form: Callable[[float], str] = number,
+    form: Callable[[float], str] = format_number,
     reason: str = "There is nothing to show yet.",
     meanings: tuple[str, str, str] = ("", "", ""),
 ) -> Picture:
@@ -74,39 +74,46 @@ def intervals(
         if v is not None
     ]
     if not seen:
-        return undefined(reason, caption=caption)
+        return undefined_figure(reason, caption=caption)
     shown = seen + ([reference[0]] if reference else [])
     least, most = min(shown) if low is None else low, max(shown) if high is None else high
     described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
 
     def draw(width: float) -> str:
-        names = names_of_rows([row.name for row in rows], width=width, most=NAME, widest=190.0)
+        names = layout_row_names([row.name for row in rows], width=width, most=NAME, widest=190.0)
         right = width - (28 if width > NARROW else 14)
-        scale = Linear(least, most if most > least else least + 1, names.left + 6, right)
+        scale = LinearScale(least, most if most > least else least + 1, names.left + 6, right)
         top = 12.0
         if reference:
-            top += LINE * (
-                len(reference_lines(reference[1], x=scale(reference[0]), width=width))
+            top += LINE_HEIGHT * (
+                len(wrap_reference_label(reference[1], x=scale(reference[0]), width=width))
                 - (0 if names.above else 1)
             )
         notes = [
             []
             if row.value is not None
-            else lines_of(row.note or "undefined", int((width - names.left - 10) / CHARACTER))
+            else wrap_label(
+                row.note or "undefined", int((width - names.left - 10) / CHARACTER_WIDTH)
+            )
             for row in rows
         ]
         heights = [
-            names.height(row.name, max(24.0, LINE * len(note) + 6))
+            names.height(row.name, max(24.0, LINE_HEIGHT * len(note) + 6))
             for row, note in zip(rows, notes, strict=True)
         ]
         bottom = top + sum(heights) + 4
-        parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
+        parts = [
+            draw_bottom_axis(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)
+        ]
         if reference:
             at = scale(reference[0])
-            parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom, class_="reference"))
+            parts.append(svg_element("line", x1=at, x2=at, y1=top, y2=bottom, class_="reference"))
             parts.append(
-                reference_name(
-                    reference[1], x=at, last=top + 2 - (LINE if names.above else 0), width=width
+                draw_reference_label(
+                    reference[1],
+                    x=at,
+                    last=top + 2 - (LINE_HEIGHT if names.above else 0),
+                    width=width,
                 )
             )
         for i, row in enumerate(rows):
@@ -115,9 +122,9 @@ def intervals(
             y = start + (names.head(row.name) + heights[i]) / 2
             if row.value is None:
                 if reference:  # its line would run through the words
-                    tall, wide = LINE * len(notes[i]), max(map(width_of, notes[i]))
+                    tall, wide = LINE_HEIGHT * len(notes[i]), max(map(text_width, notes[i]))
                     parts.append(
-                        element(
+                        svg_element(
                             "rect",
                             x=names.left + 2,
                             y=y - tall / 2,
@@ -127,24 +134,24 @@ def intervals(
                         )
                     )
                 parts.append(
-                    in_lines(
+                    text_lines(
                         notes[i],
                         x=names.left + 4,
-                        first=y + 4 - LINE * (len(notes[i]) - 1) / 2,
+                        first=y + 4 - LINE_HEIGHT * (len(notes[i]) - 1) / 2,
                         anchor="start",
                     )
                 )
             else:
-                parts.append(_interval(row, scale, y, form))
-        return drawing(
+                parts.append(_draw_interval(row, scale, y, form))
+        return svg_drawing(
             width,
-            bottom + 44 + more_lines(x_label, width),
+            bottom + 44 + extra_label_height(x_label, width),
             *parts,
             title=caption,
             description=described,
         )
 
-    picture = in_both_widths(draw)
+    picture = draw_both_widths(draw)
     far = any(row.least is not None for row in rows)
     numbers = [
         [
@@ -158,52 +165,60 @@ def intervals(
         for row in rows
     ]
     header = [what, x_label, "low", "high", *(["least", "most"] if far else []), "note"]
-    return figure(
-        picture, caption=caption, header=header, rows=numbers, key=_meaning(rows, meanings)
+    return figure_html(
+        picture, caption=caption, header=header, rows=numbers, key=_interval_legend(rows, meanings)
     )
 
 
-def _interval(row: DrawnInterval, scale: Linear, y: float, form: Callable[[float], str]) -> str:
+def _draw_interval(
+    row: DrawnInterval, scale: LinearScale, y: float, form: Callable[[float], str]
+) -> str:
     assert row.value is not None
     parts = []
     if row.least is not None and row.most is not None:
-        parts += _reach(scale(row.least), scale(row.most), y)
+        parts += _draw_range_line(scale(row.least), scale(row.most), y)
     if row.low is not None and row.high is not None:
         parts.append(
-            element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1")
+            svg_element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1")
         )
-    tip = element("title", text=f"{row.name}: {form(row.value)}")
-    return "".join([*parts, element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1")])
+    tip = svg_element("title", text=f"{row.name}: {form(row.value)}")
+    return "".join(
+        [*parts, svg_element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1")]
+    )
 
 
-def _reach(start: float, end: float, y: float) -> list[str]:
+def _draw_range_line(start: float, end: float, y: float) -> list[str]:
     """A thin line with its ends marked."""
-    marks = [element("line", x1=x, x2=x, y1=y - 4, y2=y + 4, class_="axis") for x in (start, end)]
-    return [element("line", x1=start, x2=end, y1=y, y2=y, class_="axis"), *marks]
+    marks = [
+        svg_element("line", x1=x, x2=x, y1=y - 4, y2=y + 4, class_="axis") for x in (start, end)
+    ]
+    return [svg_element("line", x1=start, x2=end, y1=y, y2=y, class_="axis"), *marks]
 
 
-def _meaning(rows: Sequence[DrawnInterval], meanings: tuple[str, str, str]) -> str:
+def _interval_legend(rows: Sequence[DrawnInterval], meanings: tuple[str, str, str]) -> str:
     """The legend of what is drawn; none where no meaning is given."""
-    point = element("circle", cx=8, cy=8, r=4, class_="s1")
-    line, thin = (element("line", x1=0, x2=16, y1=8, y2=8, class_=name) for name in ("l1", "axis"))
+    point = svg_element("circle", cx=8, cy=8, r=4, class_="s1")
+    line, thin = (
+        svg_element("line", x1=0, x2=16, y1=8, y2=8, class_=name) for name in ("l1", "axis")
+    )
     drawn_ones = (
         True,
         any(row.low is not None for row in rows),
         any(row.least is not None for row in rows),
     )
     items = [
-        element(
+        svg_element(
             "li",
-            element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"),
+            svg_element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"),
             " " + escape(words),
         )
         for shape, words, is_drawn in zip((point, line, thin), meanings, drawn_ones, strict=True)
         if words and is_drawn
     ]
-    return element("ul", *items, class_="legend", role="list") if items else ""
+    return svg_element("ul", *items, class_="legend", role="list") if items else ""
 
 
-class Spot(NamedTuple):
+class ScatterPoint(NamedTuple):
     name: str
     x: float
     y: float
@@ -211,36 +226,38 @@ class Spot(NamedTuple):
     """Index into the names of kinds: colour and shape."""
 
 
-def scatter(
-    spots: Sequence[Spot],
+def scatter_chart(
+    spots: Sequence[ScatterPoint],
     *,
     kinds: Sequence[str],
     caption: str,
     x_label: str,
     y_label: str,
-    x_form: Callable[[float], str] = number,
-    y_form: Callable[[float], str] = number,
+    x_form: Callable[[float], str] = format_number,
+    y_form: Callable[[float], str] = format_number,
     reason: str = "There is nothing to show yet.",
 ) -> Picture:
     """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
     if not spots:
-        return undefined(reason, caption=caption)
+        return undefined_figure(reason, caption=caption)
     xs, ys = [s.x for s in spots], [s.y for s in spots]
     pad, aside = (max(ys) - min(ys)) * 0.05 or 0.5, (max(xs) - min(xs)) * 0.02 or 0.5
 
     def draw(width: float) -> str:
-        top = 26.0 + lines_above(y_label, width - 14)
+        top = 26.0 + extra_axis_label_height(y_label, width - 14)
         bottom = top + 244
-        y_scale = Linear(min(ys) - pad, max(ys) + pad, bottom, top)
-        left = room_of_axis(y_scale, y_form)
-        x_scale = Linear(min(xs) - aside, max(xs) + aside, left + 8, width - 24)
+        y_scale = LinearScale(min(ys) - pad, max(ys) + pad, bottom, top)
+        left = axis_margin(y_scale, y_form)
+        x_scale = LinearScale(min(xs) - aside, max(xs) + aside, left + 8, width - 24)
         parts = [
-            axis_left(y_scale, left=left, right=width - 14, label=y_label, form=y_form),
-            axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, form=x_form, width=width),
+            draw_left_axis(y_scale, left=left, right=width - 14, label=y_label, form=y_form),
+            draw_bottom_axis(
+                x_scale, top=top, bottom=bottom, label=x_label, form=x_form, width=width
+            ),
         ]
         for spot in sorted(spots, key=lambda s: s.kind):
             parts.append(
-                _mark(
+                _draw_mark(
                     x_scale(spot.x),
                     y_scale(spot.y),
                     spot.kind,
@@ -248,42 +265,42 @@ def scatter(
                 )
             )
         described = f"{len(spots)} points of the kinds {', '.join(kinds)}."
-        return drawing(
+        return svg_drawing(
             width,
-            bottom + 44 + more_lines(x_label, width),
+            bottom + 44 + extra_label_height(x_label, width),
             *parts,
             title=caption,
             description=described,
         )
 
-    picture = in_both_widths(draw)
+    picture = draw_both_widths(draw)
     rows: list[list[str | int | float | None]] = [
         [s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots
     ]
-    return figure(
+    return figure_html(
         picture,
         caption=caption,
         header=["", x_label, y_label, "kind"],
         rows=rows,
-        key=legend(list(kinds)),
+        key=series_legend(list(kinds)),
     )
 
 
-def _mark(x: float, y: float, kind: int, tip: str) -> str:
-    title, style = element("title", text=tip), f"s{kind % 6 + 1}"
+def _draw_mark(x: float, y: float, kind: int, tip: str) -> str:
+    title, style = svg_element("title", text=tip), f"s{kind % 6 + 1}"
     if kind % 3 == 1:
-        return element("rect", title, x=x - 4.5, y=y - 4.5, width=9, height=9, class_=style)
+        return svg_element("rect", title, x=x - 4.5, y=y - 4.5, width=9, height=9, class_=style)
     if kind % 3 == 2:
-        return element(
+        return svg_element(
             "polygon",
             title,
             points=f"{x:.1f},{y - 5:.1f} {x + 5:.1f},{y + 4:.1f} {x - 5:.1f},{y + 4:.1f}",
             class_=style,
         )
-    return element("circle", title, cx=x, cy=y, r=4, class_=style)
+    return svg_element("circle", title, cx=x, cy=y, r=4, class_=style)
 
 
-class Box(NamedTuple):
+class BoxSummary(NamedTuple):
     """Five numbers of a distribution and its size; None where nothing was measured."""
 
     name: str
@@ -295,54 +312,56 @@ class Box(NamedTuple):
     n: int
 
 
-def boxes(
-    rows: Sequence[Box],
+def box_chart(
+    rows: Sequence[BoxSummary],
     *,
     caption: str,
     x_label: str,
     what: str,
-    form: Callable[[float], str] = number,
+    form: Callable[[float], str] = format_number,
     reason: str = "There is nothing to show yet.",
 ) -> Picture:
     """A lying box a row: median, quartiles, and the low and high ends given."""
     seen = [row for row in rows if row.median is not None]
     if not seen:
-        return undefined(reason, caption=caption)
-    room = max(62.0, CHARACTER * max(len(f"n = {row.n:,}") for row in rows))
+        return undefined_figure(reason, caption=caption)
+    room = max(62.0, CHARACTER_WIDTH * max(len(f"n = {row.n:,}") for row in rows))
     described = "; ".join(
         f"{row.name}: median {form(row.median)}" for row in seen if row.median is not None
     )
 
     def draw(width: float) -> str:
         names, top = (
-            names_of_rows([row.name for row in rows], width=width, most=SHORT, widest=152.0),
+            layout_row_names([row.name for row in rows], width=width, most=SHORT, widest=152.0),
             10.0,
         )
         heights = [names.height(row.name, 34.0) for row in rows]
         bottom = top + sum(heights)
-        scale = Linear(
+        scale = LinearScale(
             0, max(row.high or 0 for row in seen) or 1, names.left + 8, width - 18 - room
         )
-        parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
+        parts = [
+            draw_bottom_axis(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)
+        ]
         for i, row in enumerate(rows):
             start = top + sum(heights[:i])
             y = start + (names.head(row.name) + heights[i]) / 2
             parts.append(names.drawn(row.name, top=start, height=heights[i]))
             parts.append(
-                element("text", text=f"n = {row.n:,}", x=width - room, y=y + 4, class_="label")
+                svg_element("text", text=f"n = {row.n:,}", x=width - room, y=y + 4, class_="label")
             )
-            parts.append(_box(row, scale, y, form))
-        return drawing(
+            parts.append(_draw_box(row, scale, y, form))
+        return svg_drawing(
             width,
-            bottom + 44 + more_lines(x_label, width),
+            bottom + 44 + extra_label_height(x_label, width),
             *parts,
             title=caption,
             description=described,
         )
 
-    picture = in_both_widths(draw)
+    picture = draw_both_widths(draw)
     numbers = [list(row) for row in rows]
-    return figure(
+    return figure_html(
         picture,
         caption=caption,
         header=[what, "low", "first quartile", "median", "third quartile", "high", "n"],
@@ -350,7 +369,7 @@ def boxes(
     )
 
 
-def _box(row: Box, scale: Linear, y: float, form: Callable[[float], str]) -> str:
+def _draw_box(row: BoxSummary, scale: LinearScale, y: float, form: Callable[[float], str]) -> str:
     if (
         row.median is None
         or row.q1 is None
@@ -359,13 +378,13 @@ def _box(row: Box, scale: Linear, y: float, form: Callable[[float], str]) -> str
         or row.high is None
     ):
         return ""
-    tip = element(
+    tip = svg_element(
         "title",
         text=f"{row.name}: median {form(row.median)}, quartiles {form(row.q1)} and {form(row.q3)}",
     )
     return (
-        element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="axis")
-        + element(
+        svg_element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="axis")
+        + svg_element(
             "rect",
             tip,
             x=scale(row.q1),
@@ -374,23 +393,23 @@ def _box(row: Box, scale: Linear, y: float, form: Callable[[float], str]) -> str
             height=18,
             class_="s1 bar",
         )
-        + element(
+        + svg_element(
             "line", x1=scale(row.median), x2=scale(row.median), y1=y - 9, y2=y + 9, class_="median"
         )
     )
 
 
-def radar(
+def radar_chart(
     axes: Sequence[str],
     series: Sequence[tuple[str, Sequence[float]]],
     *,
     caption: str,
     high: float,
-    form: Callable[[float], str] = number,
+    form: Callable[[float], str] = format_number,
 ) -> Picture:
     """One closed line a series over at least three axes from 0 (centre) to `high` (rim)."""
     if len(axes) < 3:
-        return undefined(
+        return undefined_figure(
             f"A radar needs three axes; there {'is' if len(axes) == 1 else 'are'} {len(axes)}.",
             caption=caption,
         )
@@ -398,19 +417,19 @@ def radar(
         f"{name}: " + ", ".join(f"{axis} {form(v)}" for axis, v in zip(axes, values, strict=True))
         for name, values in series
     )
-    picture = in_both_widths(
-        lambda width: _drawn_radar(axes, series, width, high, form, caption, described)
+    picture = draw_both_widths(
+        lambda width: _draw_radar(axes, series, width, high, form, caption, described)
     )
-    return figure(
+    return figure_html(
         picture,
         caption=caption,
         header=["", *axes],
         rows=[[name, *values] for name, values in series],
-        key=legend([n for n, _ in series], "l"),
+        key=series_legend([n for n, _ in series], "l"),
     )
 
 
-def _drawn_radar(
+def _draw_radar(
     axes: Sequence[str],
     series: Sequence[tuple[str, Sequence[float]]],
     width: float,
@@ -445,9 +464,9 @@ def _drawn_radar(
         corners = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes)))
         )
-        parts.append(element("polygon", points=corners, class_="grid"))
+        parts.append(svg_element("polygon", points=corners, class_="grid"))
         parts.append(
-            element(
+            svg_element(
                 "text",
                 text=form(ring * high),
                 x=centre[0] + 4,
@@ -457,20 +476,20 @@ def _drawn_radar(
         )
     names, put_at = list(axes), [put(i) for i in range(len(axes))]
     numbers = any(
-        width_of(name) > room for name, (*_, room) in zip(names, put_at, strict=True)
-    ) or any(_meeting(names, put_at))
+        text_width(name) > room for name, (*_, room) in zip(names, put_at, strict=True)
+    ) or any(_overlapping_labels(names, put_at))
     if numbers:
         names = [str(i) for i in range(1, len(axes) + 1)]
-    hidden = _meeting(names, put_at)
+    hidden = _overlapping_labels(names, put_at)
     for i, name in enumerate(axes):
         x, y = place(i, high)
-        parts.append(element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
+        parts.append(svg_element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
         tx, ty, anchor, _ = put_at[i]
         if not hidden[i]:
             parts.append(
-                element(
+                svg_element(
                     "text",
-                    element("title", text=name),
+                    svg_element("title", text=name),
                     text=names[i],
                     x=tx,
                     y=ty + 4,
@@ -482,22 +501,26 @@ def _drawn_radar(
         corners = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values))
         )
-        parts.append(element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
-    key, height = key_below(axes, y=2 * centre[1], width=width) if numbers else ("", 0.0)
-    return drawing(width, 2 * centre[1] + height, *parts, key, title=caption, description=described)
+        parts.append(svg_element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
+    key, height = numbered_key(axes, y=2 * centre[1], width=width) if numbers else ("", 0.0)
+    return svg_drawing(
+        width, 2 * centre[1] + height, *parts, key, title=caption, description=described
+    )
 
 
-def _meeting(names: Sequence[str], put_at: Sequence[tuple[float, float, str, float]]) -> list[bool]:
+def _overlapping_labels(
+    names: Sequence[str], put_at: Sequence[tuple[float, float, str, float]]
+) -> list[bool]:
     """Of each name whether it would lie on one before it that is shown. put_at: x, y, anchor and
     room."""
     taken: list[tuple[float, float, float]] = []
     meets = []
     for words, (x, y, anchor, _) in zip(names, put_at, strict=True):
-        start = x - CHARACTER * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
-        end = start + CHARACTER * len(words)
+        start = x - CHARACTER_WIDTH * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        end = start + CHARACTER_WIDTH * len(words)
         meets.append(
             any(
-                abs(y - other) < LINE and start < right and left < end
+                abs(y - other) < LINE_HEIGHT and start < right and left < end
                 for left, right, other in taken
             )
         )

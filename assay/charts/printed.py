@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.charts.svg import CHARACTER, lines_of, width_of
-from assay.charts.svg import LINE as WORDS_LINE
+from assay.charts.svg import CHARACTER_WIDTH, text_width, wrap_label
+from assay.charts.svg import LINE_HEIGHT as WORDS_LINE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,13 +46,13 @@ PIXELS_PER_INCH = 100.0
 POINTS = 72 / PIXELS_PER_INCH
 FONT = 11 * POINTS
 """Print has a wider font than the pages, whose 12 pixels leave it no room."""
-ROW = 20.0
+ROW_HEIGHT = 20.0
 """Height of a row of the legend."""
 TITLE_LINE = 19.0
-BOLD = 1.2
+BOLD_FACTOR = 1.2
 """A bold letter beside a plain one."""
 DPI = 300
-NOTHING: dict[str, dict[str, Any]] = {
+EMPTY_METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
     "svg": {"Date": None, "Creator": "Assay"},
     "png": {"Software": "Assay"},
@@ -70,7 +70,7 @@ LAYOUT = ("GDEF", "GPOS", "GSUB")
 """Tables of a font by which words are laid out."""
 
 
-class Nothing(ValueError):
+class EmptyFigure(ValueError):
     """The figure has no picture: what it says instead."""
 
 
@@ -84,7 +84,7 @@ class LegendKey(NamedTuple):
     @property
     def start(self) -> float:
         """Where its swatches begin."""
-        return CHARACTER * len(self.before) + (4 if self.before else 0)
+        return CHARACTER_WIDTH * len(self.before) + (4 if self.before else 0)
 
     @property
     def words_start(self) -> float:
@@ -92,27 +92,31 @@ class LegendKey(NamedTuple):
 
     @property
     def room(self) -> float:
-        return self.words_start + width_of(self.words) + 14
+        return self.words_start + text_width(self.words) + 14
 
     def lines(self, width: float) -> list[str]:
         """Its words in lines that fit beside its swatches into a legend of this width."""
-        return lines_of(self.words, int((width - 16 - self.words_start) / CHARACTER)) or [""]
+        return wrap_label(self.words, int((width - 16 - self.words_start) / CHARACTER_WIDTH)) or [
+            ""
+        ]
 
 
-def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
+def render_files(figure: str, *, titled: bool = True) -> dict[str, bytes]:
     """titled: with the figure's caption above; a paper says it in words of its own. Raises Nothing
     for a figure without a picture."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    _embed_letters_alone()
-    picture, keys = parts_of(figure)
+    _embed_glyphs_only()
+    picture, keys = figure_parts(figure)
     width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
     rows = _legend_rows(keys, width)
     whole = height + sum(row.height for row in rows) + (8 if rows else 0)
-    title = title_of(figure)
-    lines = textwrap.wrap(title, int((width - 16) / (CHARACTER * BOLD))) if titled else []
+    title = figure_title(figure)
+    lines = (
+        textwrap.wrap(title, int((width - 16) / (CHARACTER_WIDTH * BOLD_FACTOR))) if titled else []
+    )
     head = TITLE_LINE * len(lines) + (6 if lines else 0)
     with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]  # its keys are literals
         paper = Figure(
@@ -133,16 +137,16 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
                 weight="bold",
                 parse_math=False,
             )
-        for one in _elements(picture):
-            _draw(axes, one, 0.0, 0.0)
+        for one in _iterate_elements(picture):
+            _draw_element(axes, one, 0.0, 0.0)
         top = height + 8
         for row in rows:
             for x, key in row.keys:
-                _entry(axes, key, x, top, key.lines(width))
+                _draw_legend_entry(axes, key, x, top, key.lines(width))
             top += row.height
         drawn = {}
-        _within(paper, axes)
-        for kind, metadata in NOTHING.items():
+        _keep_inside(paper, axes)
+        for kind, metadata in EMPTY_METADATA.items():
             out = io.BytesIO()
             paper.savefig(out, format=kind, dpi=DPI, metadata={"Title": title, **metadata})
             drawn[kind] = out.getvalue()
@@ -150,7 +154,7 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
 
 
 @cache
-def _embed_letters_alone() -> None:
+def _embed_glyphs_only() -> None:
     """Words stand in a PDF as numbers of letters with their places: the tables by which they were
     laid out are read by nobody there, and to make them smaller was half the time of a picture."""
     from fontTools.subset import Options
@@ -158,7 +162,7 @@ def _embed_letters_alone() -> None:
     Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
 
 
-def _within(paper: Figure, axes: Axes) -> None:
+def _keep_inside(paper: Figure, axes: Axes) -> None:
     """In the order of the description, later over earlier; words that reach over an edge are moved
     in."""
     renderer = paper.canvas.get_renderer()  # type: ignore[attr-defined]  # of the Agg canvas
@@ -174,7 +178,7 @@ def _within(paper: Figure, axes: Axes) -> None:
             text.set_x(float(text.get_position()[0]) - (over + (-1 if over < 0 else 1)) * scale)
 
 
-def title_of(figure: str) -> str:
+def figure_title(figure: str) -> str:
     """The caption of a `<figure>`."""
     return " ".join(
         "".join(one.itertext())
@@ -183,7 +187,7 @@ def title_of(figure: str) -> str:
     ).strip()
 
 
-def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
+def figure_parts(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
     """The picture of a `<figure>` and the entries of its legend. Raises Nothing."""
     root = ElementTree.fromstring(figure)  # our own description, well-formed by construction
     for one in root.iter():
@@ -196,7 +200,7 @@ def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
     picture = root.find(".//div[@class='picture']/svg")
     if picture is None:
         said = root.find("p")
-        raise Nothing("" if said is None else said.text or "")
+        raise EmptyFigure("" if said is None else said.text or "")
     keys = []
     for item in root.findall("./ul[@class='legend']/li"):
         keys.append(
@@ -223,17 +227,17 @@ def _legend_rows(keys: list[LegendKey], width: float) -> list[LegendRow]:
     x = width
     for key in keys:
         if x + key.room > width or not rows:
-            rows.append(LegendRow([], ROW + WORDS_LINE * (len(key.lines(width)) - 1)))
+            rows.append(LegendRow([], ROW_HEIGHT + WORDS_LINE * (len(key.lines(width)) - 1)))
             x = 8.0
         rows[-1].keys.append((x, key))
         x += key.room
     return rows
 
 
-def _entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> None:
+def _draw_legend_entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> None:
     for place, swatch in enumerate(key.swatches):
-        for one in _elements(swatch):
-            _draw(axes, one, x + key.start + 16 * place, y)
+        for one in _iterate_elements(swatch):
+            _draw_element(axes, one, x + key.start + 16 * place, y)
     for words, dx, dy in (
         (key.before, 0.0, 0.0),
         *((line, key.words_start, WORDS_LINE * n) for n, line in enumerate(lines)),
@@ -241,8 +245,8 @@ def _entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> 
         axes.text(x + dx, y + 12 + dy, words, color=SOFT, fontsize=FONT, parse_math=False)
 
 
-def _elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    return (one for one in of.iter() if one.tag in DRAWN)
+def _iterate_elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    return (one for one in of.iter() if one.tag in DRAWN_ELEMENTS)
 
 
 class PrintedStyle(NamedTuple):
@@ -254,7 +258,7 @@ class PrintedStyle(NamedTuple):
     hatch: str = ""
 
 
-def look_of(classes: str) -> PrintedStyle:
+def style_for_classes(classes: str) -> PrintedStyle:
     """What the style sheet of the page says of these classes, in its light colours."""
     look = PrintedStyle()
     for name in classes.split():
@@ -272,12 +276,12 @@ def look_of(classes: str) -> PrintedStyle:
             look = look._replace(
                 fill=steps[int(name[-1]) % 4], hatch="" if steps is AGREE else "////"
             )
-        elif name in LOOKS:
-            look = look._replace(**LOOKS[name])
+        elif name in STYLES:
+            look = look._replace(**STYLES[name])
     return look if "bar" in classes.split() else look._replace(hatch="")
 
 
-LOOKS: dict[str, dict[str, Any]] = {
+STYLES: dict[str, dict[str, Any]] = {
     "axis": {"stroke": STRONG},
     "grid": {"stroke": LINE},
     "label": {"fill": SOFT},
@@ -295,14 +299,16 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def _draw(axes: Axes, one: ElementTree.Element, dx: float, dy: float) -> None:
+def _draw_element(axes: Axes, one: ElementTree.Element, dx: float, dy: float) -> None:
     if one.tag in ("text", "tspan"):
-        _write(axes, one)
+        _draw_text(axes, one)
     else:
-        _shape(axes, one, look_of(one.get("class", "")), dx, dy)
+        _draw_shape(axes, one, style_for_classes(one.get("class", "")), dx, dy)
 
 
-def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, dy: float) -> None:
+def _draw_shape(
+    axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, dy: float
+) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Circle, Polygon, Rectangle
 
@@ -324,7 +330,7 @@ def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, 
         )
         return
     if one.tag == "polyline":
-        xs, ys = zip(*_points(one), strict=True)
+        xs, ys = zip(*_parse_points(one), strict=True)
         axes.add_line(Line2D(xs, ys, color=look.stroke, **stroke))
         return
     fill: dict[str, Any] = {"facecolor": look.fill, "edgecolor": look.stroke, **stroke}
@@ -339,25 +345,25 @@ def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, 
     elif one.tag == "circle":
         axes.add_patch(Circle((at("cx"), at("cy")), float(one.get("r", 0)), **fill))
     elif one.tag == "polygon":
-        axes.add_patch(Polygon(_points(one), closed=True, **fill))
+        axes.add_patch(Polygon(_parse_points(one), closed=True, **fill))
 
 
-DRAWN = {"line", "polyline", "rect", "circle", "polygon", "text", "tspan"}
+DRAWN_ELEMENTS = {"line", "polyline", "rect", "circle", "polygon", "text", "tspan"}
 
 
-def _points(one: ElementTree.Element) -> list[tuple[float, float]]:
+def _parse_points(one: ElementTree.Element) -> list[tuple[float, float]]:
     return [
         (float(x), float(y)) for x, y in (pair.split(",") for pair in one.get("points", "").split())
     ]
 
 
-def _write(axes: Axes, one: ElementTree.Element) -> None:
+def _draw_text(axes: Axes, one: ElementTree.Element) -> None:
     words = one.text or ""
     if not words.strip():
         return
     anchor = one.get("text-anchor", "start")
     across: Any = {"start": "left", "middle": "center", "end": "right"}[anchor]
-    colour = look_of(one.get("class", "label")).fill
+    colour = style_for_classes(one.get("class", "label")).fill
     axes.text(
         float(one.get("x", 0)),
         float(one.get("y", 0)),
@@ -370,14 +376,14 @@ def _write(axes: Axes, one: ElementTree.Element) -> None:
     )
 
 
-def css() -> str:
+def render_css() -> str:
     """The same looks for a page that stands alone, as rules of a style sheet."""
     names = [f"{letter}{k}" for letter in "sl" for k in range(1, 7)] + [
         f"g{k}" for k in range(len(STEPS))
     ]
     names += [f"{word}{k}" for word in ("agree", "disagree") for k in range(4)]
-    rules = [f"svg .{name} {{ {_rule(look_of(name))} }}" for name in names]
-    for name, said in LOOKS.items():  # only what they say: they stand beside a series' class
+    rules = [f"svg .{name} {{ {_css_rule(style_for_classes(name))} }}" for name in names]
+    for name, said in STYLES.items():  # only what they say: they stand beside a series' class
         words = {"fill": "fill", "stroke": "stroke", "width": "stroke-width", "opacity": "opacity"}
         parts = [f"{words[key]}: {value};" for key, value in said.items() if key in words]
         parts += (
@@ -387,7 +393,7 @@ def css() -> str:
     return "\n".join(rules)
 
 
-def _rule(look: PrintedStyle) -> str:
+def _css_rule(look: PrintedStyle) -> str:
     dashes = f" stroke-dasharray: {' '.join(map(str, look.dashes))};" if look.dashes else ""
     return f"fill: {look.fill}; stroke: {look.stroke};" + (
         f" stroke-width: {look.width:g};{dashes}" if look.stroke != "none" else ""

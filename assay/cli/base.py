@@ -23,11 +23,13 @@ from assay.cli import server
 from assay.cli.examples import example_text
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
-from assay.formats.opening import bare_name
+from assay.formats.opening import strip_suffixes
 from assay.results import Values, undefined_reasons
 from assay.tabular import Table, to_text
-from assay.whole_files import refuse_unwritable
-from assay.whole_files import whole_file as whole_file  # the commands find it here
+from assay.whole_files import check_writable
+from assay.whole_files import (
+    write_text_atomically as write_text_atomically,  # the commands find it here
+)
 
 BAD_INPUT = 2
 Warn = Callable[[str], None]
@@ -89,7 +91,11 @@ class Output:
 
 
 RED, YELLOW = "31;1", "33;1"
-OF_DJANGO = {"--settings": "settings", "--pythonpath": "pythonpath", "--verbosity": "verbosity"}
+DJANGO_OPTIONS = {
+    "--settings": "settings",
+    "--pythonpath": "pythonpath",
+    "--verbosity": "verbosity",
+}
 """Options with a value that every other command of manage.py takes: accepted, and meaningless on
 files but for --campaign."""
 
@@ -132,7 +138,7 @@ class FileCommand:
             from_command_line=from_command_line,
         )
         self.add_arguments(parser)
-        for option, place in OF_DJANGO.items():
+        for option, place in DJANGO_OPTIONS.items():
             parser.add_argument(option, dest=place, help=SUPPRESS)
         for option in ("--traceback", "--no-color", "--force-color", "--skip-checks"):
             parser.add_argument(option, action="store_true", help=SUPPRESS)
@@ -166,12 +172,12 @@ class FileCommand:
         )
         if self.takes_seed:
             parser.add_argument(
-                "--seed", type=seed_number, default=0, metavar="N", help="random seed (default: 0)"
+                "--seed", type=parse_seed, default=0, metavar="N", help="random seed (default: 0)"
             )
         if self.takes_processes:
             parser.add_argument(
                 "--processes",
-                type=positive,
+                type=parse_positive,
                 default=1,
                 metavar="N",
                 help="number of processes; the result does not depend on it (default: 1)",
@@ -190,7 +196,7 @@ class FileCommand:
 
     def table(self, result: Values, **options: Any) -> str:
         """The result as text: its tables, then the reasons for undefined values."""
-        plain = jsonable(result)
+        plain = to_json_types(result)
         parts = [to_text(one) for one in self.tables(plain)]
         return "\n\n".join([*parts, "\n".join(undefined_reasons(plain))]).strip("\n")
 
@@ -206,7 +212,7 @@ class FileCommand:
         for name in self.writes:
             if options[name] in (None, "-"):
                 continue
-            refuse_unwritable(options[name])
+            check_writable(options[name])
             other = option_of.setdefault(os.path.realpath(options[name]), name)
             if other != name:
                 raise BadInput(
@@ -221,13 +227,13 @@ class FileCommand:
             if self.takes_seed:
                 result.setdefault("seed", options["seed"])
             text = (
-                json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False)
+                json.dumps(to_json_types(result), ensure_ascii=False, allow_nan=False)
                 if options["json"]
                 else self.shown(result, options)
             )
             target = None if self.makes_data_file or options["output"] == "-" else options["output"]
             if target:
-                with whole_file(target) as out:
+                with write_text_atomically(target) as out:
                     out.write(text + "\n")
         except FormatError as error:
             for line in error.lines():
@@ -236,7 +242,7 @@ class FileCommand:
         except BrokenPipeError:
             raise
         except (BadInput, OSError) as error:
-            self.stderr.write(readable(error), RED)
+            self.stderr.write(error_message(error), RED)
             raise SystemExit(BAD_INPUT) from None
         except KeyboardInterrupt:
             self.stderr.write("interrupted; nothing was written", RED)
@@ -252,9 +258,9 @@ class FileCommand:
         if not server.is_installed():
             raise BadInput(
                 "--campaign reads the database of an installation, and the server is not installed "
-                f"here. To install it: {server.HOW_TO_INSTALL}"
+                f"here. To install it: {server.INSTALL_HINT}"
             )
-        database = server.database()
+        database = server.load_database_module()
         self.until_answered.enter_context(database.moment())
         self._stored_campaigns = database.stored_campaigns()
         return self._stored_campaigns
@@ -278,14 +284,14 @@ class DatabaseCommand(FileCommand):
     models."""
 
 
-def readable(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """One sentence for a person, without the number that the system gives an error."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror or error}"
     return str(error)
 
 
-def positive(text: str) -> int:
+def parse_positive(text: str) -> int:
     try:
         value = int(text)
     except ValueError:
@@ -295,14 +301,14 @@ def positive(text: str) -> int:
     return value
 
 
-def seed_number(text: str) -> int:
+def parse_seed(text: str) -> int:
     """For argparse: what every --seed takes; generators of random numbers know no negative ones."""
     if not text.isdecimal():
         raise ArgumentTypeError(f"{text!r}: a seed is a whole number from 0")
     return int(text)
 
 
-def fraction(text: str) -> float:
+def parse_fraction(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -312,17 +318,17 @@ def fraction(text: str) -> float:
     return value
 
 
-def named_file(text: str) -> tuple[str, str]:
+def parse_named_file(text: str) -> tuple[str, str]:
     """`NAME=FILE` or `FILE`, whose name is then the file's without its extensions. -> (name,
     file)"""
     if "=" in text and not Path(text).exists():
         name, _, file = text.partition("=")
         if name and file:
             return name, file
-    return bare_name(text), text
+    return strip_suffixes(text), text
 
 
-def distinct_tags(tags: Iterable[str]) -> tuple[list[str], list[str]]:
+def make_tags_distinct(tags: Iterable[str]) -> tuple[list[str], list[str]]:
     """Tags with the second and later of the same name called `tag#2`, `tag#3`. -> (tags,
     warnings)"""
     tags = list(tags)
@@ -374,23 +380,23 @@ class ProgressLine:
         self.stream.flush()
 
 
-def jsonable(value: Any) -> Any:
+def to_json_types(value: Any) -> Any:
     """Plain Python for JSON: NaN (undefined) becomes null, numpy numbers become numbers, keys
     become strings."""
     if isinstance(value, dict):
-        return {str(k): jsonable(v) for k, v in value.items()}
+        return {str(k): to_json_types(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [jsonable(v) for v in value]
+        return [to_json_types(v) for v in value]
     if isinstance(value, np.ndarray):
-        return jsonable(value.tolist())
+        return to_json_types(value.tolist())
     if isinstance(value, np.generic):
-        return jsonable(value.item())
+        return to_json_types(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
 
-def text_table(header: list[str], rows: list[list[Any]]) -> str:
+def format_text_table(header: list[str], rows: list[list[Any]]) -> str:
     """Columns aligned: text to the left, numbers to the right with four decimals; undefined is
     `-`."""
 

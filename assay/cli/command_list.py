@@ -15,9 +15,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.cli.server import HOME, HOW_TO_INSTALL, PACKAGE, PACKAGES, is_installed
+from assay.cli.server import HOME, INSTALL_HINT, PACKAGE, PACKAGES, is_installed
 
-GROUPS = {
+COMMAND_GROUPS = {
     "Evaluate systems": {
         "evaluate": "evaluate",
         "leaderboard": "leaderboard",
@@ -94,10 +94,12 @@ GROUPS = {
     },
 }
 """Group -> name of the command -> its module. No name is the first word of another one."""
-NAMES = {name: module for group in GROUPS.values() for name, module in group.items()}
-ADDED = "assay.analyses"
+COMMAND_MODULES = {
+    name: module for group in COMMAND_GROUPS.values() for name, module in group.items()
+}
+ENTRY_POINT_GROUP = "assay.analyses"
 """The group of entry points."""
-ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign", "ByTopicGroup"}
+FILE_COMMAND_BASES = {"FileCommand", "PiecewiseCommand", "CampaignCommand", "ByTopicGroup"}
 """Base classes of commands that need no Django to begin with."""
 
 
@@ -110,7 +112,7 @@ class CommandHelp(NamedTuple):
     on_files: bool
 
 
-def command_files() -> dict[str, Path]:
+def find_command_files() -> dict[str, Path]:
     """name -> file, in alphabetical order; those of the server only if it is installed."""
     files = [
         *(PACKAGE / "analyses").glob("*.py"),
@@ -127,7 +129,7 @@ def command_files() -> dict[str, Path]:
     }
 
 
-def described(path: Path) -> CommandHelp:
+def read_command_help(path: Path) -> CommandHelp:
     """What the file of a command says about itself."""
     bases: set[str] = set()
     text = ""
@@ -139,19 +141,23 @@ def described(path: Path) -> CommandHelp:
                     text = str(ast.literal_eval(inner.value))
     home = PACKAGE.parent if path.is_relative_to(PACKAGE / "analyses") else HOME
     module = ".".join(path.relative_to(home).with_suffix("").parts)
-    return CommandHelp(path.stem, module, text, bool(bases) and bases <= ON_FILES)
+    return CommandHelp(path.stem, module, text, bool(bases) and bases <= FILE_COMMAND_BASES)
 
 
-def loaded(name: str) -> Any:
+def load_command(name: str) -> Any:
     """The command of this module; one of the server only after Django is set up."""
-    if name in added_commands():
-        return added_commands()[name].load()()
-    return importlib.import_module(described(command_files()[name]).module).Command()
+    if name in find_plugin_commands():
+        return find_plugin_commands()[name].load()()
+    return importlib.import_module(read_command_help(find_command_files()[name]).module).Command()
 
 
-def added_commands() -> dict[str, Any]:
+def find_plugin_commands() -> dict[str, Any]:
     """The entry points of other packages by name."""
-    return {one.name: one for one in entry_points(group=ADDED) if one.name not in NAMES.values()}
+    return {
+        one.name: one
+        for one in entry_points(group=ENTRY_POINT_GROUP)
+        if one.name not in COMMAND_MODULES.values()
+    }
 
 
 def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
@@ -159,31 +165,33 @@ def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
 
     A name of two words goes before its first word. The name of the module and hyphens in place of
     blanks are understood, too."""
-    files = command_files()
+    files = find_command_files()
     for n in (2, 1):
         name = " ".join(words[:n])
-        if len(words) >= n and NAMES.get(name) in files:
-            return name, NAMES[name], list(words[n:])
+        if len(words) >= n and COMMAND_MODULES.get(name) in files:
+            return name, COMMAND_MODULES[name], list(words[n:])
     if not words:
         return None
     first = words[0].replace("-", "_")
     if first in files:
         return command_name(first), first, list(words[1:])
-    if words[0] in added_commands():
+    if words[0] in find_plugin_commands():
         return words[0], words[0], list(words[1:])
     return None
 
 
 def command_name(module: str) -> str:
     """What to type for the command of this module."""
-    return next((name for name, its_module in NAMES.items() if its_module == module), module)
+    return next(
+        (name for name, its_module in COMMAND_MODULES.items() if its_module == module), module
+    )
 
 
-def near_commands(words: Sequence[str]) -> list[str]:
+def suggest_commands(words: Sequence[str]) -> list[str]:
     """Names that begin with the first word, or else the nearest."""
     first = words[0] if words else ""
-    files = command_files()
-    known = [name for name, module in NAMES.items() if module in files]
+    files = find_command_files()
+    known = [name for name, module in COMMAND_MODULES.items() if module in files]
     same = [name for name in known if name.split()[0] == first]
     return (
         same
@@ -192,7 +200,7 @@ def near_commands(words: Sequence[str]) -> list[str]:
     )
 
 
-FURTHER = {
+EXTRA_COMMANDS = {
     "completion SHELL": "Print the completion script for bash, zsh or fish.",
     "help COMMAND": "Show the arguments and options of a command.",
     "version": "Show the version of this program.",
@@ -200,17 +208,21 @@ FURTHER = {
 }
 
 
-def listing() -> str:
+def format_command_list() -> str:
     """All commands by group, with one line each."""
-    files = command_files()
+    files = find_command_files()
     groups = {
         title: {
-            name: described(files[module]).help for name, module in group.items() if module in files
+            name: read_command_help(files[module]).help
+            for name, module in group.items()
+            if module in files
         }
-        for title, group in GROUPS.items()
+        for title, group in COMMAND_GROUPS.items()
     }
-    groups["Added by other packages"] = {name: str(loaded(name).help) for name in added_commands()}
-    groups["More"] = FURTHER
+    groups["Added by other packages"] = {
+        name: str(load_command(name).help) for name in find_plugin_commands()
+    }
+    groups["More"] = EXTRA_COMMANDS
     width = max(len(name) for group in groups.values() for name in group)
     parts = ["usage: assay COMMAND ..."]
     for title, group in groups.items():
@@ -218,5 +230,5 @@ def listing() -> str:
             parts += ["", f"{title}:"]
             parts += [f"  {name:<{width}}  {text}" for name, text in group.items()]
     if not is_installed():
-        parts += ["", f"The server is not installed here. To install it: {HOW_TO_INSTALL}"]
+        parts += ["", f"The server is not installed here. To install it: {INSTALL_HINT}"]
     return "\n".join(parts)

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from assay.cli import server
 from assay.cli.command_list import (
-    command_files,
-    described,
     find_command,
-    listing,
-    loaded,
-    near_commands,
+    find_command_files,
+    format_command_list,
+    load_command,
+    read_command_help,
+    suggest_commands,
 )
 
 
-def told_version() -> str:
+def version_text() -> str:
     from assay.version import program_version
 
     python = f"Python {sys.version.partition(' ')[0]}"
@@ -35,7 +35,7 @@ def main(words: Sequence[str] | None = None) -> None:
     words = list(sys.argv if words is None else words)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
-        answer(Path(words[0]).name, words[1:])
+        run_command_line(Path(words[0]).name, words[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # who reads has read enough, as in `| head`
         os.dup2(
@@ -44,37 +44,41 @@ def main(words: Sequence[str] | None = None) -> None:
         raise SystemExit(1) from None
 
 
-def answer(program: str, rest: list[str]) -> None:
+def run_command_line(program: str, rest: list[str]) -> None:
     """rest: command and arguments."""
     if rest in (["--version"], ["version"]):
-        print(told_version())
+        print(version_text())
     elif program != "manage.py" and rest in ([], ["help"], ["--help"], ["-h"]):
-        print(listing())
+        print(format_command_list())
     elif rest[:1] == ["completion"]:
-        from assay.cli.completion import script
+        from assay.cli.completion import completion_script
 
-        print(script(rest[1:]))
+        print(completion_script(rest[1:]))
     else:
-        run(program, ["help"] if rest == ["help", "--django"] else rest)
+        run_command(program, ["help"] if rest == ["help", "--django"] else rest)
 
 
-def run(program: str, words: list[str]) -> None:
+def run_command(program: str, words: list[str]) -> None:
     """words: command and arguments."""
     if words[:1] == ["help"] and words[1:] not in ([], ["--django"]):
         words = [*words[1:], "--help"]
     command = find_command(words)
-    if command is None and (near := near_commands(words)) and not server.is_of_django(words[0]):
+    if (
+        command is None
+        and (near := suggest_commands(words))
+        and not server.is_django_command(words[0])
+    ):
         raise SystemExit(f"assay: unknown command {words[0]!r}. Did you mean: {', '.join(near)}?")
     try:
         if command is None:
             server.run_by_django(program, words)
             return
         name, module, rest = command
-        path = command_files().get(module)
-        if path is None or (about := described(path)).on_files:
+        path = find_command_files().get(module)
+        if path is None or (about := read_command_help(path)).on_files:
             if path is not None and not about.module.startswith("assay."):
-                server.make_importable()
-            loaded(module).run_from_argv([program, name, *rest])
+                server.add_to_path()
+            load_command(module).run_from_argv([program, name, *rest])
         else:
             server.run_own_command(program, name, module, rest)
     except KeyboardInterrupt:

@@ -22,17 +22,17 @@ HOME = PACKAGE / "_server" if (PACKAGE / "_server").is_dir() else PACKAGE.parent
 """The folder with pooling, annotation, analysis, config, templates and static."""
 PACKAGES = ("pooling", "annotation", "analysis", "config")
 DATABASE = "analysis.commandline.database"
-NEEDS = ("django", "rest_framework", "celery", "gunicorn")
-HOW_TO_INSTALL = 'pip install "assay-ir[server]"'
+REQUIRED_MODULES = ("django", "rest_framework", "celery", "gunicorn")
+INSTALL_HINT = 'pip install "assay-ir[server]"'
 
 
 @cache
 def is_installed() -> bool:
     """Whether this Python has what the extra `server` brings."""
-    return all(find_spec(name) for name in NEEDS)
+    return all(find_spec(name) for name in REQUIRED_MODULES)
 
 
-def make_importable() -> None:
+def add_to_path() -> None:
     """For this process and those that it starts."""
     places = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(HOME) not in sys.path:
@@ -41,25 +41,25 @@ def make_importable() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(HOME), *filter(None, places)])
 
 
-def database() -> Any:
+def load_database_module() -> Any:
     """The module that opens the database of the installation; the server has to be installed."""
-    make_importable()
+    add_to_path()
     return importlib.import_module(DATABASE)
 
 
-def set_up() -> None:
+def set_up_django() -> None:
     """Django with the server's apps."""
-    make_importable()
+    add_to_path()
     import django
 
     django.setup()
 
 
-def is_of_django(name: str) -> bool:
+def is_django_command(name: str) -> bool:
     """Whether Django or another installed app has a command of this name."""
     if not is_installed():
         return False
-    from_settings([name])
+    load_settings([name])
     import django
     from django.core.management import get_commands
 
@@ -69,7 +69,7 @@ def is_of_django(name: str) -> bool:
 
 def run_by_django(program: str, words: list[str]) -> None:
     """Run a command of Django. Raises SystemExit if the server is not installed or not set up."""
-    from_settings(words[:1])
+    load_settings(words[:1])
     from django.core.management import execute_from_command_line
 
     execute_from_command_line([program, *words])
@@ -77,7 +77,7 @@ def run_by_django(program: str, words: list[str]) -> None:
 
 def run_own_command(program: str, name: str, module: str, rest: list[str]) -> None:
     """Run a command of the server under its name. Raises SystemExit as `run_by_django` does."""
-    from_settings([name])
+    load_settings([name])
     import django
     from django.core.management import load_command_class
     from django.core.management.base import CommandParser, handle_default_options
@@ -98,14 +98,14 @@ def run_own_command(program: str, name: str, module: str, rest: list[str]) -> No
         command.run_from_argv([program, name, *rest])
 
 
-def from_settings(words: list[str]) -> None:
+def load_settings(words: list[str]) -> None:
     """Read the settings. Raises SystemExit with the reason if that is not possible."""
     if not is_installed():
         raise SystemExit(
             f"assay: {' '.join(words[:1])} is not a command of the library, and the server is not "
-            f"installed here. To install it: {HOW_TO_INSTALL}"
+            f"installed here. To install it: {INSTALL_HINT}"
         )
-    make_importable()
+    add_to_path()
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 

@@ -28,15 +28,15 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from assay.comparison import significance
-from assay.comparison.mean_intervals import LEAST_TOPICS, mean_intervals
+from assay.comparison.mean_intervals import MIN_TOPICS, mean_intervals
 from assay.comparison.significance import Floats
 
 TRIALS = 1000
-CHUNK = 125
+CHUNK_TRIALS = 125
 """Trials in a chunk. Part of the definition of the random samples: another size gives other
 samples."""
 DECIMALS = 10
-INTERVAL = (2.5, 97.5)
+INTERVAL_PERCENTILES = (2.5, 97.5)
 """Percentiles of the rank (ours), interpolated linearly."""
 CONFIDENCE = 0.95
 """Of the intervals of differences."""
@@ -70,7 +70,7 @@ class BootstrapTally:
 
 
 @dataclass(frozen=True)
-class Summary:
+class BootstrapSummary:
     """Shares and ranks over all trials, by run.
 
     rank_share: (n_runs, n_runs), P(rank of i = j + 1): the picture of rank distributions; rows sum
@@ -88,7 +88,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Differences:
+class MeanDifferences:
     """Mean differences of runs with intervals, all float64 (n_runs, n_runs): of run i minus run j.
     low, high: NaN where `mean_intervals` refuses.
 
@@ -108,7 +108,7 @@ class Differences:
         return np.asarray(
             (self.mean < 0)
             & (self.p < 1 - CONFIDENCE)
-            & (self.n_topics >= significance.VERDICT_TOPICS)
+            & (self.n_topics >= significance.MIN_VERDICT_TOPICS)
         )
 
     @property
@@ -124,11 +124,11 @@ class Differences:
         (docs/evidence/calibration.md)."""
         n_runs = len(self.mean)
         ranks = np.tile(np.array([1, n_runs]), (n_runs, 1))
-        if self.n_topics < LEAST_TOPICS:
+        if self.n_topics < MIN_TOPICS:
             return ranks
         for run in range(n_runs):
             others = np.arange(n_runs) != run
-            surely = significance.adjusted(self.p[run, others], "holm") < 1 - CONFIDENCE
+            surely = significance.adjust_p_values(self.p[run, others], "holm") < 1 - CONFIDENCE
             ranks[run] += np.array([1, -1]) * [
                 np.count_nonzero(surely & (self.mean[run, others] < 0)),
                 np.count_nonzero(surely & (self.mean[run, others] > 0)),
@@ -136,12 +136,12 @@ class Differences:
         return ranks
 
 
-def differences(scores: ArrayLike) -> Differences:
+def compare_means(scores: ArrayLike) -> MeanDifferences:
     """Mean differences over topics with intervals and tests (ours), on scores (n_runs, n_topics).
 
     A test of "beaten in 97.5 % of the trials" errs at few topics: .13 for 5 % at 10 topics, .075 at
     25."""
-    scores = checked(scores)
+    scores = check_scores(scores)
     n_runs, n = scores.shape
     mean, low, high, p = (
         np.zeros((n_runs, n_runs)),
@@ -153,31 +153,36 @@ def differences(scores: ArrayLike) -> Differences:
         against = np.ascontiguousarray(
             np.round(scores[run] - scores[others], significance.DECIMALS)
         )  # so that one row is summed as many are
-        mean[run, others], p[run, others] = against.mean(axis=1), significance.verdict_p(against)
+        mean[run, others], p[run, others] = (
+            against.mean(axis=1),
+            significance.verdict_p_value(against),
+        )
         low[run, others], high[run, others] = np.array(
             [one.bounds for one in mean_intervals(against, alpha=1 - CONFIDENCE)]
         ).T
         mean[others, run], p[others, run] = 0.0 - mean[run, others], p[run, others]
         low[others, run], high[others, run] = 0.0 - high[run, others], 0.0 - low[run, others]
-    return Differences(mean, low, high, p, n)
+    return MeanDifferences(mean, low, high, p, n)
 
 
-def chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
+def make_chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
     """The work of so many trials, in chunks that may run anywhere and in any order."""
     return [
-        BootstrapChunk(number, min(CHUNK, trials - start), seed)
-        for number, start in enumerate(range(0, trials, CHUNK))
+        BootstrapChunk(number, min(CHUNK_TRIALS, trials - start), seed)
+        for number, start in enumerate(range(0, trials, CHUNK_TRIALS))
     ]
 
 
 def run_chunk(scores: ArrayLike, chunk: BootstrapChunk) -> BootstrapTally:
     """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores,
     or without topics."""
-    scores = checked(scores)
-    return tally_of(sample_means(scores, topic_counts(scores.shape[1], chunk.trials, chunk.rng())))
+    scores = check_scores(scores)
+    return count_ranks(
+        compute_sample_means(scores, draw_topic_counts(scores.shape[1], chunk.trials, chunk.rng()))
+    )
 
 
-def checked(scores: ArrayLike) -> Floats:
+def check_scores(scores: ArrayLike) -> Floats:
     scores = np.asarray(scores, float)
     if scores.ndim != 2 or scores.size == 0:
         raise ValueError(
@@ -188,7 +193,7 @@ def checked(scores: ArrayLike) -> Floats:
     return scores
 
 
-def topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> Floats:
+def draw_topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> Floats:
     """float64 (trials, n_topics): how often each topic was drawn; rows sum to n_topics."""
     drawn = rng.integers(n_topics, size=(trials, n_topics), dtype=np.uint32)
     counts = np.empty((trials, n_topics))
@@ -199,7 +204,7 @@ def topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> Floats
     return counts
 
 
-def sample_means(scores: Floats, counts: Floats) -> Floats:
+def compute_sample_means(scores: Floats, counts: Floats) -> Floats:
     """(n_runs, trials): mean score of each run over each sample, rounded so that equal scores
     tie."""
     with threadpool_limits(
@@ -209,7 +214,7 @@ def sample_means(scores: Floats, counts: Floats) -> Floats:
     return np.round(totals / scores.shape[1], DECIMALS)
 
 
-def tally_of(means: Floats) -> BootstrapTally:
+def count_ranks(means: Floats) -> BootstrapTally:
     """Ranks and wins of runs by means (n_runs, trials), higher is better."""
     n_runs, trials = means.shape
     above = np.zeros(means.shape, np.int32)
@@ -236,7 +241,7 @@ def tally_of(means: Floats) -> BootstrapTally:
     )
 
 
-def combine(tallies: Iterable[BootstrapTally]) -> BootstrapTally:
+def combine_tallies(tallies: Iterable[BootstrapTally]) -> BootstrapTally:
     """The sum of tallies of the same runs, in the order given."""
     tallies = list(tallies)
     return BootstrapTally(
@@ -247,44 +252,51 @@ def combine(tallies: Iterable[BootstrapTally]) -> BootstrapTally:
     )
 
 
-def summarise(tally: BootstrapTally) -> Summary:
+def summarise_tally(tally: BootstrapTally) -> BootstrapSummary:
     n_runs = len(tally.places)
     ranks = np.arange(2 * n_runs + 1) / 2
     occurring = tally.ranks > 0
     beats = tally.wins / (2 * tally.trials)
     np.fill_diagonal(beats, np.nan)
-    return Summary(
+    return BootstrapSummary(
         trials=tally.trials,
         rank_share=tally.places / tally.trials,
         expected_rank=tally.ranks @ ranks / tally.trials,
         best_rank=ranks[occurring.argmax(axis=1)],
         worst_rank=ranks[2 * n_runs - occurring[:, ::-1].argmax(axis=1)],
         interval=np.array(
-            [np.percentile(np.repeat(ranks, counts), INTERVAL) for counts in tally.ranks]
+            [
+                np.percentile(np.repeat(ranks, counts), INTERVAL_PERCENTILES)
+                for counts in tally.ranks
+            ]
         ),
         beats=beats,
     )
 
 
-def bootstrap(scores: ArrayLike, *, trials: int = TRIALS, seed: int) -> Summary:
+def run_bootstrap(scores: ArrayLike, *, trials: int = TRIALS, seed: int) -> BootstrapSummary:
     """All chunks one after another, on scores (n_runs, n_topics)."""
-    scores = checked(scores)
-    return summarise(
-        combine(run_chunk(scores, chunk) for chunk in chunks(trials=trials, seed=seed))
+    scores = check_scores(scores)
+    return summarise_tally(
+        combine_tallies(run_chunk(scores, chunk) for chunk in make_chunks(trials=trials, seed=seed))
     )
 
 
 def as_json(
-    summary: Summary, tags: Sequence[str], scores: Floats, *, shown: Iterable[str] | None = None
+    summary: BootstrapSummary,
+    tags: Sequence[str],
+    scores: Floats,
+    *,
+    shown: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """The summary by tag as the command-line contract names it; of `shown` only, but among all
     runs. scores: (n_runs, n_topics).
 
     Nothing is said of ranks (NaN) with fewer topics than a verdict needs; `no_verdict` has the
     reason."""
-    why = significance.why_no_verdict(scores.shape[1])
+    why = significance.no_verdict_reason(scores.shape[1])
     if why:
-        summary = Summary(
+        summary = BootstrapSummary(
             summary.trials,
             *(
                 np.full_like(part, np.nan)
@@ -298,7 +310,7 @@ def as_json(
                 )
             ),
         )
-    observed, between = scores.mean(axis=1), differences(scores)
+    observed, between = scores.mean(axis=1), compare_means(scores)
     worse, may_be = between.significantly_worse, between.rank_interval
     place = {tag: i for i, tag in enumerate(tags)}
     chosen = [(tag, place[tag]) for tag in (tags if shown is None else shown)]

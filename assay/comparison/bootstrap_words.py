@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.comparison.mean_intervals import LEAST_TOPICS
-from assay.counts import counted
+from assay.comparison.mean_intervals import MIN_TOPICS
+from assay.counts import format_count
 
-MOST = 3
+MAX_NAMED = 3
 """Runs that are named; the rest is counted."""
 
 
-def by_expected_rank(condition: dict[str, Any]) -> list[str]:
+def sort_by_expected_rank(condition: dict[str, Any]) -> list[str]:
     """Tags, best first: by expected rank, or where nothing is said of ranks by score."""
     if condition.get("no_verdict"):
         return sorted(condition["observed"], key=lambda tag: (-condition["observed"][tag], tag))
     return sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
 
 
-def beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MOST) -> str:
+def format_beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MAX_NAMED) -> str:
     """The runs that `tag` is significantly worse than, each with the share of the trials in which
     `tag` beats it."""
     worse = condition["significantly_worse"].get(tag, [])
@@ -36,7 +36,7 @@ CAVEAT = (
     "in 80%) and overstates it with five (1.2 times), ten (1.7 times) or better annotators."
 )
 """Beside every figure of `label_noise`."""
-LABELS_DRAWN = (
+LABEL_NOISE_CAVEAT = (
     "With the noise of labels: judgements drawn anew within their pairs, for the topics as they "
     "are, and together with topics. The spread over "
     "topics holds that noise already, as far as labels of different topics err apart; so the last "
@@ -44,7 +44,7 @@ LABELS_DRAWN = (
 )
 
 
-def label_rows(condition: dict[str, Any], tags: list[str]) -> list[list[Any]]:
+def label_noise_rows(condition: dict[str, Any], tags: list[str]) -> list[list[Any]]:
     """Return one row per run: tag, three ranks under resampled labels, four with topics."""
     drawn = condition["labels"]
     return [
@@ -53,13 +53,13 @@ def label_rows(condition: dict[str, Any], tags: list[str]) -> list[list[Any]]:
             *(drawn["by_labels"][key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
             drawn["with_topics"]["expected_rank"][tag],
             *drawn["with_topics"]["interval"][tag],
-            may_be(drawn, tag),
+            format_possible_ranks(drawn, tag),
         ]
         for tag in tags
     ]
 
 
-def may_be(condition: dict[str, Any], tag: str) -> str:
+def format_possible_ranks(condition: dict[str, Any], tag: str) -> str:
     """The ranks that a run may truly have; a dash in reports of before."""
     if tag not in condition.get("rank_interval", {}):
         return "-"
@@ -69,7 +69,7 @@ def may_be(condition: dict[str, Any], tag: str) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def many_comparisons(condition: dict[str, Any]) -> str:
+def multiple_comparisons_note(condition: dict[str, Any]) -> str:
     """What "significantly worse" means, and how many equal pairs of so many are called so."""
     n = condition.get("comparisons", 0)
     if not n:
@@ -79,10 +79,10 @@ def many_comparisons(condition: dict[str, Any]) -> str:
     called = f"{0.05 * n:.{2 if n < 20 else 1 if n < 200 else 0}f}"
     return (
         "Significantly worse: by the paired t-test over topics at .05; in brackets the share of trials won all "
-        f"the same. Nothing is corrected for many comparisons: of {counted(n, 'pair')} of equal "
+        f"the same. Nothing is corrected for many comparisons: of {format_count(n, 'pair')} of equal "
         f"runs about {called} would be called so. "
         f"May be: the ranks that tests against all other runs leave (95%, Holm); with fewer than "
-        f"{LEAST_TOPICS} topics every rank. "
+        f"{MIN_TOPICS} topics every rank. "
         "Best, worst and percentiles are of the samples, and miss the "
         "true rank more often."
     )

@@ -17,19 +17,19 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from assay.comparison import significance
-from assay.comparison.leaderboard import BoardEntry, chain, comparisons
-from assay.comparison.outcomes import Ranks, compare, rr_from_ranks
+from assay.comparison.leaderboard import BoardEntry, list_comparisons, list_records
+from assay.comparison.outcomes import Ranks, compare_ranks, rr_from_ranks
 from assay.comparison.significance import Floats
-from assay.comparison.verdicts import Facts, judge
+from assay.comparison.verdicts import VerdictEvidence, judge_comparisons
 
 TRIALS = 2000
-BOARDS = 100
-AT_ONCE = 250
+N_BOARDS = 100
+BATCH_TRIALS = 250
 """Exchanges of two runs that are in memory at once."""
 
 
 @dataclass(frozen=True)
-class Rates:
+class VerdictRates:
     """Shares of the trials in which one of the two runs gets the verdict over the other. undecided:
     some verdict is open, because means and signed ranks point to different sides."""
 
@@ -41,7 +41,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class BoardRates:
+class LeaderboardRates:
     """Of boards of equal runs: the share of records said to be better than the first, doing no
     harm; that of boards with such a record."""
 
@@ -50,7 +50,7 @@ class BoardRates:
     boards: float
 
 
-def equal_runs(
+def simulate_equal_runs(
     ranks_a: Ranks,
     ranks_b: Ranks,
     *,
@@ -59,26 +59,28 @@ def equal_runs(
     rng: np.random.Generator,
     family: int = 1,
     trials: int = TRIALS,
-) -> Rates:
+) -> VerdictRates:
     """Of two runs (n topics) that are exchanged at random on each topic. family: p-values are
     multiplied by it (Bonferroni)."""
-    if len(ranks_a) < significance.VERDICT_TOPICS:
-        return Rates(trials, better=0.0, significantly_better=0.0, do_no_harm=0.0, undecided=1.0)
+    if len(ranks_a) < significance.MIN_VERDICT_TOPICS:
+        return VerdictRates(
+            trials, better=0.0, significantly_better=0.0, do_no_harm=0.0, undecided=1.0
+        )
     answered_a, answered_b = ranks_a > 0, ranks_b > 0
     both = answered_a & answered_b
     n_one_only = int((answered_a != answered_b).sum())
     differences = (ranks_b[both] - ranks_a[both]).astype(float)
     bound = alpha / family
     counts = dict.fromkeys(("better", "significantly_better", "do_no_harm", "undecided"), 0)
-    for start in range(0, trials, AT_ONCE):
-        n = min(AT_ONCE, trials - start)
+    for start in range(0, trials, BATCH_TRIALS):
+        n = min(BATCH_TRIALS, trials - start)
         b_only = rng.binomial(n_one_only, 0.5, n)
         signs = rng.integers(0, 2, (n, len(differences)), np.int8) * 2.0 - 1
-        ranking, tested, is_significant = _rankings(signs, differences, bound, decide)
+        ranking, tested, is_significant = _simulate_directions(signs, differences, bound, decide)
         facts = np.column_stack(
             [
                 np.sign(2 * b_only - n_one_only),
-                significance.binomial(b_only, n_one_only - b_only) < bound,
+                significance.binomial_test(b_only, n_one_only - b_only) < bound,
                 -ranking,
                 -tested,
                 is_significant,
@@ -87,15 +89,15 @@ def equal_runs(
         for (answers, sure, mean, test, harmless), times in zip(
             *np.unique(facts, axis=0, return_counts=True), strict=True
         ):
-            one = Facts(int(answers), bool(sure), int(mean), int(test), bool(harmless))
+            one = VerdictEvidence(int(answers), bool(sure), int(mean), int(test), bool(harmless))
             verdict, other = asdict(one.verdict()), asdict(one.mirrored().verdict())
             for name in verdict:
                 counts[name] += int(times) * (verdict[name] is True or other[name] is True)
             counts["undecided"] += int(times) * one.verdict().is_open
-    return Rates(trials, **{name: count / trials for name, count in counts.items()})
+    return VerdictRates(trials, **{name: count / trials for name, count in counts.items()})
 
 
-def _rankings(
+def _simulate_directions(
     signs: Floats, differences: Floats, bound: float, decide: str
 ) -> tuple[Floats, Floats, np.ndarray]:
     """Direction of the mean, direction of the test, and whether it is significant, for signs
@@ -105,17 +107,23 @@ def _rankings(
         nothing = np.zeros(len(signs))
         return nothing, nothing, nothing > 0
     mean = np.round(signs @ differences / n, significance.DECIMALS)
-    if decide == "t" and n >= significance.VERDICT_TOPICS:
+    if decide == "t" and n >= significance.MIN_VERDICT_TOPICS:
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.maximum((differences**2).sum() - n * mean**2, 0) / (n - 1)
-        p = significance.t_p(mean, variance, n, all_zero=np.full(len(signs), not differences.any()))
+        p = significance.t_test_p(
+            mean, variance, n, all_zero=np.full(len(signs), not differences.any())
+        )
         p = np.where(np.isnan(p), 2.0 ** (1 - n), p)  # no variance: as `significance.verdict_p`
         return np.sign(mean), np.sign(mean), p < bound
     d = signs * differences
-    return np.sign(mean), np.sign(significance.rank_balance(d)), significance.signed_rank(d) < bound
+    return (
+        np.sign(mean),
+        np.sign(significance.signed_rank_direction(d)),
+        significance.signed_rank_test(d) < bound,
+    )
 
 
-def equal_boards(
+def simulate_equal_boards(
     ranks: Ranks,
     entries: Sequence[BoardEntry],
     *,
@@ -123,9 +131,9 @@ def equal_boards(
     decide: str,
     rng: np.random.Generator,
     family: int | None = None,
-    trials: int = BOARDS,
+    trials: int = N_BOARDS,
     step: Callable[[], object] = lambda: None,
-) -> dict[str, BoardRates]:
+) -> dict[str, LeaderboardRates]:
     """By correction: boards of equal runs with the dates of `entries`, whose order is that of ranks
     (n_runs, n_topics).
 
@@ -140,16 +148,18 @@ def equal_boards(
             for entry, mean in zip(entries, rr_from_ranks(mixed).mean(axis=1), strict=True)
         ]
         place = {entry.tag: i for i, entry in enumerate(scored)}
-        tags = chain(scored)
-        pairs = chain_pairs(tags)
-        compared = [compare(mixed[place[a]], mixed[place[b]]) for a, b in pairs]
+        tags = list_records(scored)
+        pairs = list_chain_pairs(tags)
+        compared = [compare_ranks(mixed[place[a]], mixed[place[b]]) for a, b in pairs]
         n_records += max(len(tags) - 1, 0)
         for correction in significance.CORRECTIONS:
             size = None if family is None else max(family, len(pairs))
             judged = dict(
                 zip(
                     pairs,
-                    judge(compared, alpha=alpha, decide=decide, correction=correction, family=size),
+                    judge_comparisons(
+                        compared, alpha=alpha, decide=decide, correction=correction, family=size
+                    ),
                     strict=True,
                 )
             )
@@ -158,10 +168,10 @@ def equal_boards(
             boards[correction] += n_harmless > 0
         step()
     share = {name: claimed[name] / n_records if n_records else float("nan") for name in claimed}
-    return {name: BoardRates(trials, share[name], boards[name] / trials) for name in claimed}
+    return {name: LeaderboardRates(trials, share[name], boards[name] / trials) for name in claimed}
 
 
-def chain_pairs(tags: Sequence[str]) -> list[tuple[str, str]]:
+def list_chain_pairs(tags: Sequence[str]) -> list[tuple[str, str]]:
     """The comparisons of a chain, each once: the family of a correction."""
-    lists: Iterable[list[tuple[str, str]]] = comparisons(tags).values() if tags else []
+    lists: Iterable[list[tuple[str, str]]] = list_comparisons(tags).values() if tags else []
     return list(dict.fromkeys(pair for rows in lists for pair in rows))

@@ -21,15 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.qrels import make_qrels
 
 Floats = NDArray[np.float64]
 
-MANY_HOLES = 3.0
+MAX_MEAN_UNJUDGED = 3.0
 """Holes a topic beyond which expected fill flatters bad runs: then only bounds are shown."""
 
 
-class Bounds(NamedTuple):
+class ScoreBounds(NamedTuple):
     """low, zero, high: float64 (n_topics); zero counts the holes as not relevant."""
 
     low: Floats
@@ -42,7 +42,7 @@ class TopicTop:
     """The first documents of a run for one topic. grades: those judged, None for a hole. judged:
     grades of all judged documents.
 
-    n_elsewhere: holes of other runs that are open, too (`open_together`): the run does not have
+    n_elsewhere: holes of other runs that are open, too (`merge_unjudged`): the run does not have
     them, and they may raise its recall base."""
 
     topic: str
@@ -58,7 +58,7 @@ class TopicTop:
         return [rank for rank, grade in enumerate(self.grades, start=1) if grade is None]
 
 
-def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[TopicTop]:
+def read_topic_tops(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[TopicTop]:
     """Each topic of the qrels with the run's first `depth` documents (None: all); a negative grade
     is a hole. A topic that the run lacks is empty."""
     place = {topic: k for k, topic in enumerate(run.topics)}
@@ -88,7 +88,7 @@ def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[
     return tops
 
 
-def open_holes(top: TopicTop, cutoff: int | None) -> list[str]:
+def list_unjudged(top: TopicTop, cutoff: int | None) -> list[str]:
     """The unjudged documents down to the cutoff, best first."""
     return [
         document
@@ -97,26 +97,26 @@ def open_holes(top: TopicTop, cutoff: int | None) -> list[str]:
     ]
 
 
-def open_together(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> list[list[TopicTop]]:
+def merge_unjudged(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> list[list[TopicTop]]:
     """The same runs, topic by topic, each with the number of the holes that only the others have:
     one ground for all of them.
 
     A hole that turns out relevant raises the ideal and the number of relevant documents of every
     run, not only of those that have it."""
     open_in = [
-        set().union(*(open_holes(top, cutoff) for top in of_topic))
+        set().union(*(list_unjudged(top, cutoff) for top in of_topic))
         for of_topic in zip(*runs, strict=True)
     ]
     return [
         [
-            replace(top, n_elsewhere=len(together) - len(open_holes(top, cutoff)))
+            replace(top, n_elsewhere=len(together) - len(list_unjudged(top, cutoff)))
             for top, together in zip(tops, open_in, strict=True)
         ]
         for tops in runs
     ]
 
 
-def with_later(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
+def add_later_judgements(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
     """The qrels with what was judged since of pairs that had no grade in them; a grade that is
     there stays, and so do the topics."""
     grades: dict[tuple[str, str], int] = {}
@@ -130,13 +130,13 @@ def with_later(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColum
                 if grades.get(key, -1) < 0:
                     grades[key] = grade
     known = set(qrels.topics)
-    return qrels_of_rows(
+    return make_qrels(
         qrels.name,
         ((topic, document, grade) for (topic, document), grade in grades.items() if topic in known),
     )
 
 
-def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Bounds:
+def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> ScoreBounds:
     relevant = np.array(
         [
             sum(grade is not None and grade >= level for grade in top.grades[:cutoff])
@@ -147,12 +147,12 @@ def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Bo
     holes = np.array(
         [sum(grade is None for grade in top.grades[:cutoff]) for top in tops], np.float64
     )
-    return Bounds(relevant / cutoff, relevant / cutoff, (relevant + holes) / cutoff)
+    return ScoreBounds(relevant / cutoff, relevant / cutoff, (relevant + holes) / cutoff)
 
 
 def rbp_bounds(
     tops: Sequence[TopicTop], *, persistence: float, level: int, cutoff: int | None = None
-) -> Bounds:
+) -> ScoreBounds:
     """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the
     holes and, without a cutoff, of all below the last rank."""
     low, high = np.zeros(len(tops)), np.zeros(len(tops))
@@ -168,12 +168,12 @@ def rbp_bounds(
             w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is None
         )
         high[k] = low[k] + residual + (persistence ** len(grades) if cutoff is None else 0.0)
-    return Bounds(low, low, high)
+    return ScoreBounds(low, low, high)
 
 
 def ndcg_bounds(
     tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, exponential: bool = False
-) -> Bounds:
+) -> ScoreBounds:
     """Every multiset of grades of the holes is tried, falling along the ranks for the upper end,
     rising for the lower.
 
@@ -185,7 +185,7 @@ def ndcg_bounds(
     low, zero, high = (
         (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
     )
-    return Bounds(low, zero, high)
+    return ScoreBounds(low, zero, high)
 
 
 def _ndcg_range(
@@ -193,22 +193,22 @@ def _ndcg_range(
 ) -> tuple[float, float, float]:
     grades = top.grades[:cutoff]
     deepest = max(len(top.grades), len(top.judged) + len(top.holes) + top.n_elsewhere)
-    ground = _Ground(top.judged, deepest if cutoff is None else cutoff, exponential)
+    ground = _SharedGains(top.judged, deepest if cutoff is None else cutoff, exponential)
     places = np.array([k for k, grade in enumerate(grades) if grade is None], np.int64)
     fixed = ground.gained(grades)
-    fillings = fillings_of(len(places), highest, exponential)
+    fillings = grade_multisets(len(places), highest, exponential)
     ideal = ground.ideals(fillings)
     worst = (
-        ground.ideals(fillings, of_others=gains_of([highest] * top.n_elsewhere, exponential))
+        ground.ideals(fillings, of_others=compute_gains([highest] * top.n_elsewhere, exponential))
         if top.n_elsewhere
         else ideal
     )
     rising = fixed + fillings @ ground.discount[places]  # the multisets come in ascending order
     falling = fixed + fillings[:, ::-1] @ ground.discount[places]
     return (
-        float(_quotients(rising, worst).min()),
-        float(_quotients(rising, ideal)[0]),
-        float(_quotients(falling, ideal).max()),
+        float(_normalise_gains(rising, worst).min()),
+        float(_normalise_gains(rising, ideal)[0]),
+        float(_normalise_gains(falling, ideal).max()),
     )
 
 
@@ -221,9 +221,9 @@ def ndcg_difference(
     Exact over the grades of all holes of both. A hole moves the difference of the gains by the
     difference of its discounts, and the ideal of both alike: every multiset of grades is tried, the
     highest of it where the discounts differ most one way, and the other way."""
-    together = list(dict.fromkeys([*open_holes(own, cutoff), *open_holes(rival, cutoff)]))
+    together = list(dict.fromkeys([*list_unjudged(own, cutoff), *list_unjudged(rival, cutoff)]))
     deepest = max(len(own.grades), len(rival.grades), len(own.judged) + len(together))
-    ground = _Ground(own.judged, deepest if cutoff is None else cutoff, exponential)
+    ground = _SharedGains(own.judged, deepest if cutoff is None else cutoff, exponential)
     weight = dict.fromkeys(together, 0.0)
     for top, sign in ((own, 1.0), (rival, -1.0)):
         for k, (document, grade) in enumerate(
@@ -233,30 +233,30 @@ def ndcg_difference(
                 weight[document] += sign * ground.discount[k]
     weights = np.sort(np.array(list(weight.values()), np.float64))
     fixed = ground.gained(own.grades[:cutoff]) - ground.gained(rival.grades[:cutoff])
-    fillings = fillings_of(len(together), highest, exponential)
+    fillings = grade_multisets(len(together), highest, exponential)
     ideal = ground.ideals(fillings)
     least, greatest = fixed + fillings[:, ::-1] @ weights, fixed + fillings @ weights
     return (
-        float(_quotients(least, ideal).min()),
-        float(_quotients(least, ideal)[0]),
-        float(_quotients(greatest, ideal).max()),
+        float(_normalise_gains(least, ideal).min()),
+        float(_normalise_gains(least, ideal)[0]),
+        float(_normalise_gains(greatest, ideal).max()),
     )
 
 
-class _Ground:
+class _SharedGains:
     """What the runs of one topic share: discounts down to a depth, and the gains of the judged
     documents."""
 
     def __init__(self, judged: Sequence[int], depth: int, exponential: bool) -> None:
         self.depth, self.exponential = depth, exponential
         self.discount = 1 / np.log2(np.arange(2, depth + 2))
-        self.known = gains_of(
+        self.known = compute_gains(
             sorted((grade for grade in judged if grade > 0), reverse=True)[:depth], exponential
         )
 
     def gained(self, grades: Sequence[int | None]) -> float:
         """Discounted, of what is judged."""
-        gains = gains_of([grade or 0 for grade in grades], self.exponential)
+        gains = compute_gains([grade or 0 for grade in grades], self.exponential)
         return float(sum(gain * self.discount[k] for k, gain in enumerate(gains.tolist())))
 
     def ideals(self, fillings: Floats, *, of_others: Floats | None = None) -> Floats:
@@ -270,12 +270,12 @@ class _Ground:
         return np.asarray(pooled @ self.discount[: pooled.shape[1]])
 
 
-def gains_of(grades: Sequence[int], exponential: bool) -> Floats:
+def compute_gains(grades: Sequence[int], exponential: bool) -> Floats:
     values = np.array(grades, np.float64)
     return np.exp2(values) - 1 if exponential else values
 
 
-def fillings_of(n_holes: int, highest: int, exponential: bool) -> Floats:
+def grade_multisets(n_holes: int, highest: int, exponential: bool) -> Floats:
     """float64 (n, n_holes): the gains of every multiset of grades, each ascending, the one of all
     lowest first; one, the empty one, of no hole."""
     multisets = list(combinations_with_replacement(range(highest + 1), n_holes))
@@ -283,12 +283,12 @@ def fillings_of(n_holes: int, highest: int, exponential: bool) -> Floats:
     return np.exp2(values) - 1 if exponential else values
 
 
-def _quotients(gained: Floats, ideal: Floats) -> Floats:
+def _normalise_gains(gained: Floats, ideal: Floats) -> Floats:
     return np.divide(gained, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
 
 
 @dataclass(frozen=True)
-class UniqueWorth:
+class UniqueDocumentGrades:
     """What documents that only one group had among its first k were worth, by band of best rank 1-3
     and 4-k.
 
@@ -309,14 +309,14 @@ class UniqueWorth:
         return (self.relevant[band] + 0.3) / (self.numbers[band] + 1)
 
 
-def worth_of_uniques(
+def mean_grade_of_unique_documents(
     runs: Sequence[RunColumns],
     groups: Sequence[str],
     qrels: QrelsColumns,
     *,
     depth: int,
     level: int,
-) -> UniqueWorth:
+) -> UniqueDocumentGrades:
     """Over the judged documents that exactly one group of `runs` has among its first `depth`."""
     best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
     for run, group in zip(runs, groups, strict=True):
@@ -342,10 +342,12 @@ def worth_of_uniques(
                 sums[band] += grade
                 relevant[band] += grade >= level
                 numbers[band] += 1
-    return UniqueWorth((sums[0], sums[1]), (relevant[0], relevant[1]), (numbers[0], numbers[1]))
+    return UniqueDocumentGrades(
+        (sums[0], sums[1]), (relevant[0], relevant[1]), (numbers[0], numbers[1])
+    )
 
 
-def filled_ndcg(tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int) -> Floats:
+def imputed_ndcg(tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int) -> Floats:
     """float64 (n_topics): nDCG@k with every hole at its expected grade, the ideal that of what is
     judged, cut at 1."""
     discount = 1 / np.log2(np.arange(2, cutoff + 2))
@@ -355,13 +357,13 @@ def filled_ndcg(tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int) ->
             discount[r] * (worth.grade_at(r + 1) if grade is None else grade)
             for r, grade in enumerate(top.grades[:cutoff])
         )
-        ideal = ideal_of(top, cutoff)
+        ideal = ideal_dcg(top, cutoff)
         values[k] = min(gained / ideal, 1.0) if ideal > 0 else 0.0
     return values
 
 
-def filled_precision(
-    tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int, level: int
+def imputed_precision(
+    tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int, level: int
 ) -> Floats:
     return np.array(
         [
@@ -375,31 +377,31 @@ def filled_precision(
     )
 
 
-def ideal_of(top: TopicTop, cutoff: int) -> float:
+def ideal_dcg(top: TopicTop, cutoff: int) -> float:
     """Discounted gain of the topic's judged documents in the best order, cut."""
     best = sorted((grade for grade in top.judged if grade > 0), reverse=True)[:cutoff]
     return float(sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1)))
 
 
-class Hole(NamedTuple):
+class UnjudgedDocument(NamedTuple):
     topic: str
     document: str
     rank: int
     weight: float
 
 
-def order_of_filling(
+def judging_order(
     tops: Sequence[TopicTop], *, cutoff: int, rival: Sequence[TopicTop] | None = None
-) -> list[Hole]:
+) -> list[UnjudgedDocument]:
     """Holes by descending weight 1 / (T ideal log2(rank + 1)); ties by rank, topic, document.
 
     rival: the first documents of a system to compare with, topic by topic as `tops`: a hole that
     both have weighs the difference of its weights, and the rival's own holes come in, too (at their
     rank there). Where nothing is relevant yet the ideal counts as 1."""
-    holes: dict[tuple[str, str], Hole] = {}
+    holes: dict[tuple[str, str], UnjudgedDocument] = {}
     for side, sign in ((tops, 1.0), (rival or (), -1.0)):
         for top, reference in zip(side, tops, strict=False):
-            ideal = ideal_of(reference, cutoff) or 1.0
+            ideal = ideal_dcg(reference, cutoff) or 1.0
             for rank in top.holes:
                 if rank > cutoff:
                     continue
@@ -407,7 +409,7 @@ def order_of_filling(
                 key = (top.topic, top.documents[rank - 1])
                 earlier = holes.get(key)
                 holes[key] = (
-                    Hole(*key, rank, weight)
+                    UnjudgedDocument(*key, rank, weight)
                     if earlier is None
                     else earlier._replace(weight=earlier.weight + weight)
                 )
@@ -418,11 +420,11 @@ def order_of_filling(
     )
 
 
-SETTLED = 0.01
+NEGLIGIBLE_WIDTH = 0.01
 """Width of nDCG at which a score is told well enough."""
 
 
-def widths_left(order: Sequence[Hole], *, highest: int) -> Floats:
+def remaining_score_range(order: Sequence[UnjudgedDocument], *, highest: int) -> Floats:
     """float64 (n + 1): highest grade x the weights of what is left once the first 0, 1, ... n holes
     are judged.
 
@@ -432,6 +434,6 @@ def widths_left(order: Sequence[Hole], *, highest: int) -> Floats:
     return highest * np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
 
-def enough_to_settle(widths: Floats, *, width: float = SETTLED) -> int:
+def count_until_narrow(widths: Floats, *, width: float = NEGLIGIBLE_WIDTH) -> int:
     """The fewest holes after which at most this width is left."""
     return int(np.argmax(widths <= width + 1e-12))

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from assay.comparison import significance
 from assay.comparison.bootstrap import (
     DECIMALS,
-    Differences,
-    Summary,
-    combine,
-    sample_means,
-    summarise,
-    tally_of,
-    topic_counts,
+    BootstrapSummary,
+    MeanDifferences,
+    combine_tallies,
+    compute_sample_means,
+    count_ranks,
+    draw_topic_counts,
+    summarise_tally,
 )
 from assay.labels.label_noise import NoisyLabels
 
 Floats = NDArray[np.float64]
-LABELLING = 1 << 30
+LABELLING_STREAM = 1 << 30
 """Begins the key of a labelling's random stream; the chunks of a bootstrap are counted from 0."""
 
 
@@ -42,13 +42,13 @@ class LabelRanks:
     to that over topics. error: float64 (n_runs, n_runs), standard deviation by labels of each mean
     difference."""
 
-    by_labels: Summary
-    with_topics: Summary
+    by_labels: BootstrapSummary
+    with_topics: BootstrapSummary
     rank_interval: NDArray[np.int64]
     error: Floats
 
 
-def label_ranks(
+def compute_label_ranks(
     noisy: NoisyLabels, topics: NDArray[np.int64], *, labellings: int, trials: int, seed: int
 ) -> list[LabelRanks]:
     """By measure. topics: int64 (n), which of `noisy.qrels.topics` count. trials: samples of topics
@@ -65,32 +65,34 @@ def label_ranks(
     whole = np.empty((n_measures, n_runs, labellings))
     tallies: list[list[Any]] = [[] for _ in range(n_measures)]
     for number in range(labellings):
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(LABELLING, number)))
+        rng = np.random.default_rng(
+            np.random.SeedSequence(seed, spawn_key=(LABELLING_STREAM, number))
+        )
         values = noisy.values(noisy.drawn(rng))[:, topics]
-        counts = topic_counts(len(topics), max(1, trials // labellings), rng)
+        counts = draw_topic_counts(len(topics), max(1, trials // labellings), rng)
         for measure in range(n_measures):
             scores = np.ascontiguousarray(values[:, :, measure])
             whole[measure, :, number] = np.round(scores.mean(axis=1), DECIMALS)
-            tallies[measure].append(tally_of(sample_means(scores, counts)))
+            tallies[measure].append(count_ranks(compute_sample_means(scores, counts)))
     return [
-        _of_measure(observed[:, :, k], whole[k], summarise(combine(tallies[k])))
+        _ranks_of_measure(observed[:, :, k], whole[k], summarise_tally(combine_tallies(tallies[k])))
         for k in range(n_measures)
     ]
 
 
-def _of_measure(scores: Floats, whole: Floats, with_topics: Summary) -> LabelRanks:
+def _ranks_of_measure(scores: Floats, whole: Floats, with_topics: BootstrapSummary) -> LabelRanks:
     """scores: (n_runs, n_topics) under the labels as they are. whole: (n_runs, n_labellings), means
     under those drawn anew."""
     error = np.array([(run - whole).std(axis=1, ddof=1) for run in whole])
     return LabelRanks(
-        summarise(tally_of(whole)),
+        summarise_tally(count_ranks(whole)),
         with_topics,
-        differences_with(scores, error).rank_interval,
+        compare_means_with_noise(scores, error).rank_interval,
         error,
     )
 
 
-def differences_with(scores: Floats, error: Floats) -> Differences:
+def compare_means_with_noise(scores: Floats, error: Floats) -> MeanDifferences:
     """As `bootstrap.differences`, with the square of a standard error of each difference added to
     that over topics. error: (n_runs, n_runs)."""
     n_runs, n = scores.shape
@@ -114,9 +116,9 @@ def differences_with(scores: Floats, error: Floats) -> Differences:
             p[run] = 2 * scipy.special.stdtr(n - 1, -t)
             is_constant = significance.is_constant(against) & (mean[run] != 0)
             p[run] = np.where(
-                is_constant, np.maximum(p[run], significance.verdict_p(against)), p[run]
+                is_constant, np.maximum(p[run], significance.verdict_p_value(against)), p[run]
             )
-    return Differences(mean, mean - half, mean + half, p, n)
+    return MeanDifferences(mean, mean - half, mean + half, p, n)
 
 
 def as_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.holes import (
-    MANY_HOLES,
-    Bounds,
+    MAX_MEAN_UNJUDGED,
+    ScoreBounds,
     TopicTop,
-    filled_ndcg,
+    imputed_ndcg,
+    mean_grade_of_unique_documents,
     ndcg_bounds,
-    tops_under,
-    worth_of_uniques,
+    read_topic_tops,
 )
 
 
@@ -36,7 +36,7 @@ class LeftOutScores(NamedTuple):
     unit: str
     holes: list[int]
     judged: float
-    bounds: Bounds
+    bounds: ScoreBounds
     filled: float
     truth: NDArray[np.float64]
 
@@ -47,10 +47,10 @@ class LeftOutScores(NamedTuple):
     @property
     def is_filled(self) -> bool:
         """Beyond so many holes a topic expected fill flatters bad runs, and is not shown."""
-        return self.mean_holes <= MANY_HOLES
+        return self.mean_holes <= MAX_MEAN_UNJUDGED
 
 
-def left_out_scores(
+def iterate_left_out_scores(
     runs: Sequence[RunColumns],
     groups: Sequence[str],
     qrels: QrelsColumns,
@@ -67,10 +67,10 @@ def left_out_scores(
     for group in sorted(set(groups)):
         others = [k for k, name in enumerate(groups) if name != group]
         own = [k for k, name in enumerate(groups) if name == group]
-        reduced = without_uniques(
+        reduced = drop_unique_judgements(
             qrels, [runs[k] for k in own], [runs[k] for k in others], cutoff=cutoff
         )
-        worth = worth_of_uniques(
+        worth = mean_grade_of_unique_documents(
             [runs[k] for k in others],
             [groups[k] for k in others],
             reduced,
@@ -78,10 +78,10 @@ def left_out_scores(
             level=level,
         )
         for k in own:
-            whole = tops_under(runs[k], qrels, cutoff)
+            whole = read_topic_tops(runs[k], qrels, cutoff)
             tops = [
-                _with_own_holes(top, full)
-                for top, full in zip(tops_under(runs[k], reduced, cutoff), whole, strict=True)
+                _restrict_unjudged(top, full)
+                for top, full in zip(read_topic_tops(runs[k], reduced, cutoff), whole, strict=True)
             ]
             yield LeftOutScores(
                 runs[k].tag,
@@ -89,12 +89,12 @@ def left_out_scores(
                 [len(top.holes) for top in tops],
                 float(ndcg_bounds(whole, cutoff=cutoff, highest=highest).zero.mean()),
                 ndcg_bounds(tops, cutoff=cutoff, highest=highest),
-                float(filled_ndcg(tops, worth, cutoff=cutoff).mean()),
-                _with_ideal_of_run(whole, tops, cutoff),
+                float(imputed_ndcg(tops, worth, cutoff=cutoff).mean()),
+                _rescale_ideal(whole, tops, cutoff),
             )
 
 
-def _with_own_holes(top: TopicTop, full: TopicTop) -> TopicTop:
+def _restrict_unjudged(top: TopicTop, full: TopicTop) -> TopicTop:
     """Only what lost its judgement is a hole."""
     return replace(
         top,
@@ -105,7 +105,7 @@ def _with_own_holes(top: TopicTop, full: TopicTop) -> TopicTop:
     )
 
 
-def _with_ideal_of_run(
+def _rescale_ideal(
     whole: Sequence[TopicTop], tops: Sequence[TopicTop], cutoff: int
 ) -> NDArray[np.float64]:
     """Only this run's holes are judged, so the ideal has no other document of its group."""
@@ -120,11 +120,11 @@ def _with_ideal_of_run(
     return ndcg_bounds(judged, cutoff=cutoff, highest=1).zero
 
 
-def without_uniques(
+def drop_unique_judgements(
     qrels: QrelsColumns, own: Sequence[RunColumns], others: Sequence[RunColumns], *, cutoff: int
 ) -> QrelsColumns:
     """The qrels, unjudged where only `own` have the document among their first `cutoff`."""
-    first, rest = _first_of(own, cutoff), _first_of(others, cutoff)
+    first, rest = _list_top_pairs(own, cutoff), _list_top_pairs(others, cutoff)
     grades = qrels.grades.copy()
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
@@ -134,7 +134,7 @@ def without_uniques(
     return replace(qrels, grades=grades)
 
 
-def _first_of(runs: Sequence[RunColumns], cutoff: int) -> set[tuple[str, bytes]]:
+def _list_top_pairs(runs: Sequence[RunColumns], cutoff: int) -> set[tuple[str, bytes]]:
     return {
         (topic, document)
         for run in runs

@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-LAST = 3
+N_LAST = 3
 """How many runs at the end of the chain are compared among each other."""
 
 
@@ -29,7 +29,7 @@ class BoardEntry:
 
 
 @dataclass(frozen=True)
-class Point:
+class BoardPoint:
     """An entry as the picture over time shows it."""
 
     entry: BoardEntry
@@ -50,11 +50,11 @@ class BoardOrder:
     against: list[tuple[str, str]]
 
 
-def by_date(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+def sort_by_date(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
     return sorted(entries, key=lambda entry: (entry.date, entry.tag))
 
 
-def chain(entries: Iterable[BoardEntry]) -> list[str]:
+def list_records(entries: Iterable[BoardEntry]) -> list[str]:
     """Tags of the runs that were the state of the art, oldest first; empty if none ever beat the
     baselines.
 
@@ -64,7 +64,7 @@ def chain(entries: Iterable[BoardEntry]) -> list[str]:
     date only the best can be in it, of equal ones the first by tag: a run that is beaten on its own
     day was never at the top (ours)."""
     top, tags = float("-inf"), []
-    for _, of_one_date in groupby(by_date(entries), key=lambda entry: entry.date):
+    for _, of_one_date in groupby(sort_by_date(entries), key=lambda entry: entry.date):
         of_day = list(of_one_date)
         top = max([top, *(entry.score for entry in of_day if entry.is_baseline)])
         best = max(
@@ -78,25 +78,25 @@ def chain(entries: Iterable[BoardEntry]) -> list[str]:
     return tags
 
 
-def points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[Point]:
+def board_points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[BoardPoint]:
     """Every run by date for the picture: whether it became the state of the art, and whether its
     description holds the word (upper and lower case alike, also inside a longer word, as BERT in
     DistilBERT)."""
-    entries = by_date(entries)
-    sota = set(chain(entries))
+    entries = sort_by_date(entries)
+    sota = set(list_records(entries))
     word = highlight.casefold()
     return [
-        Point(entry, entry.tag in sota, bool(word) and word in entry.description.casefold())
+        BoardPoint(entry, entry.tag in sota, bool(word) and word in entry.description.casefold())
         for entry in entries
     ]
 
 
-def comparisons(tags: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+def list_comparisons(tags: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
     """The pairs (A, B), B the later, that both tables of Lin et al. show of a chain.
 
     vs_first: each against the first; vs_previous: each against its predecessor; vs_last: the last
     three among each other."""
-    last = tags[-LAST:]
+    last = tags[-N_LAST:]
     return {
         "vs_first": [(tags[0], tag) for tag in tags[1:]],
         "vs_previous": list(pairwise(tags)),
@@ -122,7 +122,7 @@ def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], b
             (place for place, old in enumerate(entered) if relation[new, old]), len(entered)
         )
         entered.insert(place, new)
-    component = strong_components(relation)
+    component = find_strong_components(relation)
     remaining, final = entered, []
     while remaining:
         free = [
@@ -146,7 +146,7 @@ def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], b
     )
 
 
-def strong_components(relation: np.ndarray) -> list[int]:
+def find_strong_components(relation: np.ndarray) -> list[int]:
     """Number of the strongly connected component of each run of an (n, n) boolean relation: that of
     its first run."""
     reaches = relation | np.eye(len(relation), dtype=bool)

@@ -3,7 +3,7 @@
 
     standing = standing_of(values, tags)              systems best first, tests of all pairs,
     intervals
-    words = leader_words(standing, "nDCG@10")         the verdict in words; `open_words` on the
+    words = leader_words(standing, "nDCG@10")         the verdict in words; `describe_score_bounds` on the
     unjudged
 
 Tests are paired t-tests of every pair of systems (Student 1908; Smucker, Allan and Carterette
@@ -21,27 +21,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.comparison.mean_intervals import mean_interval
-from assay.comparison.rankings import leaders_of
+from assay.comparison.rankings import list_leaders
 from assay.comparison.significance import (
-    adjusted,
-    rank_balance,
+    adjust_p_values,
+    no_verdict_reason,
     rounded_differences,
-    verdict_p,
-    why_no_verdict,
+    signed_rank_direction,
+    verdict_p_value,
 )
-from assay.comparison.system_comparison import all_pairs
-from assay.digits import p_equals
+from assay.comparison.system_comparison import list_pairs
+from assay.digits import format_p_equals
 from assay.labels.intervals import Interval
 
 Floats = NDArray[np.float64]
 ALPHA = 0.05
-NAMED = 3
+MAX_NAMED = 3
 """So many runs are named in the sentence; of more the number is told."""
 DECIMALS = 10
 """Means that differ only beyond these decimals are tied, as in rankings of systems."""
 
 
-def standing_of(
+def rank_systems(
     values: Floats,
     tags: Sequence[str],
     *,
@@ -79,14 +79,14 @@ def standing_of(
                 "reason": one.reason,
             }
         )
-    pairs = all_pairs(n)
+    pairs = list_pairs(n)
     p, opposed = np.full(len(pairs), math.nan), np.zeros(len(pairs), bool)
-    untested = untested or why_no_verdict(n_topics)
+    untested = untested or no_verdict_reason(n_topics)
     if not untested and pairs:
         first, second = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
         ahead = rounded_differences(values[:, second].T, values[:, first].T)
-        p, opposed = verdict_p(ahead), rank_balance(ahead) < 0
-    held = adjusted(p, "holm")
+        p, opposed = verdict_p_value(ahead), signed_rank_direction(ahead) < 0
+    held = adjust_p_values(p, "holm")
     rows = [[k for k, (a, _) in enumerate(pairs) if a == i] for i in range(n - 1)]
     return {
         "topics": n_topics,
@@ -95,11 +95,11 @@ def standing_of(
         "holm": [held[row].tolist() for row in rows],
         "opposed": [opposed[row].tolist() for row in rows],
         "untested": untested,
-        "wins": _wins(values, means),
+        "wins": _count_wins(values, means),
     }
 
 
-def _wins(values: Floats, means: Floats) -> list[int] | None:
+def _count_wins(values: Floats, means: Floats) -> list[int] | None:
     """values: (n_topics, n_systems), means: (n_systems), best first."""
     if not len(values) or not len(means):
         return None
@@ -110,7 +110,7 @@ def _wins(values: Floats, means: Floats) -> list[int] | None:
     return [int((ahead > 0).sum()), int((ahead == 0).sum()), int((ahead < 0).sum())]
 
 
-class Rival(NamedTuple):
+class RivalSystem(NamedTuple):
     """A run beside the leaders. p: corrected, the greatest against any leader. is_opposed: against
     a leader the mean and the signed ranks point to different sides, so that there is no verdict."""
 
@@ -119,7 +119,7 @@ class Rival(NamedTuple):
     is_opposed: bool
 
 
-CORRECTED = {
+CORRECTION_SENTENCES = {
     "none": "Without correction for multiple comparisons",
     "bonferroni": "After Bonferroni correction",
     "holm": "After Holm correction",
@@ -127,10 +127,10 @@ CORRECTED = {
 }
 
 
-def verdict_words(
+def describe_verdict(
     measure: str,
     means: Mapping[str, float],
-    rivals: Sequence[Rival],
+    rivals: Sequence[RivalSystem],
     *,
     topics: int,
     correction: str,
@@ -145,8 +145,8 @@ def verdict_words(
     means: by tag. rivals: all runs but the leaders, best first; none where runs are not compared
     with each other. no_verdict: why there is none, else empty. wins: on how many topics the first
     leader is ahead of the next run, tied with it, behind it."""
-    leaders = leaders_of(means)
-    is_one, named = len(leaders) == 1, _listed(leaders)
+    leaders = list_leaders(means)
+    is_one, named = len(leaders) == 1, _join_names(leaders)
     over = f"{means[leaders[0]]:.4f}, {topics:,} topic{'s' if topics != 1 else ''}"
     if len(means) == 1:
         return f"{named} is the only run: mean {measure} {means[leaders[0]]:.4f}."
@@ -172,7 +172,7 @@ def verdict_words(
     does_not, differs = ("it does not", "it differs") if is_one else ("they do not", "they differ")
     if alike:
         parts.append(
-            f"{CORRECTED[correction]} {does_not} differ significantly from {_with_p(alike)}."
+            f"{CORRECTION_SENTENCES[correction]} {does_not} differ significantly from {_list_with_p(alike)}."
         )
     elif different:
         others = (
@@ -182,38 +182,40 @@ def verdict_words(
             if not opposed
             else f"{len(different)} other runs"
         )
-        largest = (
-            f"{'largest ' if len(different) > 1 else ''}{p_equals(max(one.p for one in different))}"
+        largest = f"{'largest ' if len(different) > 1 else ''}{format_p_equals(max(one.p for one in different))}"
+        parts.append(
+            f"{CORRECTION_SENTENCES[correction]} {differs} significantly from {others} ({largest})."
         )
-        parts.append(f"{CORRECTED[correction]} {differs} significantly from {others} ({largest}).")
     if opposed:
         parts.append(
-            f"No verdict against {_listed(opposed)}: the mean and the signed ranks point to different sides."
+            f"No verdict against {_join_names(opposed)}: the mean and the signed ranks point to different sides."
         )
     return " ".join(parts) + won
 
 
-def _with_p(rivals: Sequence[Rival]) -> str:
+def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
     named = [
-        f"{one.tag} ({p_equals(one.p)})" if not math.isnan(one.p) else one.tag
-        for one in rivals[:NAMED]
+        f"{one.tag} ({format_p_equals(one.p)})" if not math.isnan(one.p) else one.tag
+        for one in rivals[:MAX_NAMED]
     ]
-    return _listed(named + ([f"{len(rivals) - NAMED} more"] if len(rivals) > NAMED else []))
+    return _join_names(
+        named + ([f"{len(rivals) - MAX_NAMED} more"] if len(rivals) > MAX_NAMED else [])
+    )
 
 
-def leader_words(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
-    """`verdict_words` of a standing."""
+def describe_leader(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
+    """`describe_verdict` of a standing."""
     systems = standing["systems"]
     if not systems or not standing["topics"]:
         return "No system leads yet: no topic has a label."
-    n_leaders = len(leaders_of({one["tag"]: one["mean"] for one in systems}))
+    n_leaders = len(list_leaders({one["tag"]: one["mean"] for one in systems}))
     rivals = []
     for k, one in enumerate(systems[n_leaders:], n_leaders):
         p = [standing["holm"][i][k - i - 1] for i in range(n_leaders)]
         opposed = [standing["opposed"][i][k - i - 1] for i in range(n_leaders)]
-        rivals.append(Rival(one["tag"], max(p), any(opposed)))
+        rivals.append(RivalSystem(one["tag"], max(p), any(opposed)))
     means = {one["tag"]: one["mean"] for one in systems}
-    return verdict_words(
+    return describe_verdict(
         measure,
         means,
         rivals,
@@ -225,7 +227,7 @@ def leader_words(standing: Mapping[str, Any], measure: str, *, estimated: bool =
     )
 
 
-def compared_words(
+def describe_comparison(
     measure: str,
     of_measure: Mapping[str, Any],
     *,
@@ -235,12 +237,12 @@ def compared_words(
     estimated: bool = False,
     no_verdict: str = "",
 ) -> str:
-    """`verdict_words` of one measure of `compare systems`: means, topics, no_verdict, and pairs
+    """`describe_verdict` of one measure of `compare systems`: means, topics, no_verdict, and pairs
     with a, b, p, opposed, wins, ties, losses."""
     means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
     if not of_measure["topics"]:
         return f"No verdict: {why or 'no topic counts for all runs'}."
-    leaders = leaders_of(means)
+    leaders = list_leaders(means)
     rest = sorted(
         (tag for tag in means if tag not in leaders),
         key=lambda tag: (-round(means[tag], DECIMALS), tag),
@@ -255,7 +257,7 @@ def compared_words(
         else {}
     )
     rivals = [
-        Rival(tag, max(row["p"] for row in pairs), any(row["opposed"] for row in pairs))
+        RivalSystem(tag, max(row["p"] for row in pairs), any(row["opposed"] for row in pairs))
         for tag, pairs in known.items()
         if pairs
     ]
@@ -264,7 +266,7 @@ def compared_words(
         row = known[rivals[0].tag][0]
         wins = (row["wins"], row["ties"], row["losses"])
         wins = wins if row["b"] == leaders[0] else wins[::-1]
-    return verdict_words(
+    return describe_verdict(
         measure,
         means,
         rivals,
@@ -277,7 +279,7 @@ def compared_words(
     )
 
 
-def open_words(systems: Sequence[Mapping[str, Any]]) -> str:
+def describe_score_bounds(systems: Sequence[Mapping[str, Any]]) -> str:
     """What the unjudged documents of the tops leave open, from each system's least and most (None
     where that is not known).
 
@@ -294,8 +296,11 @@ def open_words(systems: Sequence[Mapping[str, Any]]) -> str:
         is_alone = all(one["most"] < leader["least"] - 1e-12 for one in rest)
         stays = f"{leader['tag']} leads" if is_alone else f"no run is ahead of {leader['tag']}"
         return f"Whatever grades the unjudged documents in the runs' tops have, {stays}."
-    shown = _listed(
-        [*could[:NAMED], *([f"{len(could) - NAMED} more"] if len(could) > NAMED else [])]
+    shown = _join_names(
+        [
+            *could[:MAX_NAMED],
+            *([f"{len(could) - MAX_NAMED} more"] if len(could) > MAX_NAMED else []),
+        ]
     )
     return (
         f"The ranges that other grades of the unjudged documents give do not rule out that "
@@ -303,5 +308,5 @@ def open_words(systems: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -16,13 +16,13 @@ from assay.labels.intervals import Interval, no_interval
 
 Floats = NDArray[np.float64]
 
-LEAST_TOPICS = 30
+MIN_TOPICS = 30
 """With fewer topics a kind of topic that makes up a twelfth of all is missing from one sample in
 ten."""
-LEAST_OTHERS = 10
+MIN_OTHERS = 10
 """Topics needed whose value is not the most frequent one: where few topics bring all of a mean, no
 interval covers."""
-ALIKE = 0.01
+MAX_TIED_SHARE = 0.01
 """Values that are so near to each other count as one value."""
 
 
@@ -41,7 +41,7 @@ def mean_intervals(values: Floats, *, alpha: float = 0.05) -> list[Interval]:
         np.ascontiguousarray(values),
         values.shape[1],
     )  # so that one row is summed as many are
-    reasons = [_why_none(row) for row in values]
+    reasons = [_no_interval_reason(row) for row in values]
     if all(reasons):
         return [no_interval(reason, "topics") for reason in reasons]
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / math.sqrt(n)
@@ -70,16 +70,18 @@ def _studentised_bounds(skew: Floats, n: int, alpha: float) -> tuple[Floats, Flo
     return np.minimum(-t, back(-t)), np.maximum(t, back(t))
 
 
-def _why_none(values: Floats) -> str:
+def _no_interval_reason(values: Floats) -> str:
     n = len(values)
-    if n < LEAST_TOPICS:
-        return f"{n} {'topic' if n == 1 else 'topics'}; an interval needs {LEAST_TOPICS}"
+    if n < MIN_TOPICS:
+        return f"{n} {'topic' if n == 1 else 'topics'}; an interval needs {MIN_TOPICS}"
     ordered = np.sort(values)
-    alike = int((np.searchsorted(ordered, ordered + ALIKE, side="right") - np.arange(n)).max())
+    alike = int(
+        (np.searchsorted(ordered, ordered + MAX_TIED_SHARE, side="right") - np.arange(n)).max()
+    )
     if ordered[-1] - ordered[0] < 1e-12:
         return f"all {n} topics have the same value"
-    if n - alike < LEAST_OTHERS:
-        return f"{alike} of {n} topics have nearly the same value; an interval needs {LEAST_OTHERS} topics with another"
+    if n - alike < MIN_OTHERS:
+        return f"{alike} of {n} topics have nearly the same value; an interval needs {MIN_OTHERS} topics with another"
     return ""
 
 

@@ -42,7 +42,7 @@ class MeanRR:
 
 
 @dataclass(frozen=True)
-class Means:
+class AnsweredMeans:
     """Means of A and of B over the topics that both answer, with raw p-values; all NaN where there
     is no such topic.
 
@@ -61,7 +61,7 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Run B against run A over n topics: Table 1, and the outcomes of Table 2 as counts of
     topics."""
 
@@ -71,10 +71,10 @@ class Comparison:
     a_only: int
     b_only: int
     both: int
-    esl: Means
+    esl: AnsweredMeans
     """Expected search length (Cooper 1968): the rank of the first relevant document; lower is
     better."""
-    rr: Means
+    rr: AnsweredMeans
     """Reciprocal rank on the same topics; higher is better."""
     binomial: float
     """Raw p of the exact test on the topics that only one run answers."""
@@ -97,7 +97,7 @@ def rr_from_ranks(ranks: ArrayLike) -> significance.Floats:
     return np.divide(1.0, ranks, out=np.zeros_like(ranks), where=ranks > 0)
 
 
-def compare(ranks_a: ArrayLike, ranks_b: ArrayLike) -> Comparison:
+def compare_ranks(ranks_a: ArrayLike, ranks_b: ArrayLike) -> RunComparison:
     """The comparison of two runs from their ranks of the first relevant document (n topics in the
     same order)."""
     a, b = np.asarray(ranks_a, np.int64), np.asarray(ranks_b, np.int64)
@@ -108,20 +108,20 @@ def compare(ranks_a: ArrayLike, ranks_b: ArrayLike) -> Comparison:
     answered_a, answered_b = a > UNANSWERED, b > UNANSWERED
     both = answered_a & answered_b
     a_only, b_only = int((answered_a & ~answered_b).sum()), int((answered_b & ~answered_a).sum())
-    return Comparison(
+    return RunComparison(
         topics=len(a),
-        mrr=mean_rr(rr_from_ranks(a), rr_from_ranks(b)),
+        mrr=compare_mean_rr(rr_from_ranks(a), rr_from_ranks(b)),
         neither=int((~answered_a & ~answered_b).sum()),
         a_only=a_only,
         b_only=b_only,
         both=int(both.sum()),
-        esl=means(a[both], b[both]),
-        rr=means(rr_from_ranks(a[both]), rr_from_ranks(b[both])),
-        binomial=float(significance.binomial(b_only, a_only)) if len(a) else UNDEFINED,
+        esl=compare_answered_means(a[both], b[both]),
+        rr=compare_answered_means(rr_from_ranks(a[both]), rr_from_ranks(b[both])),
+        binomial=float(significance.binomial_test(b_only, a_only)) if len(a) else UNDEFINED,
     )
 
 
-def mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
+def compare_mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
     if len(a) == 0:
         return MeanRR(
             a=UNDEFINED,
@@ -131,28 +131,30 @@ def mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
             wsr=UNDEFINED,
             t=UNDEFINED,
         )
-    rank_sum = significance.rank_sum(a, b)
+    rank_sum = significance.rank_sum_test(a, b)
     return MeanRR(
         a=float(a.mean()),
         b=float(b.mean()),
         wrs=float(rank_sum.p),
         wrs_tie_corrected=float(rank_sum.p_tie_corrected),
-        wsr=float(significance.signed_rank(b - a)),
-        t=float(significance.paired_t(b - a)),
+        wsr=float(significance.signed_rank_test(b - a)),
+        t=float(significance.paired_t_test(b - a)),
         wsr_method=significance.signed_rank_method(b - a),
     )
 
 
-def means(a: ArrayLike, b: ArrayLike) -> Means:
+def compare_answered_means(a: ArrayLike, b: ArrayLike) -> AnsweredMeans:
     a, b = np.asarray(a, float), np.asarray(b, float)
     if len(a) == 0:
-        return Means(a=UNDEFINED, b=UNDEFINED, wsr=UNDEFINED, t=UNDEFINED, signed_ranks=UNDEFINED)
-    return Means(
+        return AnsweredMeans(
+            a=UNDEFINED, b=UNDEFINED, wsr=UNDEFINED, t=UNDEFINED, signed_ranks=UNDEFINED
+        )
+    return AnsweredMeans(
         a=float(a.mean()),
         b=float(b.mean()),
-        wsr=float(significance.signed_rank(b - a)),
-        t=float(significance.paired_t(b - a)),
-        signed_ranks=float(significance.rank_balance(b - a)),
+        wsr=float(significance.signed_rank_test(b - a)),
+        t=float(significance.paired_t_test(b - a)),
+        signed_ranks=float(significance.signed_rank_direction(b - a)),
         a_higher=int((significance.rounded_differences(a, b) < 0).sum()),
         b_higher=int((significance.rounded_differences(a, b) > 0).sum()),
         wsr_method=significance.signed_rank_method(b - a),

@@ -28,7 +28,7 @@ def rank_biased_overlap(x: ArrayLike, y: ArrayLike, *, persistence: float = PERS
     n = means.shape[1]
     if n < 2 or np.isnan(means).any():
         return math.nan
-    share_x, share_y = _within(means[0]), _within(means[1])
+    share_x, share_y = _membership_by_depth(means[0]), _membership_by_depth(means[1])
     agreement = (share_x * share_y).sum(axis=0) / np.sqrt(
         (share_x**2).sum(axis=0) * (share_y**2).sum(axis=0)
     )
@@ -37,7 +37,7 @@ def rank_biased_overlap(x: ArrayLike, y: ArrayLike, *, persistence: float = PERS
     return float((1 - persistence) * (agreement * weight).sum() + persistence**n)
 
 
-def _within(values: Floats) -> Floats:
+def _membership_by_depth(values: Floats) -> Floats:
     """(systems, depths): how much of each system is among the first d; of a group of ties that the
     depth cuts, each has its share."""
     above = (values[None, :] > values[:, None]).sum(axis=1)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 DECIMALS = 10
-CHUNK = 1 << 22
+CHUNK_CELLS = 1 << 22
 """Signs of pairs that are held at once."""
 
 
@@ -34,7 +34,7 @@ class PairCounts(NamedTuple):
 def tau_b(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's tau-b (Kendall 1945, corrected for ties in both): (C - D) / sqrt((pairs untied in
     x) (pairs untied in y))."""
-    return float(tau_b_batch(*_single(x, y))[0])
+    return float(tau_b_batch(*_to_batch(x, y))[0])
 
 
 def tau_b_batch(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -52,7 +52,7 @@ def tau_b_batch(x: ArrayLike, y: ArrayLike) -> Floats:
 def tau_a(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's tau-a (Kendall 1938): (C - D) / all pairs; ties count as neither, so that it stays
     below 1."""
-    return float(tau_a_batch(*_single(x, y))[0])
+    return float(tau_a_batch(*_to_batch(x, y))[0])
 
 
 def tau_a_batch(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -71,21 +71,21 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     there that the reference has above it too, scaled to [-1, 1]. With ties the variants of Urbano
     and Marrero (2017): tau_ap,a where only `other` has them, tau_ap,b (which is symmetric) where
     the reference has them; NaN where all are tied in either. `tau_ap_variant` says which."""
-    reference, other = _rounded(reference), _rounded(other)
+    reference, other = _round_means(reference), _round_means(other)
     if len(reference) < 2 or np.isnan(reference).any() or np.isnan(other).any():
         return math.nan
     if len(np.unique(reference)) == 1 or len(np.unique(other)) == 1:
         return math.nan
     if len(np.unique(reference)) == len(reference):
         return _tau_ap_a(reference, other)
-    return (_half_of_tau_ap_b(reference, other) + _half_of_tau_ap_b(other, reference)) / 2
+    return (_one_sided_tau_ap_b(reference, other) + _one_sided_tau_ap_b(other, reference)) / 2
 
 
 def tau_ap_variant(reference: ArrayLike, other: ArrayLike) -> str:
     """Which AP correlation `tau_ap` is of these: "tau_ap", "tau_ap,a" or "tau_ap,b"."""
-    if tied_pairs(reference):
+    if count_tied_pairs(reference):
         return "tau_ap,b"
-    return "tau_ap,a" if tied_pairs(other) else "tau_ap"
+    return "tau_ap,a" if count_tied_pairs(other) else "tau_ap"
 
 
 def _tau_ap_a(reference: Floats, other: Floats) -> float:
@@ -104,7 +104,7 @@ def _tau_ap_a(reference: Floats, other: Floats) -> float:
     return 2 * shares / (n - 1) - 1
 
 
-def _half_of_tau_ap_b(reference: Floats, other: Floats) -> float:
+def _one_sided_tau_ap_b(reference: Floats, other: Floats) -> float:
     """The mean over the systems below the first group of `other`, of the share of those in higher
     groups that the reference, too, has above it; a pair tied in the reference is not rightly
     ordered."""
@@ -126,28 +126,28 @@ def tau_of_sorted_names(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> flo
     return tau_b(first, second)
 
 
-def tied_pairs(means: ArrayLike) -> int:
+def count_tied_pairs(means: ArrayLike) -> int:
     """Pairs of systems whose means are equal to 10 decimals."""
-    _, counts = np.unique(_rounded(means), return_counts=True)
+    _, counts = np.unique(_round_means(means), return_counts=True)
     return int((counts * (counts - 1) // 2).sum())
 
 
-def leaders_of(means: Mapping[str, float]) -> list[str]:
+def list_leaders(means: Mapping[str, float]) -> list[str]:
     """Tags of the highest mean, in their order; means that are equal to 10 decimals are tied."""
     best = max(round(mean, DECIMALS) for mean in means.values())
     return [tag for tag, mean in means.items() if round(mean, DECIMALS) == best]
 
 
-def swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list[tuple[str, str]]:
+def list_swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs that a and b order differently, as (higher in a, higher in b), sorted; a pair tied in
     either is no swap."""
-    a, b = _rounded(a), _rounded(b)
+    a, b = _round_means(a), _round_means(b)
     above_in_a = a[:, None] > a[None, :]
     above_in_b = b[None, :] > b[:, None]
     return sorted((names[i], names[j]) for i, j in np.argwhere(above_in_a & above_in_b).tolist())
 
 
-def resample_counts(n_topics: int, n_samples: int, rng: np.random.Generator) -> Floats:
+def draw_topic_counts(n_topics: int, n_samples: int, rng: np.random.Generator) -> Floats:
     """float64 (n_samples, n_topics): how often each topic is drawn in each sample of n_topics with
     replacement."""
     return rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=n_samples).astype(
@@ -155,7 +155,7 @@ def resample_counts(n_topics: int, n_samples: int, rng: np.random.Generator) -> 
     )
 
 
-def sample_means(counts: Floats, values: Floats) -> Floats:
+def compute_sample_means(counts: Floats, values: Floats) -> Floats:
     """float64 (n_samples, n): means of each column of values (n_topics, n) under each sample; NaN
     values do not count."""
     present = ~np.isnan(values)
@@ -168,11 +168,11 @@ def sample_means(counts: Floats, values: Floats) -> Floats:
     return np.divide(sums, weights, out=np.full(sums.shape, math.nan), where=weights > 0)
 
 
-def _single(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def _to_batch(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     return np.asarray(x, dtype=np.float64)[None, :], np.asarray(y, dtype=np.float64)[None, :]
 
 
-def _rounded(means: ArrayLike) -> Floats:
+def _round_means(means: ArrayLike) -> Floats:
     return np.asarray(np.round(np.asarray(means, dtype=np.float64), DECIMALS), dtype=np.float64)
 
 
@@ -184,18 +184,23 @@ def _count_pairs(x: Floats, y: Floats) -> PairCounts:
     first, second = np.triu_indices(systems, k=1)
     undefined = np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1) | (systems < 2)
     total, untied_x, untied_y = (np.zeros(n, dtype=np.int64) for _ in range(3))
-    step = max(1, CHUNK // max(1, len(first)))
+    step = max(1, CHUNK_CELLS // max(1, len(first)))
     for start in range(0, n, step):
         chunk = slice(start, min(start + step, n))
-        signs_x, signs_y = _signs(x[chunk], first, second), _signs(y[chunk], first, second)
+        signs_x, signs_y = (
+            _pair_signs(x[chunk], first, second),
+            _pair_signs(y[chunk], first, second),
+        )
         total[chunk] = (signs_x * signs_y).sum(axis=1, dtype=np.int64)
         untied_x[chunk] = np.count_nonzero(signs_x, axis=1)
         untied_y[chunk] = np.count_nonzero(signs_y, axis=1)
     return PairCounts(total, untied_x, untied_y, undefined)
 
 
-def _signs(values: Floats, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int8]:
+def _pair_signs(
+    values: Floats, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> NDArray[np.int8]:
     """int8 (n, pairs): 1 where the first of the pair is higher, -1 lower, 0 tied."""
-    codes = _rounded(values)
+    codes = _round_means(values)
     left, right = codes[:, first], codes[:, second]
     return (left > right).astype(np.int8) - (left < right).astype(np.int8)

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from assay.comparison.rank_biased_overlap import rank_biased_overlap
 from assay.comparison.rankings import (
-    swapped_pairs,
+    count_tied_pairs,
+    list_swapped_pairs,
     tau_a,
     tau_ap,
     tau_ap_variant,
     tau_b,
-    tied_pairs,
 )
-from assay.comparison.tau_intervals import tau_intervals, undecided_pairs
-from assay.labels.intervals import Interval, interval_holding
+from assay.comparison.tau_intervals import compute_tau_intervals, undecided_pairs
+from assay.labels.intervals import Interval, interval_if_holding
 from assay.measures.evaluation import Evaluation
 
-OF_PAIRS = (
+PAIR_KEYS = (
     "tau",
     "tau_a",
     "tau_ap",
@@ -39,7 +39,7 @@ OF_PAIRS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class QrelsRankings:
     """Systems under one qrels.
 
     values: float64 (n_topics, systems, measures); NaN: the topic does not count for the system.
@@ -52,7 +52,7 @@ class Rankings:
     means: NDArray[np.float64]
 
     @classmethod
-    def of(cls, evaluations: Sequence[Evaluation]) -> Rankings:
+    def of(cls, evaluations: Sequence[Evaluation]) -> QrelsRankings:
         """From evaluations of several runs under one qrels, with the same measures."""
         first = evaluations[0]
         values = np.stack([evaluation.values for evaluation in evaluations], axis=1)
@@ -66,8 +66,8 @@ class Rankings:
         )
 
 
-def compare(
-    rankings: Mapping[str, Rankings], *, seed: int, n_samples: int = 1000
+def compare_rankings(
+    rankings: Mapping[str, QrelsRankings], *, seed: int, n_samples: int = 1000
 ) -> dict[str, Any]:
     """Every pair of qrels, by name: {key of OF_PAIRS: {measure: {A: {B: ...}}}, "tied": {measure:
     {A: n}}, "topics": {A: {B: shared}}, "undefined": {measure: {A: {B: reason}}}}.
@@ -78,12 +78,13 @@ def compare(
     names = list(rankings)
     first = rankings[names[0]]
     measures, tags = first.measures, first.tags
-    compared, shared = _over_shared_topics(rankings, seed, n_samples)
+    compared, shared = _compare_over_shared_topics(rankings, seed, n_samples)
     result: dict[str, Any] = {
-        key: {m: {a: {} for a in names} for m in measures} for key in OF_PAIRS
+        key: {m: {a: {} for a in names} for m in measures} for key in PAIR_KEYS
     }
     result["tied"] = {
-        m: {a: tied_pairs(rankings[a].means[:, i]) for a in names} for i, m in enumerate(measures)
+        m: {a: count_tied_pairs(rankings[a].means[:, i]) for a in names}
+        for i, m in enumerate(measures)
     }
     result["topics"] = {a: {b: shared[a, b] for b in names if b != a} for a in names}
     undefined: dict[str, Any] = {}
@@ -96,26 +97,28 @@ def compare(
             result["tau_ap_variant"][measure][a][b] = tau_ap_variant(x, y)
             result["rbo"][measure][a][b] = rank_biased_overlap(x, y)
             shown = compared[a, b][i]
-            interval = interval_holding(shown.interval, result["tau"][measure][a][b])
+            interval = interval_if_holding(shown.interval, result["tau"][measure][a][b])
             result["interval"][measure][a][b] = interval.bounds
             result["interval_reason"][measure][a][b] = interval.reason
             result["undecided"][measure][a][b] = [list(pair) for pair in shown.undecided]
-            result["swaps"][measure][a][b] = [list(pair) for pair in swapped_pairs(x, y, tags)]
+            result["swaps"][measure][a][b] = [list(pair) for pair in list_swapped_pairs(x, y, tags)]
             if math.isnan(result["tau"][measure][a][b]):
-                undefined.setdefault(measure, {}).setdefault(a, {})[b] = _reason(x, y, a, b)
+                undefined.setdefault(measure, {}).setdefault(a, {})[b] = _undefined_reason(
+                    x, y, a, b
+                )
     if undefined:
         result["undefined"] = undefined
     return result
 
 
-class _Compared(NamedTuple):
+class _RankingComparison(NamedTuple):
     interval: Interval
     undecided: list[tuple[str, str]]
 
 
-def _over_shared_topics(
-    rankings: Mapping[str, Rankings], seed: int, n_samples: int
-) -> tuple[dict[tuple[str, str], list[_Compared]], dict[tuple[str, str], int]]:
+def _compare_over_shared_topics(
+    rankings: Mapping[str, QrelsRankings], seed: int, n_samples: int
+) -> tuple[dict[tuple[str, str], list[_RankingComparison]], dict[tuple[str, str], int]]:
     """{(A, B): what the shared topics tell, for each measure} and {(A, B): topics shared}, both
     ways round.
 
@@ -130,9 +133,11 @@ def _over_shared_topics(
         values_b = rankings[b].values[[places_b[topic] for topic in common]]
         tags = rankings[a].tags
         compared[a, b] = compared[b, a] = [
-            _Compared(interval, undecided_pairs(values_a[:, :, m], values_b[:, :, m], tags))
+            _RankingComparison(
+                interval, undecided_pairs(values_a[:, :, m], values_b[:, :, m], tags)
+            )
             for m, interval in enumerate(
-                tau_intervals(
+                compute_tau_intervals(
                     values_a, values_b, rng=np.random.default_rng(seed), n_samples=n_samples
                 )
             )
@@ -141,7 +146,7 @@ def _over_shared_topics(
     return compared, n_shared
 
 
-def _reason(x: NDArray[np.float64], y: NDArray[np.float64], a: str, b: str) -> str:
+def _undefined_reason(x: NDArray[np.float64], y: NDArray[np.float64], a: str, b: str) -> str:
     if len(x) < 2:
         return "one system cannot be ranked"
     for means, name in ((x, a), (y, b)):
@@ -150,6 +155,6 @@ def _reason(x: NDArray[np.float64], y: NDArray[np.float64], a: str, b: str) -> s
     tied = [
         name
         for means, name in ((x, a), (y, b))
-        if tied_pairs(means) == len(means) * (len(means) - 1) // 2
+        if count_tied_pairs(means) == len(means) * (len(means) - 1) // 2
     ]
     return f"all systems are tied under {' and '.join(tied)}"

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.comparison.rankings import tau_b_batch
-from assay.comparison.significance import ranks_of
-from assay.measures.batch import PackedCollection, evaluate, mean_scores
+from assay.comparison.significance import rank_values
+from assay.measures.batch import PackedCollection, compute_mean_scores, evaluate_subcollections
 from assay.measures.measures import Measure
 from assay.measures.on_subcollections import Flags
 
@@ -30,7 +30,7 @@ CHUNK = 32
 
 
 @dataclass(frozen=True)
-class Request:
+class ReusabilityRequest:
     """What is asked. depth: k of the pool. groups: the group of each run, in the collection's
     order; None: each run by itself. level: lowest relevant grade. topics: "complete" or
     "intersection"."""
@@ -60,7 +60,7 @@ class LeftOutRuns:
 
 
 @dataclass(frozen=True, eq=False)
-class AtDepth:
+class ShallowPoolResult:
     """The qrels of a shallower pool. n_pairs: its judged pairs, the judgements spent; tau,
     mean_abs_change: float64 (n_measures)."""
 
@@ -75,10 +75,10 @@ class Reusability:
     measures: tuple[Measure, ...]
     tags: list[str]
     leave_out: list[LeftOutRuns]
-    depths: list[AtDepth]
+    depths: list[ShallowPoolResult]
 
 
-def pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.int64]:
+def compute_pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.int64]:
     """The rank from 1 at which each run contributed each assessed pair to the pool; depth + 1 where
     it did not.
 
@@ -95,12 +95,12 @@ def pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.int64]:
     return ranks
 
 
-def reduced_qrels(collection: PackedCollection, request: Request) -> Flags:
+def make_reduced_qrels(collection: PackedCollection, request: ReusabilityRequest) -> Flags:
     """Which rows of the qrels stay. -> uint8 0/1 (n_assessments, 1 + n_units + depth)
 
     The columns: the full qrels, each unit left out, each depth from 1.
     """
-    ranks = pool_ranks(collection, request.depth)
+    ranks = compute_pool_ranks(collection, request.depth)
     units = request.units(collection)
     unit_of_run = np.array([units.index(name) for name in (request.groups or collection.tags)])
     contributed = np.stack(
@@ -117,28 +117,30 @@ def reduced_qrels(collection: PackedCollection, request: Request) -> Flags:
     )
 
 
-def chunks(collection: PackedCollection, request: Request) -> list[tuple[int, int]]:
+def make_chunks(collection: PackedCollection, request: ReusabilityRequest) -> list[tuple[int, int]]:
     """Ranges of columns of the reduced qrels, each a piece of work."""
     n_columns = 1 + len(request.units(collection)) + request.depth
     return [(start, min(start + CHUNK, n_columns)) for start in range(0, n_columns, CHUNK)]
 
 
 def run_chunk(
-    collection: PackedCollection, request: Request, chunk: tuple[int, int]
+    collection: PackedCollection, request: ReusabilityRequest, chunk: tuple[int, int]
 ) -> NDArray[np.float64]:
     """Mean scores under these reduced qrels. -> float64 (n_measures, n_runs, n_columns of the
     chunk)"""
-    assessed = reduced_qrels(collection, request)[:, slice(*chunk)]
-    return mean_scores(
+    assessed = make_reduced_qrels(collection, request)[:, slice(*chunk)]
+    return compute_mean_scores(
         collection,
-        evaluate(collection, request.measures, assessed=assessed, level=request.level),
+        evaluate_subcollections(
+            collection, request.measures, assessed=assessed, level=request.level
+        ),
         topics=request.topics,
     )
 
 
-def combine(
+def combine_results(
     collection: PackedCollection,
-    request: Request,
+    request: ReusabilityRequest,
     pieces: Sequence[tuple[int, int]],
     results: Sequence[NDArray[np.float64]],
 ) -> Reusability:
@@ -146,11 +148,11 @@ def combine(
     NaN."""
     assert [piece[0] for piece in pieces] == sorted(piece[0] for piece in pieces)
     means = np.concatenate([np.asarray(result, dtype=np.float64) for result in results], axis=2)
-    kept = reduced_qrels(collection, request)
+    kept = make_reduced_qrels(collection, request)
     n_kept = kept.sum(axis=0, dtype=np.int64)
     change = means - means[:, :, :1]
     rounded = np.round(means, 10)
-    rank = np.moveaxis(ranks_of(np.moveaxis(rounded, 1, -1)), -1, 1)
+    rank = np.moveaxis(rank_values(np.moveaxis(rounded, 1, -1)), -1, 1)
     rank_change = rank - rank[:, :, :1]
     tau = np.array(
         [tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded]
@@ -163,13 +165,13 @@ def combine(
         for c, unit in enumerate(units, start=1)
     ]
     depths = [
-        AtDepth(depth, int(n_kept[c]), tau[:, c], np.abs(change[:, :, c]).mean(axis=1))
+        ShallowPoolResult(depth, int(n_kept[c]), tau[:, c], np.abs(change[:, :, c]).mean(axis=1))
         for depth, c in enumerate(range(1 + len(units), means.shape[2]), start=1)
     ]
     return Reusability(request.measures, collection.tags, leave_out, depths)
 
 
-def largest_change(changes: Iterable[float | None]) -> float | None:
+def find_largest_change(changes: Iterable[float | None]) -> float | None:
     """The one farthest from 0 among those that are defined (of two as far the rise); None where
     none is."""
     known = [change for change in changes if change is not None and not math.isnan(change)]

@@ -32,16 +32,16 @@ DECIMALS = 12
 """Differences of scores are rounded to this many decimals before they are called zero, tied or
 positive."""
 
-EXACT = 200
+MAX_EXACT_TOPICS = 200
 """Up to so many differences that are not zero the signed-rank test is exact."""
 
-VERDICT_TOPICS = 6
+MIN_VERDICT_TOPICS = 6
 """Fewest topics for a verdict: with five the smallest p of an exact test is 2 / 2^5, above .05."""
 
-BLOCK = 1 << 21
+BLOCK_CELLS = 1 << 21
 """Elements that a batched test sorts at once."""
 
-SCALES = {
+TEST_SCALES = {
     "sign": "ordinal",
     "wrs": "ordinal",
     "wrs_tie_corrected": "ordinal",
@@ -68,11 +68,11 @@ def rounded_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.round(np.asarray(b, float) - np.asarray(a, float), DECIMALS) + 0.0
 
 
-def why_no_verdict(n_topics: int) -> str:
+def no_verdict_reason(n_topics: int) -> str:
     """The reason why so few topics allow no verdict; empty where there are enough."""
-    if n_topics >= VERDICT_TOPICS:
+    if n_topics >= MIN_VERDICT_TOPICS:
         return ""
-    return f"{n_topics} {'topic' if n_topics == 1 else 'topics'}; a verdict needs at least {VERDICT_TOPICS}"
+    return f"{n_topics} {'topic' if n_topics == 1 else 'topics'}; a verdict needs at least {MIN_VERDICT_TOPICS}"
 
 
 def is_constant(differences: Floats) -> NDArray[np.bool_]:
@@ -81,16 +81,16 @@ def is_constant(differences: Floats) -> NDArray[np.bool_]:
     return np.asarray((rounded == rounded[..., :1]).all(axis=-1))
 
 
-def verdict_p(differences: ArrayLike) -> Floats:
+def verdict_p_value(differences: ArrayLike) -> Floats:
     """The p-value on which verdicts by t rest, on differences (..., n): that of the paired t-test;
     where all differences are the same, so that it is undefined, that of the permutation test
     (Fisher 1935), 2^(1 - n)."""
     d = np.asarray(differences, float)
-    p, n = paired_t(d), d.shape[-1]
+    p, n = paired_t_test(d), d.shape[-1]
     return p if n == 0 else np.where(np.isnan(p) & is_constant(d), 2.0 ** (1 - n), p)
 
 
-def paired_t(differences: ArrayLike) -> Floats:
+def paired_t_test(differences: ArrayLike) -> Floats:
     """p of Student's paired t-test (1908), n - 1 degrees of freedom, on differences (..., n).
 
     A constant difference other than zero gives NaN, as does one topic with a difference, or none:
@@ -104,10 +104,12 @@ def paired_t(differences: ArrayLike) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = ((d - mean[..., None]) ** 2).sum(axis=-1) / (n - 1)
     variance = np.where(is_constant(d) & (n > 1), 0.0, variance)
-    return t_p(mean, variance, n, all_zero=(rounded == 0).all(axis=-1))
+    return t_test_p(mean, variance, n, all_zero=(rounded == 0).all(axis=-1))
 
 
-def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np.bool_]) -> Floats:
+def t_test_p(
+    mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np.bool_]
+) -> Floats:
     """p of a mean difference with its sample variance over n topics; `all_zero` marks batches
     without any difference (p = 1). NaN where the variance is 0 otherwise."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,7 +119,7 @@ def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np
     return np.where(all_zero, 1.0, p)
 
 
-def signed_rank(differences: ArrayLike) -> Floats:
+def signed_rank_test(differences: ArrayLike) -> Floats:
     """p of Wilcoxon's signed-rank test (1945) on differences (..., n).
 
     Variant: zeros are dropped, tied sizes share their mean rank. Up to EXACT differences that are
@@ -125,25 +127,25 @@ def signed_rank(differences: ArrayLike) -> Floats:
     approximation with the variance reduced for ties, without continuity correction (scipy:
     zero_method="wilcox", correction=False, method="asymptotic")."""
     d = np.round(np.asarray(differences, float), DECIMALS)
-    positive, n, ties = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
+    positive, n, ties = np.moveaxis(_map_blocks(_signed_rank_rows, d), -1, 0)
     p = np.array(signed_rank_p(positive, n, ties))
     undefined = np.isnan(d).any(axis=-1) | (d.shape[-1] == 0)
-    for row in np.argwhere((n <= EXACT) & (n > 0) & ~undefined).tolist():
+    for row in np.argwhere((n <= MAX_EXACT_TOPICS) & (n > 0) & ~undefined).tolist():
         place = tuple(row)
         p[place] = exact_signed_rank(d[place])
     return np.where(undefined, np.nan, p)
 
 
 def signed_rank_method(differences: ArrayLike) -> str:
-    """How `signed_rank` computes p for differences (n): "exact" or "normal approximation"."""
+    """How `signed_rank_test` computes p for differences (n): "exact" or "normal approximation"."""
     n = np.count_nonzero(np.round(np.asarray(differences, float), DECIMALS))
-    return "exact" if n <= EXACT else "normal approximation"
+    return "exact" if n <= MAX_EXACT_TOPICS else "normal approximation"
 
 
-def doubled_ranks(ordered: Floats) -> NDArray[np.int64]:
+def double_ranks(ordered: Floats) -> NDArray[np.int64]:
     """Twice the mean ranks of the sizes of differences (n), which are not zero and in the order of
     their sizes: whole numbers."""
-    first, last = tie_bounds(np.abs(ordered))
+    first, last = find_tie_bounds(np.abs(ordered))
     return (first + last + 2).astype(np.int64)
 
 
@@ -151,13 +153,13 @@ def exact_signed_rank(differences: Floats) -> float:
     """p of rounded differences (n), at least one of them not zero, over all changes of sign."""
     d = differences[differences != 0]
     d = d[np.argsort(np.abs(d))]
-    doubled = doubled_ranks(d)
+    doubled = double_ranks(d)
     positive, total = int(doubled[d > 0].sum()), int(doubled.sum())
     return min(
         1.0,
         2
         * float(
-            signed_rank_upto(doubled.tobytes())[
+            signed_rank_cdf(doubled.tobytes())[
                 min(positive, total - positive) // np.gcd.reduce(doubled)
             ]
         ),
@@ -165,11 +167,11 @@ def exact_signed_rank(differences: Floats) -> float:
 
 
 @lru_cache(maxsize=1024)
-def signed_rank_upto(doubled: bytes) -> Floats:
+def signed_rank_cdf(doubled: bytes) -> Floats:
     """P(the positive ranks sum to at most i units) where every sign is as likely as the other, for
     i = 0 ... half of all.
 
-    doubled: the bytes of `doubled_ranks`; a unit is their greatest common divisor. One convolution
+    doubled: the bytes of `double_ranks`; a unit is their greatest common divisor. One convolution
     a rank with (1 + x^rank) / 2."""
     ranks = np.frombuffer(doubled, np.int64)
     steps = ranks // np.gcd.reduce(ranks)
@@ -181,11 +183,11 @@ def signed_rank_upto(doubled: bytes) -> Floats:
     return np.cumsum(share)
 
 
-def rank_balance(differences: ArrayLike) -> Floats:
+def signed_rank_direction(differences: ArrayLike) -> Floats:
     """Sum of the ranks of positive differences minus that of negative ones: the direction in which
-    `signed_rank` looks."""
+    `signed_rank_test` looks."""
     d = np.round(np.asarray(differences, float), DECIMALS)
-    positive, n, _ = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
+    positive, n, _ = np.moveaxis(_map_blocks(_signed_rank_rows, d), -1, 0)
     return 2 * positive - n * (n + 1) / 2
 
 
@@ -194,7 +196,7 @@ def _signed_rank_rows(d: Floats) -> Floats:
     zero, sum of t^3 - t."""
     sizes = np.abs(d)
     order = np.argsort(sizes, axis=-1)
-    first, last = tie_bounds(np.take_along_axis(sizes, order, -1))
+    first, last = find_tie_bounds(np.take_along_axis(sizes, order, -1))
     zeros = (d == 0).sum(axis=-1, keepdims=True)
     counted = np.arange(d.shape[-1]) >= zeros  # zeros are the smallest sizes, so they sort first
     ranks = (first + last) / 2 + 1 - zeros
@@ -214,7 +216,7 @@ def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
     return np.where(n == 0, 1.0, 2 * scipy.special.ndtr(-np.abs(z)))
 
 
-def rank_sum(a: ArrayLike, b: ArrayLike) -> RankSum:
+def rank_sum_test(a: ArrayLike, b: ArrayLike) -> RankSum:
     """p of the rank-sum test (Wilcoxon 1945, Mann and Whitney 1947) between a (..., n) and b (...,
     m), unpaired.
 
@@ -225,7 +227,7 @@ def rank_sum(a: ArrayLike, b: ArrayLike) -> RankSum:
     a, b = np.asarray(a, float), np.asarray(b, float)
     both = np.concatenate([a, b], axis=-1)
     n, m = a.shape[-1], b.shape[-1]
-    packed = _blockwise(lambda rows: _rank_sum_rows(rows, n), both)
+    packed = _map_blocks(lambda rows: _rank_sum_rows(rows, n), both)
     p, corrected = packed[..., 0], packed[..., 1]
     if n == m:
         same = (rounded_differences(a, b) == 0).all(axis=-1) & (n > 0)
@@ -238,7 +240,7 @@ def _rank_sum_rows(both: Floats, n: int) -> Floats:
     if n == 0 or m == 0:
         return np.full((*both.shape[:-1], 2), np.nan)
     order = np.argsort(both, axis=-1)
-    first, last = tie_bounds(np.take_along_axis(both, order, -1))
+    first, last = find_tie_bounds(np.take_along_axis(both, order, -1))
     rank_total = np.where(order < n, (first + last) / 2 + 1, 0).sum(axis=-1)
     length = last - first + 1.0
     ties = (length**2 - 1).sum(axis=-1)
@@ -258,14 +260,14 @@ def rank_sum_p(rank_total: Floats, n: int, m: int, ties: Floats | float = 0.0) -
     return np.where(variance <= 0, 1.0, 2 * scipy.special.ndtr(-np.abs(z)))
 
 
-def sign(differences: ArrayLike) -> Floats:
+def sign_test(differences: ArrayLike) -> Floats:
     """p of the sign test on differences (..., n): ties dropped, exact binomial."""
     d = np.round(np.asarray(differences, float), DECIMALS)
-    p = binomial((d > 0).sum(axis=-1), (d < 0).sum(axis=-1))
+    p = binomial_test((d > 0).sum(axis=-1), (d < 0).sum(axis=-1))
     return np.where(np.isnan(d).any(axis=-1) | (d.shape[-1] == 0), np.nan, p)
 
 
-def binomial(wins: ArrayLike, losses: ArrayLike) -> Floats:
+def binomial_test(wins: ArrayLike, losses: ArrayLike) -> Floats:
     """p of the exact two-sided binomial test of wins among wins + losses with probability 1/2; 1
     where there are none.
 
@@ -285,7 +287,7 @@ def binomial(wins: ArrayLike, losses: ArrayLike) -> Floats:
     return tails[inverse].reshape(fewer.shape)
 
 
-def tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def find_tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and last position of the group of equal values that each position of sorted rows (...,
     n) belongs to."""
     n = ordered.shape[-1]
@@ -299,22 +301,22 @@ def tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return first, np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
 
 
-def ranks_of(values: ArrayLike) -> Floats:
+def rank_values(values: ArrayLike) -> Floats:
     """Rank of each value (..., n) along the last axis, 1 the highest; equal values share the mean
     rank; NaN for NaN."""
     values = np.asarray(values, float)
     order = np.argsort(-values, axis=-1)  # NaN sorts last
-    first, last = tie_bounds(np.take_along_axis(values, order, -1))
+    first, last = find_tie_bounds(np.take_along_axis(values, order, -1))
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, (first + last) / 2 + 1, -1)
     return np.where(np.isnan(values), np.nan, ranks)
 
 
-def _blockwise(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
+def _map_blocks(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
     """The test on all rows of (..., n), a bounded number at a time."""
     batch, n = values.shape[:-1], values.shape[-1]
     flat = values.reshape(int(np.prod(batch, dtype=np.int64)), n)
-    step = max(1, BLOCK // max(n, 1))
+    step = max(1, BLOCK_CELLS // max(n, 1))
     parts = [rows_test(flat[start : start + step]) for start in range(0, len(flat), step)]
     if not parts:
         tail = rows_test(np.zeros((1, n))).shape[1:]
@@ -323,7 +325,7 @@ def _blockwise(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
     return joined.reshape(batch + joined.shape[1:])
 
 
-def adjusted(
+def adjust_p_values(
     p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None
 ) -> Floats:
     """p-values multiplied for a family of comparisons, so that each is compared with the same

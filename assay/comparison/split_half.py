@@ -36,19 +36,19 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from assay.comparison import significance
-from assay.comparison.bootstrap import checked
+from assay.comparison.bootstrap import check_scores
 from assay.comparison.significance import Floats
 
-SPLITS = 100
-CHUNK = 50
+DEFAULT_SPLITS = 100
+CHUNK_SPLITS = 50
 """Splits in a chunk. Part of the definition of the random splits: another size gives other
 splits."""
 ALPHA = 0.05
 DECIMALS = 10
-EXACT = 50
+MAX_EXACT_TOPICS = 50
 """Up to so many differences the signed-rank test of a half is exact (ours: `significance` goes on
 to 200, which on all halves of all pairs would take hours)."""
-PAIRS_AT_ONCE = 64
+PAIR_BATCH_SIZE = 64
 """Pairs of runs whose differences are in memory at once."""
 
 TESTS = ("sign", "wrs", "wsr", "t")
@@ -85,7 +85,7 @@ class SplitHalfTally:
     tied_medians: int
 
 
-NOTHING = SplitHalfTally(
+EMPTY_TALLY = SplitHalfTally(
     0,
     np.zeros((len(TESTS), len(RATES)), np.int64),
     np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64),
@@ -105,22 +105,24 @@ class SplitHalfTable:
     """Share of pairs x splits x halves with equal medians."""
 
 
-def chunks(*, splits: int = SPLITS, seed: int) -> list[SplitHalfChunk]:
+def make_chunks(*, splits: int = DEFAULT_SPLITS, seed: int) -> list[SplitHalfChunk]:
     """The work of so many splits, in chunks that may run anywhere and in any order."""
     return [
-        SplitHalfChunk(number, min(CHUNK, splits - start), seed)
-        for number, start in enumerate(range(0, splits, CHUNK))
+        SplitHalfChunk(number, min(CHUNK_SPLITS, splits - start), seed)
+        for number, start in enumerate(range(0, splits, CHUNK_SPLITS))
     ]
 
 
 def run_chunk(scores: ArrayLike, chunk: SplitHalfChunk, *, alpha: float = ALPHA) -> SplitHalfTally:
     """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores,
     or fewer than two topics."""
-    scores = checked(scores)
-    return tally_of(scores, halves(scores.shape[1], chunk.splits, chunk.rng()), alpha=alpha)
+    scores = check_scores(scores)
+    return count_agreement(
+        scores, draw_halves(scores.shape[1], chunk.splits, chunk.rng()), alpha=alpha
+    )
 
 
-def halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members:
+def draw_halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members:
     """bool (2 splits, n_topics): rows 2i and 2i + 1 are the halves of split i, of n_topics // 2
     topics each."""
     if n_topics < 2:
@@ -134,39 +136,39 @@ def halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members:
     return members
 
 
-def tally_of(scores: Floats, members: Members, *, alpha: float = ALPHA) -> SplitHalfTally:
+def count_agreement(scores: Floats, members: Members, *, alpha: float = ALPHA) -> SplitHalfTally:
     """Agreement of the halves in `members` (2 splits, n_topics), over all pairs of runs."""
     by_mean = np.zeros((len(TESTS), len(RATES)), np.int64)
     by_median = np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64)
     tied = compared = 0
-    means = np.round(totals(scores, members) / members.sum(axis=1), DECIMALS)
+    means = np.round(sum_by_half(scores, members) / members.sum(axis=1), DECIMALS)
     medians = np.round(
         np.array([np.median(scores[:, half], axis=1) for half in members]).T, DECIMALS
     )
     halves_of = TopicHalves(scores, members)
-    for a, b in blocks_of_pairs(len(scores)):
+    for a, b in iterate_pair_blocks(len(scores)):
         p_values = halves_of.p_values(a, b)
         mean_winners, median_winners = (
             np.sign(means[b] - means[a]),
             np.sign(medians[b] - medians[a]),
         )
-        by_mean += [agreement(mean_winners, p_values[test] < alpha) for test in TESTS]
+        by_mean += [count_outcomes(mean_winners, p_values[test] < alpha) for test in TESTS]
         by_median += [
-            agreement(median_winners, p_values[test] < alpha) for test in TESTS_OF_MEDIANS
+            count_outcomes(median_winners, p_values[test] < alpha) for test in TESTS_OF_MEDIANS
         ]
         tied += int((median_winners == 0).sum())
         compared += len(a) * (len(members) // 2)
     return SplitHalfTally(compared, by_mean, by_median, tied)
 
 
-def blocks_of_pairs(n_runs: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def iterate_pair_blocks(n_runs: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """All pairs of runs (a < b) as two index arrays, a bounded number at a time."""
     first, second = np.triu_indices(n_runs, k=1)
-    for start in range(0, len(first), PAIRS_AT_ONCE):
-        yield first[start : start + PAIRS_AT_ONCE], second[start : start + PAIRS_AT_ONCE]
+    for start in range(0, len(first), PAIR_BATCH_SIZE):
+        yield first[start : start + PAIR_BATCH_SIZE], second[start : start + PAIR_BATCH_SIZE]
 
 
-def agreement(winners: Floats, significant: NDArray[np.bool_]) -> NDArray[np.int64]:
+def count_outcomes(winners: Floats, significant: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Counts in the order of RATES from (pairs, 2 splits): winners are -1, 0 or 1."""
     same = winners[:, ::2] == winners[:, 1::2]
     one, other = significant[:, ::2], significant[:, 1::2]
@@ -186,22 +188,22 @@ class TopicHalves:
         self.scores, self.members = scores, members
         self.n = int(members[0].sum())
         self.rows = np.ascontiguousarray(members.T, dtype=np.int32)
-        self.groups = [grouped(run, np.arange(len(run)), self.rows) for run in scores]
+        self.groups = [group_by_value(run, np.arange(len(run)), self.rows) for run in scores]
 
     def p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> dict[str, Floats]:
         """(pairs, halves) by test, of run b[i] against run a[i] on each half: what `significance`
         says of the half alone."""
         differences = significance.rounded_differences(self.scores[a], self.scores[b])
         wins, losses = (
-            np.rint(totals(differences > 0, self.members)),
-            np.rint(totals(differences < 0, self.members)),
+            np.rint(sum_by_half(differences > 0, self.members)),
+            np.rint(sum_by_half(differences < 0, self.members)),
         )
         unequal = wins + losses > 0
         rank_sums = [
             _rank_sum(self.groups[j], self.groups[i], self.n) for i, j in zip(a, b, strict=True)
         ]
         return {
-            "sign": significance.binomial(wins, losses),
+            "sign": significance.binomial_test(wins, losses),
             "wrs": np.where(unequal, np.array(rank_sums).reshape(wins.shape), 1.0),
             "wsr": np.array([self._signed_ranks(d) for d in differences]).reshape(wins.shape),
             "t": _paired_t(self.scores[b] - self.scores[a], self.members, all_zero=~unequal),
@@ -210,12 +212,12 @@ class TopicHalves:
     def _signed_ranks(self, differences: Floats) -> Floats:
         """(halves): p of one pair of runs from its rounded differences (n_topics)."""
         p, n = _signed_ranks(differences, self.rows)
-        for half in np.flatnonzero((n <= EXACT) & (n > 0)).tolist():
+        for half in np.flatnonzero((n <= MAX_EXACT_TOPICS) & (n > 0)).tolist():
             p[half] = significance.exact_signed_rank(differences[self.members[half]])
         return p
 
 
-def totals(values: Floats | NDArray[np.bool_], members: Members) -> Floats:
+def sum_by_half(values: Floats | NDArray[np.bool_], members: Members) -> Floats:
     """(rows, halves): sums of values (rows, n_topics) over each half; counts of booleans are exact
     in single precision."""
     kind: type[np.floating[Any]] = np.float32 if values.dtype == bool else np.float64
@@ -231,13 +233,13 @@ def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.boo
         axis=1, keepdims=True
     )  # squares of deviations lose fewer digits than squares of differences
     deviations = differences - centre
-    sums = totals(deviations, members)
+    sums = sum_by_half(deviations, members)
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.maximum(totals(deviations**2, members) - sums**2 / n, 0) / (n - 1)
-    p = significance.t_p(centre + sums / n, variance, n, all_zero=all_zero)
+        variance = np.maximum(sum_by_half(deviations**2, members) - sums**2 / n, 0) / (n - 1)
+    p = significance.t_test_p(centre + sums / n, variance, n, all_zero=all_zero)
     noise = 1e-12 * np.abs(differences).max(axis=1, initial=0, keepdims=True) ** 2
     for pair, half in np.argwhere((variance <= noise) & ~all_zero):
-        p[pair, half] = significance.verdict_p(
+        p[pair, half] = significance.verdict_p_value(
             differences[pair, members[half]]
         )  # sums alone cannot tell that nothing varies
     return p
@@ -246,15 +248,15 @@ def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.boo
 def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:
     """(halves): p of the signed-rank test by normal approximation, and how many differences are not
     zero."""
-    positive = grouped(differences, np.flatnonzero(differences > 0), rows)
-    negative = grouped(-differences, np.flatnonzero(differences < 0), rows)
+    positive = group_by_value(differences, np.flatnonzero(differences > 0), rows)
+    negative = group_by_value(-differences, np.flatnonzero(differences < 0), rows)
     n_positive = positive.upto[-1]
-    rank_total = wins_over(positive, negative) + n_positive * (n_positive + 1) / 2
+    rank_total = mann_whitney_u(positive, negative) + n_positive * (n_positive + 1) / 2
     n = n_positive + negative.upto[-1]
     return np.array(significance.signed_rank_p(rank_total, n, _tie_term(positive, negative))), n
 
 
-def _tie_term(first: Groups, second: Groups) -> Floats:
+def _tie_term(first: ValueGroups, second: ValueGroups) -> Floats:
     """(halves): sum of t^3 - t over the groups of equal values in both together."""
     own, other = (
         np.searchsorted(second.values, first.values),
@@ -268,13 +270,13 @@ def _tie_term(first: Groups, second: Groups) -> Floats:
     return sum(((size * size - 1) * size).sum(axis=0) for size in (*sizes, both))  # type: ignore[return-value]
 
 
-def _rank_sum(first: Groups, second: Groups, n: int) -> Floats:
+def _rank_sum(first: ValueGroups, second: ValueGroups, n: int) -> Floats:
     """(halves): p of the rank-sum test without tie correction between two runs on halves of n
     topics."""
-    return significance.rank_sum_p(wins_over(first, second) + n * (n + 1) / 2, n, n)
+    return significance.rank_sum_p(mann_whitney_u(first, second) + n * (n + 1) / 2, n, n)
 
 
-def wins_over(first: Groups, second: Groups) -> Floats:
+def mann_whitney_u(first: ValueGroups, second: ValueGroups) -> Floats:
     """(halves): pairs of values of which the first's is larger, equal ones half: Mann and Whitney's
     U.
 
@@ -286,7 +288,7 @@ def wins_over(first: Groups, second: Groups) -> Floats:
 
 
 @dataclass(frozen=True)
-class Groups:
+class ValueGroups:
     """Topics with equal values, counted by half.
 
     values: (n_groups), in order. counts: (n_groups, halves). upto: (n_groups + 1, halves), how many
@@ -298,7 +300,7 @@ class Groups:
     is_tie: NDArray[np.bool_]
 
 
-def grouped(values: Floats, topics: NDArray[np.intp], rows: Counts) -> Groups:
+def group_by_value(values: Floats, topics: NDArray[np.intp], rows: Counts) -> ValueGroups:
     """These topics grouped by their values (n_topics), from the membership of all topics in the
     halves (n_topics, halves)."""
     topics = topics[np.argsort(values[topics])]
@@ -311,12 +313,12 @@ def grouped(values: Floats, topics: NDArray[np.intp], rows: Counts) -> Groups:
         counts = np.add.reduceat(counts, starts, axis=0)
     upto = np.zeros((len(starts) + 1, rows.shape[1]))
     np.cumsum(counts, axis=0, out=upto[1:])
-    return Groups(
+    return ValueGroups(
         ordered[starts], counts.astype(float), upto, np.diff(starts, append=len(topics)) > 1
     )
 
 
-def combine(tallies: Iterable[SplitHalfTally]) -> SplitHalfTally:
+def combine_tallies(tallies: Iterable[SplitHalfTally]) -> SplitHalfTally:
     """The sum of tallies of the same runs."""
     tallies = list(tallies)
     return SplitHalfTally(
@@ -327,11 +329,11 @@ def combine(tallies: Iterable[SplitHalfTally]) -> SplitHalfTally:
     )
 
 
-def tabulate(tally: SplitHalfTally) -> SplitHalfTable:
+def tabulate_tally(tally: SplitHalfTally) -> SplitHalfTable:
     def rates(tests: tuple[str, ...], counts: NDArray[np.int64]) -> dict[str, dict[str, float]]:
         return {
             test: {
-                rate: share(int(count), tally.compared)
+                rate: ratio_or_nan(int(count), tally.compared)
                 for rate, count in zip(RATES, row, strict=True)
             }
             for test, row in zip(tests, counts, strict=True)
@@ -340,19 +342,21 @@ def tabulate(tally: SplitHalfTally) -> SplitHalfTable:
     return SplitHalfTable(
         rates(TESTS, tally.by_mean),
         rates(TESTS_OF_MEDIANS, tally.by_median),
-        share(tally.tied_medians, 2 * tally.compared),
+        ratio_or_nan(tally.tied_medians, 2 * tally.compared),
     )
 
 
-def share(part: int, whole: int) -> float:
+def ratio_or_nan(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
 
 
-def split_half(
-    scores: ArrayLike, *, splits: int = SPLITS, alpha: float = ALPHA, seed: int
+def run_split_half(
+    scores: ArrayLike, *, splits: int = DEFAULT_SPLITS, alpha: float = ALPHA, seed: int
 ) -> SplitHalfTable:
     """All chunks one after another, on scores (n_runs, n_topics)."""
-    scores = checked(scores)
-    return tabulate(
-        combine(run_chunk(scores, chunk, alpha=alpha) for chunk in chunks(splits=splits, seed=seed))
+    scores = check_scores(scores)
+    return tabulate_tally(
+        combine_tallies(
+            run_chunk(scores, chunk, alpha=alpha) for chunk in make_chunks(splits=splits, seed=seed)
+        )
     )

@@ -23,17 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.comparison.rankings import tau_b_batch
-from assay.measures.batch import PackedCollection, evaluate, mean_scores, whole_scores
+from assay.measures.batch import (
+    PackedCollection,
+    compute_mean_scores,
+    evaluate_subcollections,
+    evaluate_whole,
+)
 from assay.measures.measures import Measure
 from assay.measures.subcollections import (
     DEFAULT_OVERLAPS,
     ELEMENTS,
     JOINT,
-    Population,
-    columns_of,
+    SamplingPopulation,
+    all_overlaps,
     draw_pairs,
-    least_overlap,
-    overlaps_of_every_number,
+    find_least_overlap,
+    split_memberships,
 )
 
 MEASURES = "AP Rprec Bpref nDCG"
@@ -44,7 +49,7 @@ SLACK = 1e-12
 
 
 @dataclass(frozen=True)
-class Protocol:
+class StabilityProtocol:
     """What is asked.
 
     element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself. overlaps:
@@ -78,7 +83,7 @@ class Protocol:
         """One, or two that are varied together."""
         return tuple(self.element.split("+"))
 
-    def alone(self, element: str) -> Protocol:
+    def alone(self, element: str) -> StabilityProtocol:
         """The same with only this element varied: its populations and draws are those of the joint
         protocol."""
         return replace(
@@ -98,7 +103,7 @@ class StabilityChunk:
 
 
 @dataclass(frozen=True, eq=False)
-class Stability:
+class StabilityResult:
     """What comes out. population: N; size: m; probability, mean_tau: float64 (n_measures,
     n_levels); undefined: int64 of the same shape, pairs whose tau is undefined; slope, intercept:
     float64 (n_measures), the line through P(o) without o = 1, NaN with fewer than two levels;
@@ -118,53 +123,57 @@ class Stability:
     minimum_overlap: tuple[Fraction | None, ...]
 
 
-def population(
-    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None
-) -> Population:
+def make_population(
+    collection: PackedCollection,
+    protocol: StabilityProtocol,
+    documents: NDArray[np.bytes_] | None = None,
+) -> SamplingPopulation:
     """What sub-collections are drawn from. documents: the collection's ids where they are known
     (sorted, distinct), else those of runs and qrels together. Of two elements that of the first.
     Raises ValueError where there are fewer than two things to divide."""
     protocol = protocol.alone(protocol.elements[0])
     if protocol.element == "documents":
-        drawn = Population.whole(len(collection.documents if documents is None else documents))
+        drawn = SamplingPopulation.whole(
+            len(collection.documents if documents is None else documents)
+        )
     elif protocol.element == "topics":
-        drawn = Population.whole(len(collection.topics))
+        drawn = SamplingPopulation.whole(len(collection.topics))
     else:
-        rows = drawn_rows(collection, protocol)
+        rows = drawable_rows(collection, protocol)
         if protocol.per_topic_quota:
-            drawn = Population.by_group(np.searchsorted(collection.offsets, rows, side="right") - 1)
+            drawn = SamplingPopulation.by_group(
+                np.searchsorted(collection.offsets, rows, side="right") - 1
+            )
         else:
-            drawn = Population.whole(len(rows))
+            drawn = SamplingPopulation.whole(len(rows))
     if drawn.size == 0:
         raise ValueError(f"{drawn.n} {protocol.element} cannot be divided in two halves")
     return drawn
 
 
-def populations(
-    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None
-) -> dict[str, Population]:
+def make_populations(
+    collection: PackedCollection,
+    protocol: StabilityProtocol,
+    documents: NDArray[np.bytes_] | None = None,
+) -> dict[str, SamplingPopulation]:
     """By element; as `population`."""
     return {
-        element: population(collection, protocol.alone(element), documents)
+        element: make_population(collection, protocol.alone(element), documents)
         for element in protocol.elements
     }
 
 
-def chunks(drawn: Population, protocol: Protocol) -> list[StabilityChunk]:
+def make_chunks(drawn: SamplingPopulation, protocol: StabilityProtocol) -> list[StabilityChunk]:
     """The levels of overlap, lowest first."""
     overlaps = protocol.overlaps
     if overlaps is None:
-        overlaps = (
-            overlaps_of_every_number(drawn.size)
-            if protocol.element == "topics"
-            else DEFAULT_OVERLAPS
-        )
+        overlaps = all_overlaps(drawn.size) if protocol.element == "topics" else DEFAULT_OVERLAPS
     return [StabilityChunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
 
 
 def run_chunk(
     collection: PackedCollection,
-    protocol: Protocol,
+    protocol: StabilityProtocol,
     chunk: StabilityChunk,
     documents: NDArray[np.bytes_] | None = None,
 ) -> NDArray[np.float64]:
@@ -174,8 +183,8 @@ def run_chunk(
     -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
     whatever other levels there are and whoever computes them.
     """
-    means = _means(
-        collection, protocol, drawn_at(collection, protocol, chunk, documents), documents
+    means = _mean_scores(
+        collection, protocol, draw_level(collection, protocol, chunk, documents), documents
     )
     by_pair = means.reshape(len(protocol.measures), len(collection.tags), protocol.pairs, 2)
     return np.array(
@@ -186,21 +195,21 @@ def run_chunk(
     )
 
 
-def drawn_at(
+def draw_level(
     collection: PackedCollection,
-    protocol: Protocol,
+    protocol: StabilityProtocol,
     chunk: StabilityChunk,
     documents: NDArray[np.bytes_] | None = None,
 ) -> dict[str, NDArray[np.uint8]]:
     """By element the memberships of a level, uint8 (n_pairs, N): things are documents (of the list,
-    if one is given), topics, or rows of `drawn_rows`. Those of an element varied with another are
+    if one is given), topics, or rows of `drawable_rows`. Those of an element varied with another are
     those that it has alone."""
     drawn = {}
     for element in protocol.elements:
         key = (ELEMENTS.index(element), chunk.overlap.numerator, chunk.overlap.denominator)
         rng = np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
         drawn[element] = draw_pairs(
-            population(collection, protocol.alone(element), documents),
+            make_population(collection, protocol.alone(element), documents),
             chunk.overlap,
             protocol.pairs,
             rng,
@@ -208,32 +217,34 @@ def drawn_at(
     return drawn
 
 
-def _means(
+def _mean_scores(
     collection: PackedCollection,
-    protocol: Protocol,
+    protocol: StabilityProtocol,
     drawn: dict[str, NDArray[np.uint8]],
     documents: NDArray[np.bytes_] | None,
 ) -> NDArray[np.float64]:
     """Mean scores on the drawn sub-collections. -> float64 (n_measures, n_runs, 2 x n_pairs)"""
     kept, assessed = None, None
     if "documents" in drawn:
-        kept = columns_of(_of_collection(drawn["documents"], collection, documents))
+        kept = split_memberships(_align_documents(drawn["documents"], collection, documents))
     for element in {"assessments", "positive"} & set(drawn):
         assessed = np.ones((len(collection.grades), 2 * protocol.pairs), np.uint8)
-        assessed[drawn_rows(collection, protocol.alone(element))] = columns_of(drawn[element])
+        assessed[drawable_rows(collection, protocol.alone(element))] = split_memberships(
+            drawn[element]
+        )
     if "topics" not in drawn:
-        scores = evaluate(
+        scores = evaluate_subcollections(
             collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
         )
-        return mean_scores(collection, scores, topics=protocol.topics)
-    topics = columns_of(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
+        return compute_mean_scores(collection, scores, topics=protocol.topics)
+    topics = split_memberships(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
     if protocol.topics == "intersection":
         topics = topics * collection.has
     if kept is None and assessed is None:
-        whole = whole_scores(collection, protocol.measures, level=protocol.level)
+        whole = evaluate_whole(collection, protocol.measures, level=protocol.level)
         sums = np.stack([(whole * counted).sum(axis=-1) for counted in topics], axis=-1)
     else:
-        scores = evaluate(
+        scores = evaluate_subcollections(
             collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
         )
         sums = np.stack(
@@ -244,7 +255,7 @@ def _means(
         return np.asarray(sums / topics.sum(axis=-1).T)
 
 
-def drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.int64]:
+def drawable_rows(collection: PackedCollection, protocol: StabilityProtocol) -> NDArray[np.int64]:
     """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the
     others always stay."""
     if protocol.element == "positive":
@@ -252,7 +263,7 @@ def drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.i
     return np.arange(len(collection.grades))
 
 
-def _of_collection(
+def _align_documents(
     memberships: NDArray[np.uint8],
     collection: PackedCollection,
     documents: NDArray[np.bytes_] | None,
@@ -265,12 +276,12 @@ def _of_collection(
     return memberships[:, place] * (documents[place] == collection.documents)
 
 
-def combine(
-    drawn: Population,
-    protocol: Protocol,
+def combine_results(
+    drawn: SamplingPopulation,
+    protocol: StabilityProtocol,
     levels: Sequence[StabilityChunk],
     taus: Sequence[NDArray[np.float64]],
-) -> Stability:
+) -> StabilityResult:
     """The result. taus: of each level, (n_measures, n_pairs); None counts as NaN, so that lists
     from JSON may be given."""
     values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(
@@ -282,8 +293,8 @@ def combine(
     n_defined = defined.sum(axis=2)
     sums = np.where(defined, values, 0).sum(axis=2)
     overlaps = tuple(level.overlap for level in levels)
-    lines = [line(overlaps, of_measure) for of_measure in probability]
-    return Stability(
+    lines = [fit_line(overlaps, of_measure) for of_measure in probability]
+    return StabilityResult(
         element=protocol.element,
         measures=protocol.measures,
         population=drawn.n,
@@ -296,12 +307,13 @@ def combine(
         slope=np.array([slope for slope, _ in lines]),
         intercept=np.array([intercept for _, intercept in lines]),
         minimum_overlap=tuple(
-            least_overlap(overlaps, reached[m].all(axis=1).tolist()) for m in range(len(values))
+            find_least_overlap(overlaps, reached[m].all(axis=1).tolist())
+            for m in range(len(values))
         ),
     )
 
 
-def line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> tuple[float, float]:
+def fit_line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> tuple[float, float]:
     """Least squares through P(o) over the levels below 1. -> (slope, intercept); NaN with fewer
     than two of them"""
     below = np.array([overlap < 1 for overlap in overlaps])
@@ -312,7 +324,7 @@ def line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> tupl
     return slope, float(y.mean() - slope * x.mean())
 
 
-def as_json(result: Stability) -> dict[str, Any]:
+def as_json(result: StabilityResult) -> dict[str, Any]:
     """Plain lists and numbers by the names of the contract; NaN stays."""
     names = [str(measure) for measure in result.measures]
     return {

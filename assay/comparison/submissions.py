@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.comparison.significance import Floats, ranks_of
+from assay.comparison.significance import Floats, rank_values
 
-LIMIT = 2
+MONTHLY_LIMIT = 2
 """Submissions of a group that a month allows."""
 DECIMALS = 10
 
@@ -36,7 +36,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Record:
+class GroupRecord:
     """What one group did. per_month: "2021-01" -> submissions; breaches: the months with more than
     the limit.
 
@@ -52,7 +52,9 @@ class Record:
     its_expected_private_rank: float
 
 
-def records(submissions: Sequence[Submission], *, limit: int = LIMIT) -> dict[str, Record]:
+def make_records(
+    submissions: Sequence[Submission], *, limit: int = MONTHLY_LIMIT
+) -> dict[str, GroupRecord]:
     """One record a group, those with the most submissions first, then by name."""
     in_order = sorted(submissions, key=lambda one: (one.date, one.tag))
     public = mean_ranks([one.public_score for one in in_order])
@@ -64,21 +66,21 @@ def records(submissions: Sequence[Submission], *, limit: int = LIMIT) -> dict[st
     for i, one in enumerate(in_order):
         by_group.setdefault(one.group, []).append(i)
     return {
-        group: _record(in_order, members, public, private, limit)
+        group: _make_record(in_order, members, public, private, limit)
         for group, members in sorted(by_group.items(), key=lambda item: (-len(item[1]), item[0]))
     }
 
 
-def _record(
+def _make_record(
     submissions: Sequence[Submission],
     members: list[int],
     public: Floats,
     private: Floats,
     limit: int,
-) -> Record:
+) -> GroupRecord:
     per_month = dict(sorted(Counter(submissions[i].date[:7] for i in members).items()))
     best = min(members, key=lambda i: (np.isnan(public[i]), public[i]))
-    return Record(
+    return GroupRecord(
         submissions=len(members),
         per_month=per_month,
         breaches=[month for month, n in per_month.items() if n > limit],
@@ -92,4 +94,4 @@ def _record(
 def mean_ranks(scores: Iterable[float]) -> Floats:
     """Rank of each score, 1 the highest; equal scores (to 10 decimals) share the mean rank; NaN for
     an unknown score."""
-    return ranks_of(np.round(np.array(list(scores), float), DECIMALS))
+    return rank_values(np.round(np.array(list(scores), float), DECIMALS))

@@ -21,29 +21,29 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.comparison.mean_intervals import LEAST_TOPICS, mean_intervals
+from assay.comparison.mean_intervals import MIN_TOPICS, mean_intervals
 from assay.comparison.significance import (
-    VERDICT_TOPICS,
-    adjusted,
-    paired_t,
-    rank_balance,
+    MIN_VERDICT_TOPICS,
+    adjust_p_values,
+    no_verdict_reason,
+    paired_t_test,
     rounded_differences,
-    sign,
-    signed_rank,
-    verdict_p,
-    why_no_verdict,
+    sign_test,
+    signed_rank_direction,
+    signed_rank_test,
+    verdict_p_value,
 )
 from assay.labels.intervals import Interval
 
 Floats = NDArray[np.float64]
 TESTS = ("t", "wsr", "sign", "randomisation")
 FAMILIES = ("none", "bonferroni", "holm", "max")
-ENUMERATED = 20
+MAX_ENUMERATED = 20
 """Up to so many topics with a difference every change of signs is tried; beyond that a number of
 random ones."""
-BLOCK = 1 << 22
+BLOCK_CELLS = 1 << 22
 """Numbers that are held at once."""
-CACHED = 1 << 16
+CACHE_ENTRIES = 1 << 16
 """Scores that are permuted at once: what a processor's cache holds."""
 SLACK = 1e-12
 """A sum counts as being as large as the observed one if it falls short by rounding only: by this
@@ -51,7 +51,7 @@ share of what is summed (see `allowance`)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class PairComparisons:
     """Of each pair (a, b), arrays (n_pairs): differences are b - a.
 
     p: test -> raw two-sided p; t is NaN where the differences do not vary. verdict_p: that of t,
@@ -79,18 +79,18 @@ class Compared:
     trials: int
 
 
-def all_pairs(n: int) -> list[tuple[int, int]]:
+def list_pairs(n: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(n) for b in range(a + 1, n)]
 
 
-def compare(
+def compare_systems(
     values: Floats,
     pairs: Sequence[tuple[int, int]],
     *,
     trials: int,
     rng: np.random.Generator,
     alpha: float = 0.05,
-) -> Compared:
+) -> PairComparisons:
     """values: float64 (n_topics, n_systems), without NaN. ValueError for fewer than two topics."""
     n = len(values)
     if n < 2:
@@ -104,9 +104,9 @@ def compare(
     sd = np.where(np.ptp(d, axis=1) == 0, 0.0, sd)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(sd > 0, mean / sd, np.nan)
-    bounds = effect_intervals(effect, n, alpha=alpha)
-    p, exact = randomisation(d, values, first, second, trials=trials, rng=rng)
-    return Compared(
+    bounds = compute_effect_intervals(effect, n, alpha=alpha)
+    p, exact = randomisation_test(d, values, first, second, trials=trials, rng=rng)
+    return PairComparisons(
         pairs=list(pairs),
         difference=mean,
         intervals=mean_intervals(d, alpha=alpha),
@@ -116,16 +116,21 @@ def compare(
         wins=(d > 0).sum(axis=1),
         ties=(d == 0).sum(axis=1),
         losses=(d < 0).sum(axis=1),
-        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p},
-        verdict_p=verdict_p(d),
-        opposed=rank_balance(d) * mean < 0,
+        p={
+            "t": paired_t_test(d),
+            "wsr": signed_rank_test(d),
+            "sign": sign_test(d),
+            "randomisation": p,
+        },
+        verdict_p=verdict_p_value(d),
+        opposed=signed_rank_direction(d) * mean < 0,
         exact=exact,
         n_topics=n,
         trials=trials,
     )
 
 
-def randomisation(
+def randomisation_test(
     d: Floats,
     values: Floats,
     first: NDArray[np.int64],
@@ -142,15 +147,15 @@ def randomisation(
     1997): p is at least 1 / (trials + 1).
     """
     n_different = (d != 0).sum(axis=1)
-    exact = n_different <= ENUMERATED
+    exact = n_different <= MAX_ENUMERATED
     p = np.ones(len(d))
     for row in np.flatnonzero(exact & (n_different > 0)).tolist():
-        p[row] = enumerated(d[row][d[row] != 0])
+        p[row] = enumerate_p(d[row][d[row] != 0])
     rest = np.flatnonzero(~exact)
     if len(rest):
         reached = np.zeros(len(rest), np.int64)
-        observed = np.abs(d[rest].sum(axis=1)) - allowance(values)
-        step = max(1, BLOCK // max(values.shape[0], len(rest), 1))
+        observed = np.abs(d[rest].sum(axis=1)) - rounding_allowance(values)
+        step = max(1, BLOCK_CELLS // max(values.shape[0], len(rest), 1))
         for start in range(0, trials, step):
             signs = (
                 rng.integers(0, 2, (min(step, trials - start), values.shape[0]), dtype=np.int8)
@@ -167,16 +172,16 @@ def randomisation(
     return p, exact
 
 
-def enumerated(d: Floats) -> float:
+def enumerate_p(d: Floats) -> float:
     """p over all 2^n changes of sign of differences (n), none of them zero."""
     sums = np.zeros(1)
     for size in np.abs(d[1:]).tolist():
         sums = np.concatenate([sums - size, sums + size])
     sums = np.abs(np.abs(d[0]) + sums)  # the other sign of the first is its mirror
-    return float((sums >= abs(d.sum()) - allowance(d)).mean())
+    return float((sums >= abs(d.sum()) - rounding_allowance(d)).mean())
 
 
-def allowance(scores: Floats) -> float:
+def rounding_allowance(scores: Floats) -> float:
     """By how much sums of these scores over topics (n_topics, ...) may differ by rounding alone."""
     return SLACK * max(float(np.abs(scores).sum(axis=0).max()), 1.0)
 
@@ -186,7 +191,7 @@ def monte_carlo_error(p: float, trials: int) -> float:
     return math.sqrt(p * (1 - p) / trials)
 
 
-def effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
+def compute_effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
     """float64 (n_pairs, 2): of the mean differences in standard deviations, the noncentralities
     that make the observed t just likely (Steiger and Fouladi 1997). NaN where the effect is, and
     beyond what the distribution can be computed for."""
@@ -194,7 +199,7 @@ def effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
     reach = 6 * np.sqrt(1 + t**2 / (2 * (n - 1)))  # six standard errors of the noncentrality
 
     def at(probability: float) -> Floats:
-        return falling_root(
+        return find_falling_root(
             lambda noncentrality: scipy.special.nctdtr(n - 1, noncentrality, t) - probability,
             t - reach,
             t + reach,
@@ -205,23 +210,23 @@ def effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
     return np.where((effect < 0)[:, None], -bounds[:, ::-1], bounds)
 
 
-STEPS = 60
+BISECTION_STEPS = 60
 """Halvings of a bracket: what is left of it is below the rounding of its middle."""
 
 
-def falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+def find_falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
     """Where falling functions (n) cross 0 between low and high, each (n), by bisection: just
     beyond; NaN where they do not."""
     crosses = (function(low) >= 0) & (function(high) <= 0)
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         above = function(middle) > 0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.where(crosses, high, math.nan)
 
 
-def corrected(
-    compared: Compared,
+def correct_p_values(
+    compared: PairComparisons,
     values: Floats,
     family: str,
     *,
@@ -233,28 +238,28 @@ def corrected(
     size: of the family, where it is larger than the pairs here."""
     if family == "max":
         nothing = np.full(len(compared.pairs), math.nan)
-        p = greatest_difference(values, compared.pairs, trials=compared.trials, rng=rng)
+        p = max_statistic_test(values, compared.pairs, trials=compared.trials, rng=rng)
         return {test: p if test == "randomisation" else nothing for test in TESTS}
-    return {test: adjusted(p, family, family=size) for test, p in compared.p.items()}
+    return {test: adjust_p_values(p, family, family=size) for test, p in compared.p.items()}
 
 
-def deciding_p(compared: Compared, held: Mapping[str, Floats], family: str) -> Floats:
+def deciding_p(compared: PairComparisons, held: Mapping[str, Floats], family: str) -> Floats:
     """The corrected p-value on which the verdict on each pair rests: with the family `max` that of
     the randomisation test, else that of t and, where that is undefined, of the permutation test."""
-    return held["randomisation"] if family == "max" else adjusted(compared.verdict_p, family)
+    return held["randomisation"] if family == "max" else adjust_p_values(compared.verdict_p, family)
 
 
-def verdicts(compared: Compared, p: Floats, *, alpha: float) -> NDArray[np.bool_]:
+def find_significant(compared: PairComparisons, p: Floats, *, alpha: float) -> NDArray[np.bool_]:
     """Whether each pair differs at alpha. p: `deciding_p`. No pair does with fewer than
     VERDICT_TOPICS topics, or if mean and signed ranks point to different sides."""
     return np.asarray(
         (np.nan_to_num(p, nan=1.0) < alpha)
         & ~compared.opposed
-        & (compared.n_topics >= VERDICT_TOPICS)
+        & (compared.n_topics >= MIN_VERDICT_TOPICS)
     )
 
 
-def greatest_difference(
+def max_statistic_test(
     values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rng: np.random.Generator
 ) -> Floats:
     """p of each pair under the permutation distribution of the greatest difference of any pair
@@ -269,7 +274,7 @@ def greatest_difference(
     scores = np.ascontiguousarray(values[:, used] - values[:, used[:1]])
     everyone = len(pairs) == len(used) * (len(used) - 1) // 2
     greatest = np.empty(trials)
-    step = max(1, CACHED // scores.size)
+    step = max(1, CACHE_ENTRIES // scores.size)
     for start in range(0, trials, step):
         some = slice(start, min(start + step, trials))
         sums = rng.permuted(
@@ -282,11 +287,11 @@ def greatest_difference(
         )
     greatest.sort()
     sums = scores.sum(axis=0)
-    observed = np.abs(sums[second] - sums[first]) - allowance(scores)
+    observed = np.abs(sums[second] - sums[first]) - rounding_allowance(scores)
     return (trials - np.searchsorted(greatest, observed, side="left") + 1) / (trials + 1)
 
 
-def letters(
+def assign_letters(
     means: Floats, pairs: Sequence[tuple[int, int]], different: NDArray[np.bool_]
 ) -> list[str]:
     """Letters of each system; two that share one cannot be told apart (Piepho 2004, insert and
@@ -309,29 +314,32 @@ def letters(
         ]
     columns.sort(key=lambda c: sorted((-means[i], i) for i in c))
     return [
-        "".join(_letter(k) for k, column in enumerate(columns) if i in column) for i in range(n)
+        "".join(_format_letter(k) for k, column in enumerate(columns) if i in column)
+        for i in range(n)
     ]
 
 
-def grouped(
-    compared: Compared, values: Floats, different: NDArray[np.bool_], tags: Sequence[str]
+def group_systems(
+    compared: PairComparisons, values: Floats, different: NDArray[np.bool_], tags: Sequence[str]
 ) -> dict[str, Any]:
     """`groups`: letters by tag, empty where `no_verdict` has the reason why no pair may be said to
     differ. values: (n_topics, n_systems)."""
-    why = why_no_verdict(compared.n_topics)
-    shown = [""] * len(tags) if why else letters(values.mean(axis=0), compared.pairs, different)
+    why = no_verdict_reason(compared.n_topics)
+    shown = (
+        [""] * len(tags) if why else assign_letters(values.mean(axis=0), compared.pairs, different)
+    )
     return {"groups": dict(zip(tags, shown, strict=True)), "no_verdict": why}
 
 
-def _letter(number: int) -> str:
+def _format_letter(number: int) -> str:
     """a ... z, then a1 ... z1, and so on."""
     return chr(97 + number % 26) + ("" if number < 26 else str(number // 26))
 
 
-MOST_TOPICS = 1_000_000
+MAX_TOPICS = 1_000_000
 
 
-def power(difference: float, sd: float, n: int, *, alpha: float) -> float:
+def compute_power(difference: float, sd: float, n: int, *, alpha: float) -> float:
     """Of the two-sided paired t-test with n topics for a true mean difference, when differences
     have this standard deviation."""
     critical = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
@@ -350,7 +358,9 @@ def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: floa
     standard deviation of 0)."""
     if sd == 0:
         return math.nan
-    return _fewest(lambda n: power(difference, sd, n, alpha=alpha) >= wanted, VERDICT_TOPICS)
+    return _find_fewest(
+        lambda n: compute_power(difference, sd, n, alpha=alpha) >= wanted, MIN_VERDICT_TOPICS
+    )
 
 
 def topics_for_width(width: float, sd: float, *, alpha: float) -> float | None:
@@ -359,7 +369,7 @@ def topics_for_width(width: float, sd: float, *, alpha: float) -> float | None:
     and NaN as of `topics_for_power`."""
     if sd == 0:
         return math.nan
-    return _fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width, LEAST_TOPICS)
+    return _find_fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width, MIN_TOPICS)
 
 
 def interval_width(sd: float, n: int, *, alpha: float) -> float:
@@ -367,21 +377,23 @@ def interval_width(sd: float, n: int, *, alpha: float) -> float:
     return 2 * float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
 
 
-def _fewest(enough: Callable[[int], bool], least: int) -> int | None:
-    if not enough(MOST_TOPICS):
+def _find_fewest(enough: Callable[[int], bool], least: int) -> int | None:
+    if not enough(MAX_TOPICS):
         return None
-    low, high = least - 1, MOST_TOPICS  # `low` is not enough
+    low, high = least - 1, MAX_TOPICS  # `low` is not enough
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
-def smallest_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
+def detectable_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
     """The true difference that n topics show with the wanted power; NaN for fewer than
     VERDICT_TOPICS topics, and without variance."""
-    if n < VERDICT_TOPICS or sd == 0:
+    if n < MIN_VERDICT_TOPICS or sd == 0:
         return math.nan
     most = (float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * 2 + 8) * sd / math.sqrt(n)
-    missing = np.vectorize(lambda difference: wanted - power(difference, sd, n, alpha=alpha))
-    return float(falling_root(missing, np.zeros(1), np.array([most]))[0])
+    missing = np.vectorize(
+        lambda difference: wanted - compute_power(difference, sd, n, alpha=alpha)
+    )
+    return float(find_falling_root(missing, np.zeros(1), np.array([most]))[0])

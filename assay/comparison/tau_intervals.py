@@ -15,9 +15,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.comparison.rankings import resample_counts, sample_means, tau_b, tau_b_batch
-from assay.comparison.significance import VERDICT_TOPICS
-from assay.labels.intervals import MOST_UNDEFINED, Floats, Interval, no_interval
+from assay.comparison.rankings import compute_sample_means, draw_topic_counts, tau_b, tau_b_batch
+from assay.comparison.significance import MIN_VERDICT_TOPICS
+from assay.labels.intervals import MAX_UNDEFINED, Floats, Interval, no_interval
 
 MOST_DOUBT, CLEARLY = 0.1, 2.0
 """The expected share of pairs of systems that other topics would turn, in both rankings together,
@@ -37,12 +37,12 @@ class SystemOrder(NamedTuple):
     undecided: NDArray[np.bool_]
 
 
-def order_of_systems(values: Floats) -> SystemOrder:
+def order_certainty(values: Floats) -> SystemOrder:
     """values: float64 (topics, systems); topics on which a system does not count (NaN) are left
     out."""
     values = values[~np.isnan(values).any(axis=1)]
     n, systems = values.shape
-    if n < VERDICT_TOPICS or systems < 2:
+    if n < MIN_VERDICT_TOPICS or systems < 2:
         return SystemOrder(
             math.nan,
             np.triu(np.ones((systems, systems), dtype=bool), k=1)
@@ -64,7 +64,7 @@ def order_of_systems(values: Floats) -> SystemOrder:
     return SystemOrder(float(turned[first, second].mean()), undecided)
 
 
-def tau_intervals(
+def compute_tau_intervals(
     a: Floats,
     b: Floats,
     *,
@@ -81,20 +81,22 @@ def tau_intervals(
         return [no_interval("the qrels share no topic")] * n_measures
     if n_samples == 0:
         return [no_interval("no samples were asked for")] * n_measures
-    counts = resample_counts(n_topics, n_samples, rng)
-    return [_interval(counts, a[:, :, m], b[:, :, m], confidence) for m in range(n_measures)]
+    counts = draw_topic_counts(n_topics, n_samples, rng)
+    return [_tau_interval(counts, a[:, :, m], b[:, :, m], confidence) for m in range(n_measures)]
 
 
-def _interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interval:
+def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interval:
     n_topics = len(a)
-    value = tau_b(*(sample_means(np.ones((1, n_topics)), values)[0] for values in (a, b)))
+    value = tau_b(*(compute_sample_means(np.ones((1, n_topics)), values)[0] for values in (a, b)))
     if math.isnan(value):
         return no_interval("tau-b is undefined on the shared topics", "topics")
-    doubt = order_of_systems(a).doubt + order_of_systems(b).doubt
+    doubt = order_certainty(a).doubt + order_certainty(b).doubt
     if not doubt < MOST_DOUBT:
         shared = f"{n_topics} shared topic{'s' if n_topics != 1 else ''}"
-        if n_topics < VERDICT_TOPICS:
-            return no_interval(f"{shared}; an interval needs at least {VERDICT_TOPICS}", "topics")
+        if n_topics < MIN_VERDICT_TOPICS:
+            return no_interval(
+                f"{shared}; an interval needs at least {MIN_VERDICT_TOPICS}", "topics"
+            )
         return no_interval(
             f"the order of too many pairs of systems is undecided with {shared}: tau would be biased",
             "topics",
@@ -108,9 +110,9 @@ def _interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interv
             ),
             "topics",
         )
-    samples = tau_b_batch(sample_means(counts, a), sample_means(counts, b))
+    samples = tau_b_batch(compute_sample_means(counts, a), compute_sample_means(counts, b))
     undefined = float(np.isnan(samples).mean())
-    if undefined > MOST_UNDEFINED:
+    if undefined > MAX_UNDEFINED:
         return no_interval(
             f"tau-b is undefined in {100 * undefined:.0f} % of the samples of topics", "topics"
         )
@@ -126,5 +128,5 @@ def _interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interv
 def undecided_pairs(a: Floats, b: Floats, names: list[str]) -> list[tuple[str, str]]:
     """Pairs of systems, by name, whose order is undecided under one of two qrels or both. a, b:
     (topics, systems)."""
-    undecided = order_of_systems(a).undecided | order_of_systems(b).undecided
+    undecided = order_certainty(a).undecided | order_certainty(b).undecided
     return sorted(tuple(sorted((names[i], names[j]))) for i, j in np.argwhere(undecided).tolist())  # type: ignore[misc]

@@ -6,39 +6,39 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-UNPAIRED = (
+UNPAIRED_NOTE = (
     "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever "
     "finds a difference."
 )
 
-DISPLACEMENT = (
+DISPLACEMENT_NOTE = (
     "Runs enter by date. Each is placed above the highest run that it beats significantly while "
     "doing no harm, or last if it beats none. "
     "A run that entered early and was never displaced stays high, whatever its score."
 )
 
-LOOKED_AT_OFTEN = (
+REPEATED_TESTING_NOTE = (
     "Tests and 95% intervals hold for a single look. Repeated while judging is running, they are "
     "wrong more often than 5%."
 )
 
 
-def verdict_word(verdict: bool | None) -> str:
+def format_verdict(verdict: bool | None) -> str:
     return "no verdict" if verdict is None else "yes" if verdict else "no"
 
 
-MOST_LETTERS = 8
+MAX_LETTERS = 8
 """More groups than this are no longer read by their letters."""
-NAMED = 5
+MAX_NAMED = 5
 """Runs that are named in a row; the rest is counted."""
 
 
-def first_of(tags: Sequence[str]) -> str:
-    rest = len(tags) - NAMED
-    return ", ".join(tags[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+def join_first(tags: Sequence[str]) -> str:
+    rest = len(tags) - MAX_NAMED
+    return ", ".join(tags[:MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
+def list_not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
     """Of each run those that it does not differ from significantly, best first: of one measure of
     `compare systems`."""
     means = of_measure["means"]
@@ -53,7 +53,7 @@ def not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+def make_groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """The head of a column and its cell for each run: letters (Piepho 2004), or names where there
     would be too many letters."""
     groups: dict[str, str] = of_measure["groups"]
@@ -65,15 +65,15 @@ def groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
                 for letter in re.findall(r"[a-z][0-9]*", letters)
             }
         )
-        <= MOST_LETTERS
+        <= MAX_LETTERS
     ):
         return "group", groups
     return "not significantly different from", {
-        tag: first_of(others) or "-" for tag, others in not_different(of_measure).items()
+        tag: join_first(others) or "-" for tag, others in list_not_different(of_measure).items()
     }
 
 
-def constant_words(result: Mapping[str, Any]) -> str:
+def describe_constant(result: Mapping[str, Any]) -> str:
     """What decides where the t-test is undefined; empty where it is defined for every pair of
     `compare systems`."""
     pairs = [
@@ -87,7 +87,7 @@ def constant_words(result: Mapping[str, Any]) -> str:
     return "Where all topics have the same difference, t is undefined and the permutation test decides. "
 
 
-def equal_runs_words(row: dict[str, Any]) -> str:
+def describe_equal_runs(row: dict[str, Any]) -> str:
     """How often equal runs get each verdict; nothing for a report of an older version."""
     if "equal_runs" not in row:
         return ""
@@ -105,7 +105,7 @@ def equal_runs_words(row: dict[str, Any]) -> str:
     )
 
 
-def equal_boards_words(result: dict[str, Any]) -> str:
+def describe_equal_boards(result: dict[str, Any]) -> str:
     """How often boards of equal runs have a record that is said to be better; nothing where no runs
     are compared."""
     if not result.get("equal_boards"):

@@ -22,10 +22,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from assay.comparison.outcomes import Comparison, Means
-from assay.comparison.significance import SCALES, VERDICT_TOPICS, adjusted, why_no_verdict
-from assay.counts import counted
-from assay.digits import p_equals, p_text
+from assay.comparison.outcomes import AnsweredMeans, RunComparison
+from assay.comparison.significance import (
+    MIN_VERDICT_TOPICS,
+    TEST_SCALES,
+    adjust_p_values,
+    no_verdict_reason,
+)
+from assay.counts import format_count
+from assay.digits import format_p, format_p_equals
 
 ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}
@@ -73,7 +78,7 @@ class JudgedComparison:
 
 
 @dataclass(frozen=True)
-class Facts:
+class VerdictEvidence:
     """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined).
 
     ranking: of the means where both answer. tested: of the statistic of the test that decides
@@ -90,7 +95,7 @@ class Facts:
         """Whether the means point to one side and the test that decides to the other."""
         return self.ranking * self.tested < 0
 
-    def mirrored(self) -> Facts:
+    def mirrored(self) -> VerdictEvidence:
         """The same facts with A and B changed over."""
         return replace(self, answers=-self.answers, ranking=-self.ranking, tested=-self.tested)
 
@@ -120,8 +125,8 @@ class Facts:
         )
 
 
-def judge(
-    comparisons: Sequence[Comparison],
+def judge_comparisons(
+    comparisons: Sequence[RunComparison],
     *,
     alpha: float = ALPHA,
     decide: str = "wsr",
@@ -135,7 +140,7 @@ def judge(
     if decide not in TESTS:
         raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
     columns = {
-        name: adjusted(
+        name: adjust_p_values(
             [p_values(comparison)[name] for comparison in comparisons], correction, family=family
         )
         for name in P_VALUES
@@ -148,7 +153,7 @@ def judge(
     return judged
 
 
-def p_values(comparison: Comparison) -> dict[str, float]:
+def p_values(comparison: RunComparison) -> dict[str, float]:
     """The raw p-values that are corrected, by the names in P_VALUES."""
     return {
         "mrr_wrs": comparison.mrr.wrs,
@@ -163,84 +168,84 @@ def p_values(comparison: Comparison) -> dict[str, float]:
 
 
 def _judge_one(
-    comparison: Comparison,
+    comparison: RunComparison,
     p: dict[str, float],
     alpha: float,
     decide: str,
     correction: str,
     family: int,
 ) -> JudgedComparison:
-    answers = Facts(
+    answers = VerdictEvidence(
         answers=(comparison.b_only > comparison.a_only) - (comparison.b_only < comparison.a_only),
         answers_significant=p["binomial"] < alpha,
         ranking=0,
         tested=0,
         ranking_significant=False,
     )
-    esl, rr = (direction(means) for means in (comparison.esl, comparison.rr))
+    esl, rr = (mean_direction(means) for means in (comparison.esl, comparison.rr))
     esl_by, rr_by = (
-        deciding(means, comparison.both, decide) for means in (comparison.esl, comparison.rr)
+        deciding_test(means, comparison.both, decide) for means in (comparison.esl, comparison.rr)
     )
-    esl_tested = esl if esl_by == "t" else sign_of(comparison.esl.signed_ranks)
-    rr_tested = rr if rr_by == "t" else sign_of(comparison.rr.signed_ranks)
+    esl_tested = esl if esl_by == "t" else sign_or_zero(comparison.esl.signed_ranks)
+    rr_tested = rr if rr_by == "t" else sign_or_zero(comparison.rr.signed_ranks)
     by_esl = replace(
         answers, ranking=-esl, tested=-esl_tested, ranking_significant=p[f"esl_{esl_by}"] < alpha
     )
     by_rr = replace(
         answers, ranking=rr, tested=rr_tested, ranking_significant=p[f"rr_{rr_by}"] < alpha
     )
-    few = why_no_verdict(comparison.topics)
-    because = reasons(comparison, by_esl, {} if correction == "none" else p, esl_by)
+    few = no_verdict_reason(comparison.topics)
+    because = verdict_reasons(comparison, by_esl, {} if correction == "none" else p, esl_by)
     return JudgedComparison(
         verdict=NO_VERDICT if few else by_esl.verdict(),
         by_rr=NO_VERDICT if few else by_rr.verdict(),
         mirrored=NO_VERDICT if few else by_esl.mirrored().verdict(),
         because=[*because, f"no verdict: {few}"] if few else because,
-        disagreements=disagreements(comparison, by_esl, by_rr, p, alpha),
+        disagreements=describe_disagreements(comparison, by_esl, by_rr, p, alpha),
         corrected=p,
         correction=correction,
         family=family,
     )
 
 
-def deciding(means: Means, n: int, decide: str) -> str:
+def deciding_test(means: AnsweredMeans, n: int, decide: str) -> str:
     """The test that decides over n topics that both answer: the t-test only where it is defined and
     there are enough topics for a verdict, elsewhere the signed-rank test, which is exact there."""
-    return "t" if decide == "t" and n >= VERDICT_TOPICS and means.t == means.t else "wsr"
+    return "t" if decide == "t" and n >= MIN_VERDICT_TOPICS and means.t == means.t else "wsr"
 
 
-def direction(means: Means) -> int:
+def mean_direction(means: AnsweredMeans) -> int:
     """1 if B's mean is larger, -1 if A's is, 0 if neither or undefined."""
-    return sign_of(round(means.b - means.a, DECIMALS))
+    return sign_or_zero(round(means.b - means.a, DECIMALS))
 
 
-def sign_of(number: float) -> int:
+def sign_or_zero(number: float) -> int:
     """1, -1, or 0 for zero and NaN."""
     return (number > 0) - (number < 0)
 
 
-def reasons(
-    comparison: Comparison, facts: Facts, corrected: Mapping[str, float], decide: str
+def verdict_reasons(
+    comparison: RunComparison, facts: VerdictEvidence, corrected: Mapping[str, float], decide: str
 ) -> list[str]:
     """The facts in words, with raw p-values; corrected: those after a correction, which are marked
     as such, or nothing."""
 
     def p(name: str) -> str:
-        after = f", after correction {p_text(corrected[name])}" if corrected else ""
-        return f"{p_equals(p_values(comparison)[name])}{after}"
+        after = f", after correction {format_p(corrected[name])}" if corrected else ""
+        return f"{format_p_equals(p_values(comparison)[name])}{after}"
 
     a_only, b_only = comparison.a_only, comparison.b_only
     winner = {1: "B wins", -1: "A wins", 0: "neither wins"}[facts.answers]
     said = [
         f"{winner} the topics that only one run answers: A {a_only}, B {b_only} of {comparison.topics}, "
-        f"{significant(facts.answers_significant)} by the binomial test ({p('binomial')})"
+        f"{significance_word(facts.answers_significant)} by the binomial test ({p('binomial')})"
     ]
     if comparison.both == 0:
         return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
     if facts.contradict:
         return [
             *said,
-            contradiction(
+            describe_contradiction(
                 "mean search length", comparison.esl, "longer", p(f"esl_{decide}"), facts
             ),
         ]
@@ -250,14 +255,16 @@ def reasons(
         0: "mean search lengths are equal",
     }
     said.append(
-        f"{shorter[facts.ranking]} on the {counted(comparison.both, 'topic')} that both answer: A "
+        f"{shorter[facts.ranking]} on the {format_count(comparison.both, 'topic')} that both answer: A "
         f"{comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
-        f"{significant(facts.ranking_significant)} by {TESTS[decide]} ({p(f'esl_{decide}')})"
+        f"{significance_word(facts.ranking_significant)} by {TESTS[decide]} ({p(f'esl_{decide}')})"
     )
     return said
 
 
-def contradiction(what: str, means: Means, higher: str, p: str, facts: Facts) -> str:
+def describe_contradiction(
+    what: str, means: AnsweredMeans, higher: str, p: str, facts: VerdictEvidence
+) -> str:
     """Both facts where the means favour one run and the signed ranks the other."""
     favoured = {1: "B", -1: "A"}
     return (
@@ -265,20 +272,24 @@ def contradiction(what: str, means: Means, higher: str, p: str, facts: Facts) ->
         "verdict rests on either: "
         f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the "
         f"signed ranks {favoured[facts.tested]} is "
-        f"(A is {higher} on {counted(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
+        f"(A is {higher} on {format_count(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
     )
 
 
-def significant(is_significant: bool) -> str:
+def significance_word(is_significant: bool) -> str:
     return "significant" if is_significant else "not significant"
 
 
-def disagreements(
-    comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mapping[str, float], alpha: float
+def describe_disagreements(
+    comparison: RunComparison,
+    by_esl: VerdictEvidence,
+    by_rr: VerdictEvidence,
+    p: Mapping[str, float],
+    alpha: float,
 ) -> list[str]:
     """Where tests disagree about significance, where a test looks another way than the means, and
     where ESL and RR differ."""
-    if why_no_verdict(comparison.topics):
+    if no_verdict_reason(comparison.topics):
         return []
     said = []
     of_mrr = {
@@ -306,8 +317,8 @@ def disagreements(
             said.append(
                 f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}"
             )
-        means: Means = getattr(comparison, key)
-        if means.signed_ranks * direction(means) < 0 and verdicts["wsr"]:
+        means: AnsweredMeans = getattr(comparison, key)
+        if means.signed_ranks * mean_direction(means) < 0 and verdicts["wsr"]:
             said.append(f"{name}: the signed-rank test looks the other way than the means")
     if by_esl.ranking * by_rr.ranking < 0:
         ahead = {1: "B", -1: "A"}
@@ -331,7 +342,7 @@ def disagreements(
     return said
 
 
-def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
+def as_json(comparison: RunComparison, judged: JudgedComparison) -> dict[str, Any]:
     """One row of the tables as the command-line contract names it; outcomes are shares of all
     topics, p-values are raw."""
     mrr = comparison.mrr
@@ -362,7 +373,7 @@ def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
             "esl": comparison.esl.wsr_method,
             "rr": comparison.rr.wsr_method,
         },
-        "scales": {test: SCALES[test] for test in TESTS_OF_MRR},
+        "scales": {test: TEST_SCALES[test] for test in TESTS_OF_MRR},
     }
     undefined = {}
     if comparison.both == 0:
@@ -373,7 +384,7 @@ def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
     for key, verdict in (("verdict", judged.verdict), ("verdict by RR", judged.by_rr)):
         if verdict.is_open:
             undefined[key] = (
-                why_no_verdict(comparison.topics)
+                no_verdict_reason(comparison.topics)
                 or "means and signed ranks point to different sides"
             )
     return {**row, "undefined": undefined} if undefined else row
@@ -383,5 +394,5 @@ OUTCOMES = ("neither", "a_only", "b_only", "both")
 TESTS_OF_MRR = ("wrs", "wrs_tie_corrected", "wsr", "t")
 
 
-def _means_json(means: Means) -> dict[str, float]:
+def _means_json(means: AnsweredMeans) -> dict[str, float]:
     return {"a": means.a, "b": means.b, "wsr": means.wsr, "t": means.t}

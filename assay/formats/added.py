@@ -12,21 +12,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-GROUP = "assay.formats"
-TEXT = frozenset({"", ".run", ".qrels", ".txt", ".tsv", ".csv", ".trec", ".gz", ".json", ".jsonl"})
+ENTRY_POINT_GROUP = "assay.formats"
+TEXT_SUFFIXES = frozenset(
+    {"", ".run", ".qrels", ".txt", ".tsv", ".csv", ".trec", ".gz", ".json", ".jsonl"}
+)
 """Suffixes that are never looked up."""
 
 
-def added_reader(kind: str, path: Any) -> Callable[[str], Any] | None:
+def find_plugin_reader(kind: str, path: Any) -> Callable[[str], Any] | None:
     """The reader of another package for this file, None if there is none."""
     if not isinstance(path, (str, os.PathLike)):
         return None
     suffix = Path(path).suffix.lower()
-    return None if suffix in TEXT else _readers().get(f"{kind}{suffix}")
+    return None if suffix in TEXT_SUFFIXES else _plugin_readers().get(f"{kind}{suffix}")
 
 
 @cache
-def _readers() -> dict[str, Callable[[str], Any]]:
+def _plugin_readers() -> dict[str, Callable[[str], Any]]:
     from importlib.metadata import entry_points  # slow, and most files do not need it
 
-    return {one.name.lower(): one.load() for one in entry_points(group=GROUP)}
+    return {one.name.lower(): one.load() for one in entry_points(group=ENTRY_POINT_GROUP)}

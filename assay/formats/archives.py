@@ -15,17 +15,17 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from assay.formats.errors import FormatError
-from assay.formats.opening import LONGEST_DOCUMENT, Peeked
+from assay.formats.opening import MAX_DOCUMENT_BYTES, PeekableStream
 
-BLOCK = 512
-LONGEST_NAME = 1 << 16
-COPIED = 1 << 20
+BLOCK_BYTES = 512
+MAX_NAME_BYTES = 1 << 16
+COPY_BYTES = 1 << 20
 """Bytes unpacked at a time."""
-LONGEST_LIST = 1 << 26
+MAX_LIST_BYTES = 1 << 26
 """Bytes of the list at the end of a zip archive, which is read as a whole before anything else:
 about half a million files."""
 
-DAMAGED = (
+ARCHIVE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -37,13 +37,15 @@ DAMAGED = (
 that we do not know, or encrypted."""
 
 
-def damaged(called: str, error: Exception, expected: str = "a whole archive") -> FormatError:
+def damaged_archive_error(
+    called: str, error: Exception, expected: str = "a whole archive"
+) -> FormatError:
     return FormatError.single(
         called, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected
     )
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """name: the last part of the path, printable. number: position in the archive, from 1."""
 
     name: str
@@ -57,7 +59,7 @@ def safe_name(path: str) -> str:
     return "" if last in (".", "..") else "".join(c for c in last if c.isprintable())
 
 
-class _ListBound:
+class _BoundedList:
     """An open file that refuses to be read in one piece beyond the bound of a list, until its
     archive is open."""
 
@@ -66,8 +68,8 @@ class _ListBound:
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        if self.opening and size > LONGEST_LIST:
-            expected = f"at most {LONGEST_LIST} bytes; a tar archive may have more files"
+        if self.opening and size > MAX_LIST_BYTES:
+            expected = f"at most {MAX_LIST_BYTES} bytes; a tar archive may have more files"
             raise FormatError.single(
                 self.called, None, f"a zip archive whose list of files has {size} bytes", expected
             )
@@ -75,7 +77,7 @@ class _ListBound:
 
 
 @contextmanager
-def opened_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator[zipfile.ZipFile]:
+def open_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator[zipfile.ZipFile]:
     """The zip archive, with its list of files read. FormatError for a list of more than
     LONGEST_LIST bytes; zipfile's own errors else."""
     with (
@@ -83,7 +85,7 @@ def opened_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterat
         if isinstance(source, (str, os.PathLike))
         else nullcontext(source) as file
     ):
-        bound = _ListBound(file, called)
+        bound = _BoundedList(file, called)
         with zipfile.ZipFile(bound) as archive:  # type: ignore[call-overload]
             bound.opening = False
             yield archive
@@ -93,47 +95,47 @@ def is_tar(head: bytes) -> bool:
     return len(head) >= 263 and head[257:262] == b"ustar"
 
 
-def tar_members(stream: Peeked) -> Iterator[Member]:
+def iterate_tar(stream: PeekableStream) -> Iterator[ArchiveMember]:
     """Regular files of a tar archive; folders, links and devices are passed over."""
-    for path, size, number in _tar_entries(stream):
-        if size > LONGEST_DOCUMENT:
+    for path, size, number in _iterate_tar_entries(stream):
+        if size > MAX_DOCUMENT_BYTES:
             raise FormatError.single(
                 stream.name,
                 None,
                 f"entry {number} has {size} bytes",
-                f"at most {LONGEST_DOCUMENT} bytes a document",
+                f"at most {MAX_DOCUMENT_BYTES} bytes a document",
             )
-        yield Member(safe_name(path), _content(stream, size, number), number)
+        yield ArchiveMember(safe_name(path), _read_content(stream, size, number), number)
 
 
-def _tar_entries(stream: Peeked) -> Iterator[tuple[str, int, int]]:
+def _iterate_tar_entries(stream: PeekableStream) -> Iterator[tuple[str, int, int]]:
     """(path, size, number) of the regular files of a tar archive; the caller reads the content and
     its padding before going on."""
     number, long_name = 0, ""
-    while header := stream.exactly(BLOCK):
-        if len(header) < BLOCK:
+    while header := stream.exactly(BLOCK_BYTES):
+        if len(header) < BLOCK_BYTES:
             raise FormatError.single(
                 stream.name, None, "the tar archive is cut off", "a whole archive"
             )
-        if header.count(b"\0") == BLOCK:
+        if header.count(b"\0") == BLOCK_BYTES:
             return
         number += 1
-        size = _size(header, stream.name, number)
+        size = _parse_size(header, stream.name, number)
         kind = header[156:157]
         if kind in (b"L", b"x"):
-            if size > LONGEST_NAME:
+            if size > MAX_NAME_BYTES:
                 raise FormatError.single(
                     stream.name, None, f"entry {number} has a name of {size} bytes", "shorter names"
                 )
-            content = _content(stream, size, number)
+            content = _read_content(stream, size, number)
             long_name = (
-                _pax_path(content)
+                _parse_pax_path(content)
                 if kind == b"x"
                 else content.rstrip(b"\0").decode("utf-8", "replace")
             )
             continue
         if kind not in (b"0", b"\0", b"7"):
-            _skip(stream, size, number)
+            _skip_content(stream, size, number)
             long_name = ""
             continue
         prefix = header[345:500].split(b"\0", 1)[0] if header[257:263] == b"ustar\0" else b""
@@ -144,7 +146,7 @@ def _tar_entries(stream: Peeked) -> Iterator[tuple[str, int, int]]:
         yield path, size, number
 
 
-def unpack(
+def unpack_archive(
     source: Path,
     called: str,
     *,
@@ -163,16 +165,16 @@ def unpack(
     if zipped:
         _unpack_zip(source, called, place, max_bytes, written or (lambda n: None))
         return
-    stream = Peeked(source, name=called, max_bytes=max_bytes)
+    stream = PeekableStream(source, name=called, max_bytes=max_bytes)
     if not is_tar(stream.head):
         raise FormatError.single(
             called, None, "no archive", "a zip or tar archive of the set's files"
         )
     done = 0
-    for path, size, number in _tar_entries(stream):
+    for path, size, number in _iterate_tar_entries(stream):
         target, left = place(path), size
         with open(target or os.devnull, "wb") as out:
-            while left and (part := stream.read(min(left, COPIED))):
+            while left and (part := stream.read(min(left, COPY_BYTES))):
                 out.write(part)
                 left -= len(part)
                 done += len(part)
@@ -181,7 +183,7 @@ def unpack(
             raise FormatError.single(
                 called, None, f"the tar archive is cut off in entry {number}", "a whole archive"
             )
-        _skip(stream, -size % BLOCK, number, padding=True)
+        _skip_content(stream, -size % BLOCK_BYTES, number, padding=True)
 
 
 def _unpack_zip(
@@ -193,7 +195,7 @@ def _unpack_zip(
 ) -> None:
     done = 0
     try:
-        with opened_zip(source, called) as archive:
+        with open_zip(source, called) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 target = None if info.is_dir() else place(info.filename)
                 if target is None:
@@ -203,7 +205,7 @@ def _unpack_zip(
                         called, None, f"entry {number} is encrypted", "an archive without password"
                     )
                 with archive.open(info) as member, open(target, "wb") as out:
-                    while part := member.read(COPIED):
+                    while part := member.read(COPY_BYTES):
                         done += len(part)
                         if max_bytes is not None and done > max_bytes:
                             raise FormatError.single(
@@ -214,11 +216,11 @@ def _unpack_zip(
                             )
                         out.write(part)
                         written(done)
-    except (*DAMAGED, ValueError) as error:
-        raise damaged(called, error) from None
+    except (*ARCHIVE_ERRORS, ValueError) as error:
+        raise damaged_archive_error(called, error) from None
 
 
-def _size(header: bytes, name: str, number: int) -> int:
+def _parse_size(header: bytes, name: str, number: int) -> int:
     field = header[124:136]
     if field[0] & 0x80:
         return int.from_bytes(field[1:], "big")
@@ -230,9 +232,9 @@ def _size(header: bytes, name: str, number: int) -> int:
         ) from None
 
 
-def _content(stream: Peeked, size: int, number: int) -> bytes:
+def _read_content(stream: PeekableStream, size: int, number: int) -> bytes:
     content = stream.exactly(size)
-    _skip(stream, -size % BLOCK, number, padding=True)
+    _skip_content(stream, -size % BLOCK_BYTES, number, padding=True)
     if len(content) < size:
         raise FormatError.single(
             stream.name, None, f"the tar archive is cut off in entry {number}", "a whole archive"
@@ -240,13 +242,13 @@ def _content(stream: Peeked, size: int, number: int) -> bytes:
     return content
 
 
-def _skip(stream: Peeked, size: int, number: int, *, padding: bool = False) -> None:
-    size += 0 if padding else -size % BLOCK
+def _skip_content(stream: PeekableStream, size: int, number: int, *, padding: bool = False) -> None:
+    size += 0 if padding else -size % BLOCK_BYTES
     while size > 0 and (part := stream.read(min(size, 1 << 20))):
         size -= len(part)
 
 
-def _pax_path(content: bytes) -> str:
+def _parse_pax_path(content: bytes) -> str:
     """The path in a pax header: records `length key=value`."""
     at = 0
     while at < len(content):
@@ -261,11 +263,13 @@ def _pax_path(content: bytes) -> str:
     return ""
 
 
-def zip_members(path: str | Path, called: str, *, max_bytes: int | None = None) -> Iterator[Member]:
+def iterate_zip(
+    path: str | Path, called: str, *, max_bytes: int | None = None
+) -> Iterator[ArchiveMember]:
     """Regular files of a zip archive; encrypted ones are refused."""
     total = 0
     try:
-        with opened_zip(path, called) as archive:
+        with open_zip(path, called) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 if info.is_dir():
                     continue
@@ -274,12 +278,12 @@ def zip_members(path: str | Path, called: str, *, max_bytes: int | None = None) 
                         called, None, f"entry {number} is encrypted", "an archive without password"
                     )
                 with archive.open(info) as member:
-                    content = member.read(LONGEST_DOCUMENT + 1)
-                if len(content) > LONGEST_DOCUMENT:
+                    content = member.read(MAX_DOCUMENT_BYTES + 1)
+                if len(content) > MAX_DOCUMENT_BYTES:
                     raise FormatError.single(
                         called,
                         None,
-                        f"entry {number} has more than {LONGEST_DOCUMENT} bytes",
+                        f"entry {number} has more than {MAX_DOCUMENT_BYTES} bytes",
                         "smaller documents",
                     )
                 total += len(content)
@@ -290,6 +294,6 @@ def zip_members(path: str | Path, called: str, *, max_bytes: int | None = None) 
                         f"more than {max_bytes} bytes when unpacked",
                         f"at most {max_bytes} bytes",
                     )
-                yield Member(safe_name(info.filename), content, number)
-    except (*DAMAGED, ValueError) as error:
-        raise damaged(called, error) from None
+                yield ArchiveMember(safe_name(info.filename), content, number)
+    except (*ARCHIVE_ERRORS, ValueError) as error:
+        raise damaged_archive_error(called, error) from None

@@ -14,22 +14,22 @@ from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
 from assay.column_types import QrelsColumns
-from assay.counts import counted, part_of
-from assay.formats.delimited import FileMistakes
+from assay.counts import format_count, format_part
+from assay.formats.delimited import FileProblems
 from assay.formats.documents import TEXT_NAMES
 from assay.formats.documents import TITLE_NAMES as HEADLINES
 from assay.formats.errors import FormatError
-from assay.formats.markup import one_line
-from assay.formats.opening import Peeked, Source, read_json, source_name
-from assay.formats.pool import pool_of_pairs
-from assay.formats.qrels import qrels_of_rows
-from assay.formats.topics import TopicRecord, json_lines, plain
+from assay.formats.markup import collapse_spaces
+from assay.formats.opening import PeekableStream, Source, display_name, read_json
+from assay.formats.pool import make_pool
+from assay.formats.qrels import make_qrels
+from assay.formats.topics import TopicRecord, iterate_json_lines, json_to_text
 from assay.pools.depth import PooledPairs
 
-LOOKED_AT = 1 << 16
+HEAD_BYTES = 1 << 16
 """Bytes of a file's head that tell umbrela's records from a book."""
 BOOK, UMBRELA = "Quepid book", "umbrela file"
-WITHOUT_TEXT = {*HEADLINES, "url", "link", "thumb", "thumb_options", "image", "image_options"}
+NON_TEXT_FIELDS = {*HEADLINES, "url", "link", "thumb", "thumb_options", "image", "image_options"}
 
 
 class TopicNames:
@@ -41,13 +41,15 @@ class TopicNames:
 
     def __init__(self, known: Mapping[str, str], taken: set[str]) -> None:
         self.known = {
-            one_line(text): topic for text, topic in reversed(list(known.items())) if text.strip()
+            collapse_spaces(text): topic
+            for text, topic in reversed(list(known.items()))
+            if text.strip()
         }
         self.taken, self.number = set(taken), 0
 
     def of(self, text: str, own: str = "") -> str:
         """The id of a text. own: the id that the file gives it, which is then used as it is."""
-        text = one_line(text)
+        text = collapse_spaces(text)
         if not own and text not in self.known:
             while not own or own in self.taken:
                 self.number += 1
@@ -84,12 +86,12 @@ def read_bundle(
     A pair's grade is the most frequent one of its judges, the lowest of several most frequent ones.
     Refused: JSON of another shape, pairs without query or document, a pair twice, grades that are
     no whole number from 0."""
-    called = source_name(path, name)
-    stream = Peeked(path, name=called, max_bytes=max_bytes)
-    mistakes = FileMistakes(called)
-    building = _Building(called, names, mistakes)
+    called = display_name(path, name)
+    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
+    mistakes = FileProblems(called)
+    building = _BundleBuilder(called, names, mistakes)
     if re.match(rb"\s*\{", stream.head) and not re.search(
-        rb'"(candidates|passage)"', stream.head[:LOOKED_AT]
+        rb'"(candidates|passage)"', stream.head[:HEAD_BYTES]
     ):
         book = read_json(stream, called)
         pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
@@ -100,9 +102,9 @@ def read_bundle(
                 "JSON of no set that is known",
                 'a Quepid book ("query_doc_pairs") or umbrela\'s JSONL ("candidates")',
             )
-        _book(pairs, building)
-        return building.done(BOOK, one_line(plain(book.get("name"))))
-    records: Iterator[tuple[int, Any]] = json_lines(stream, mistakes)  # type: ignore[arg-type]  # it reads as a file does
+        _add_book(pairs, building)
+        return building.done(BOOK, collapse_spaces(json_to_text(book.get("name"))))
+    records: Iterator[tuple[int, Any]] = iterate_json_lines(stream, mistakes)  # type: ignore[arg-type]  # it reads as a file does
     if stream.head.lstrip()[:1] == b"[":
         listed = read_json(stream, called)
         records = (
@@ -110,14 +112,14 @@ def read_bundle(
             for number, record in enumerate(listed if isinstance(listed, list) else [], 1)
         )
     for line, record in records:
-        _umbrela(line, record, building)
+        _add_umbrela(line, record, building)
     return building.done(UMBRELA, "")
 
 
-class _Building:
+class _BundleBuilder:
     """What a file has given so far."""
 
-    def __init__(self, called: str, names: TopicNames, mistakes: FileMistakes) -> None:
+    def __init__(self, called: str, names: TopicNames, mistakes: FileProblems) -> None:
         self.called, self.names, self.mistakes = called, names, mistakes
         self.topics: dict[str, TopicRecord] = {}
         self.documents: dict[str, tuple[str, str, dict[str, str]]] = {}
@@ -159,37 +161,38 @@ class _Building:
         self.mistakes.raise_any()
         if undescribed := len({document for _, document in self.pairs} - set(self.documents)):
             self.counted[
-                f"{counted(undescribed, 'document', 'comes', 'come')} without any text"
+                f"{format_count(undescribed, 'document', 'comes', 'come')} without any text"
             ] = 1
         split = sum(len(set(grades)) > 1 for grades in self.judged.values())
         if split:
             self.counted[
                 (
-                    f"{part_of(split, len(self.judged), 'pair', 'has', 'have')} several grades; the "
+                    f"{format_part(split, len(self.judged), 'pair', 'has', 'have')} several grades; the "
                     f"most frequent is taken, of equals the lowest"
                 )
             ] = 1
         ranks = list(self.pairs.values())
         depth = max(ranks)
         priority = [depth - rank if rank else 0 for rank in ranks]
-        pool = pool_of_pairs(list(self.pairs), ranks, priority, [False] * len(ranks))
+        pool = make_pool(list(self.pairs), ranks, priority, [False] * len(ranks))
         rows = (
-            (topic, document, label(grades)) for (topic, document), grades in self.judged.items()
+            (topic, document, most_frequent_grade(grades))
+            for (topic, document), grades in self.judged.items()
         )
-        grades = qrels_of_rows(name or "judgements", rows) if self.judged else None
+        grades = make_qrels(name or "judgements", rows) if self.judged else None
         warnings = [text.format(n=n) for text, n in self.counted.items()]
         return Bundle(
             form, name, list(self.topics.values()), self.documents, pool, grades, warnings
         )
 
 
-def label(grades: list[int]) -> int:
+def most_frequent_grade(grades: list[int]) -> int:
     """The most frequent grade, of several the lowest (METHODS 4)."""
     counts = Counter(grades)
     return min(grades, key=lambda grade: (-counts[grade], grade))
 
 
-def _book(pairs: list[Any], building: _Building) -> None:
+def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
     for number, pair in enumerate(pairs):
         place = f"query_doc_pairs[{number}]"
         if not isinstance(pair, dict):
@@ -197,7 +200,10 @@ def _book(pairs: list[Any], building: _Building) -> None:
                 None, f"{place} is not a pair", "an object with query_text, doc_id, judgements"
             )
             continue
-        query, document = one_line(plain(pair.get("query_text"))), plain(pair.get("doc_id")).strip()
+        query, document = (
+            collapse_spaces(json_to_text(pair.get("query_text"))),
+            json_to_text(pair.get("doc_id")).strip(),
+        )
         if not query or not document:
             building.mistakes.add(
                 None,
@@ -206,10 +212,15 @@ def _book(pairs: list[Any], building: _Building) -> None:
             )
             continue
         topic = building.names.of(query)
-        notes = {key: plain(pair[key]) for key in ("notes", "options") if pair.get(key)}
+        notes = {key: json_to_text(pair[key]) for key in ("notes", "options") if pair.get(key)}
         building.topics.setdefault(
             topic,
-            TopicRecord(topic, query, one_line(plain(pair.get("information_need"))), fields=notes),
+            TopicRecord(
+                topic,
+                query,
+                collapse_spaces(json_to_text(pair.get("information_need"))),
+                fields=notes,
+            ),
         )
         position = pair.get("position")
         rank = (
@@ -227,7 +238,7 @@ def _book(pairs: list[Any], building: _Building) -> None:
                 fields = json.loads(fields)
             except ValueError:
                 fields = {"text": fields}
-        building.document(document, *_fields(fields if isinstance(fields, dict) else {}))
+        building.document(document, *_split_fields(fields if isinstance(fields, dict) else {}))
         for judgement in pair.get("judgements") or []:
             if (
                 not isinstance(judgement, dict)
@@ -240,11 +251,13 @@ def _book(pairs: list[Any], building: _Building) -> None:
                 building.judge(None, place, (topic, document), judgement["rating"])
 
 
-def _fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+def _split_fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
     """(title, text, further fields). Without a field that is known as text, all of them but title
     and addresses are the text, by name."""
     fields = {
-        str(key): plain(value) for key, value in given.items() if value not in (None, "", [], {})
+        str(key): json_to_text(value)
+        for key, value in given.items()
+        if value not in (None, "", [], {})
     }
     lower = {key.lower(): key for key in reversed(fields)}
     title = next((fields.pop(lower[key]) for key in HEADLINES if key in lower), "")
@@ -254,12 +267,12 @@ def _fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
     )
     if text is None:
         text = "\n\n".join(
-            f"{key}: {value}" for key, value in fields.items() if key.lower() not in WITHOUT_TEXT
+            f"{key}: {value}" for key, value in fields.items() if key.lower() not in NON_TEXT_FIELDS
         )
-    return one_line(title), text, fields
+    return collapse_spaces(title), text, fields
 
 
-def _umbrela(line: int, record: Any, building: _Building) -> None:
+def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
     query = record.get("query") if isinstance(record, dict) else None
     candidates = record.get("candidates") if isinstance(record, dict) else None
     if (
@@ -276,8 +289,8 @@ def _umbrela(line: int, record: Any, building: _Building) -> None:
             line, "a record without query or candidates", '{"query": ..., "candidates": [...]}'
         )
         return
-    text = one_line(plain(query.get("text") if isinstance(query, dict) else query))
-    own = plain(query.get("qid")).strip() if isinstance(query, dict) else ""
+    text = collapse_spaces(json_to_text(query.get("text") if isinstance(query, dict) else query))
+    own = json_to_text(query.get("qid")).strip() if isinstance(query, dict) else ""
     if not text and not own:
         building.mistakes.add(line, "a query without text", "a text")
         return
@@ -293,8 +306,10 @@ def _umbrela(line: int, record: Any, building: _Building) -> None:
         place = f"candidate {rank}"
         whole = candidate if isinstance(candidate, dict) else {"doc": candidate}
         doc = whole.get("doc", {})
-        title, passage, fields = _fields(doc) if isinstance(doc, dict) else ("", plain(doc), {})
-        document = plain(whole.get("docid") or whole.get("doc_id")).strip()
+        title, passage, fields = (
+            _split_fields(doc) if isinstance(doc, dict) else ("", json_to_text(doc), {})
+        )
+        document = json_to_text(whole.get("docid") or whole.get("doc_id")).strip()
         if not document and passage.strip():
             document = "p-" + sha256(passage.encode("utf-8")).hexdigest()[:16]
             building.counted["passages without an id, named by a digest of their text: {n}"] += 1

@@ -12,19 +12,19 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import counted
-from assay.formats.errors import SHOWN, Problem
+from assay.counts import format_count
+from assay.formats.errors import MAX_SHOWN, FileProblem
 
 PAD = 32
 """Free bytes before and behind the text, so that a word can be taken at any token's end."""
 
-LONGEST_ID = 1024
+MAX_ID_BYTES = 1024
 """Bytes of the longest topic or document id."""
 
-BLANK_OR_COMMENT = re.compile(rb"(?:\s*+#[^\n]*+\n)*+\s*+")
-COMMENT = re.compile(rb"^[^\S\n]*+#", re.MULTILINE)
+BLANK_OR_COMMENT_PATTERN = re.compile(rb"(?:\s*+#[^\n]*+\n)*+\s*+")
+COMMENT_PATTERN = re.compile(rb"^[^\S\n]*+#", re.MULTILINE)
 
-WORD = np.dtype("<u8")
+WORD_TYPE = np.dtype("<u8")
 U = np.uint64
 
 np.empty(1 << 24, np.uint8)
@@ -32,17 +32,17 @@ np.empty(1 << 24, np.uint8)
 # mmap is dynamic) and does not ask the system for fresh, zeroed pages for each of the arrays below.
 
 
-class Problems:
+class ProblemList:
     """The mistakes of one file: the first 50, and how many there were."""
 
     def __init__(self) -> None:
-        self.first: list[Problem] = []
+        self.first: list[FileProblem] = []
         self.count = 0
 
     def add(self, line: int | None, problem: str, expected: str, text: str = "") -> None:
         self.count += 1
-        if len(self.first) < SHOWN:
-            self.first.append(Problem(line, problem, expected, text))
+        if len(self.first) < MAX_SHOWN:
+            self.first.append(FileProblem(line, problem, expected, text))
 
     def more(self, n: int) -> None:
         self.count += n
@@ -52,7 +52,7 @@ class Problems:
     ) -> None:
         """The tokens of a column at the rows that are `wrong`, each with its line."""
         places = np.flatnonzero(wrong)
-        shown = places[: max(SHOWN - len(self.first), 0)]
+        shown = places[: max(MAX_SHOWN - len(self.first), 0)]
         for row in shown.tolist():
             token = rows.token(row, column)[:80].decode("utf-8", "replace")
             self.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
@@ -60,7 +60,7 @@ class Problems:
 
     @property
     def full(self) -> bool:
-        return len(self.first) >= SHOWN
+        return len(self.first) >= MAX_SHOWN
 
 
 class TokenRows:
@@ -120,29 +120,29 @@ class TokenRows:
         )
 
 
-def skipped_lines(block: bytes) -> tuple[int, int, int]:
+def find_first_content(block: bytes) -> tuple[int, int, int]:
     """Where the first line is that is neither blank nor a comment. -> (its first byte, n_blank,
     n_comments before it)"""
-    skipped = BLANK_OR_COMMENT.match(block)
+    skipped = BLANK_OR_COMMENT_PATTERN.match(block)
     at = block.rfind(b"\n", 0, skipped.end() if skipped else 0) + 1
-    n_comments = len(COMMENT.findall(block, 0, at))
+    n_comments = len(COMMENT_PATTERN.findall(block, 0, at))
     return at, block.count(b"\n", 0, at) - n_comments, n_comments
 
 
-def comments_skipped(n: int) -> list[str]:
+def skipped_comments_note(n: int) -> list[str]:
     """The note on lines that begin with #, if there are any."""
     return (
-        [f"{counted(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"]
+        [f"{format_count(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"]
         if n
         else []
     )
 
 
-def rows(
+def find_rows(
     block: bytes,
     first_line: int,
     n_columns: int,
-    problems: Problems,
+    problems: ProblemList,
     *,
     expected: str,
     n_lines: int | None = None,
@@ -162,7 +162,7 @@ def rows(
     inner[:] = np.frombuffer(block, np.uint8)
     if n_lines is None:
         n_lines = int(np.count_nonzero(inner == 10))
-    regular = _regular(text, inner, n_lines, n_columns)
+    regular = _find_regular_tokens(text, inner, n_lines, n_columns)
     if regular is not None and not (
         comments and b"#" in block and (text[regular[0][:, 0] + 1] == ord("#")).any()
     ):
@@ -184,7 +184,7 @@ def rows(
         n_comments = int(hashed.sum())
     good = counts >= n_columns if more_columns else counts == n_columns
     wrong = np.flatnonzero(~good & (counts > 0))
-    room = max(SHOWN - len(problems.first), 0)
+    room = max(MAX_SHOWN - len(problems.first), 0)
     for at in wrong[:room]:
         begin = int(newlines[at - 1]) + 1 - PAD if at else 0
         line = block[begin : min(int(newlines[at]) - PAD, begin + 4096)].decode("utf-8", "replace")
@@ -207,7 +207,7 @@ def rows(
     )
 
 
-def _regular(
+def _find_regular_tokens(
     text: NDArray[np.uint8], inner: NDArray[np.uint8], n_lines: int, n_columns: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     """(one before each token, its end) where every line is `n_columns` tokens with one space or tab
@@ -231,11 +231,11 @@ def _regular(
 
 
 @cache
-def _keep_first(width: int) -> NDArray[np.uint64]:
+def _prefix_masks(width: int) -> NDArray[np.uint64]:
     """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8), so of
     tokens that are held to LONGEST_ID only"""
     keep = np.arange(width)[None, :] < np.arange(width + 1)[:, None]
-    return (keep * np.uint8(255)).astype(np.uint8).view(WORD)
+    return (keep * np.uint8(255)).astype(np.uint8).view(WORD_TYPE)
 
 
 def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) -> NDArray[np.uint64]:
@@ -247,10 +247,10 @@ def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) ->
     if len(places) and places[-1] > last:
         padded = np.concatenate((text, np.zeros(width, np.uint8)))
         windows = np.ndarray((len(text),), f"V{width}", padded, strides=(1,))
-    return windows[places].view(WORD).reshape(len(places), width // 8)
+    return windows[places].view(WORD_TYPE).reshape(len(places), width // 8)
 
 
-def strings(rows: TokenRows, column: int) -> NDArray[np.uint64]:
+def take_column(rows: TokenRows, column: int) -> NDArray[np.uint64]:
     """The tokens of a column as words of eight bytes, NUL behind the token. -> uint64 (n_rows,
     width / 8)"""
     starts, ends = rows.places(column)
@@ -259,7 +259,7 @@ def strings(rows: TokenRows, column: int) -> NDArray[np.uint64]:
     width = -(-longest // 8) * 8
     words = take_bytes(rows.text, starts, width)
     if shortest < width:
-        masks = _keep_first(width)
+        masks = _prefix_masks(width)
         if shortest == longest:
             words &= masks[longest]
         elif width == 8:
@@ -269,7 +269,7 @@ def strings(rows: TokenRows, column: int) -> NDArray[np.uint64]:
     return words
 
 
-def one_string(rows: TokenRows, column: int) -> bytes | None:
+def find_constant(rows: TokenRows, column: int) -> bytes | None:
     """The token that every row has in this column; None where they differ."""
     starts, ends = rows.places(column)
     length = int(ends[0] - starts[0])
@@ -277,17 +277,17 @@ def one_string(rows: TokenRows, column: int) -> bytes | None:
         return None
     width = -(-length // 8) * 8
     words = take_bytes(rows.text, starts, width)
-    words &= _keep_first(width)[length]
+    words &= _prefix_masks(width)[length]
     return rows.token(0, column) if (words == words[0]).all() else None
 
 
-def as_bytes(words: NDArray[np.uint64]) -> NDArray[np.bytes_]:
+def to_byte_strings(words: NDArray[np.uint64]) -> NDArray[np.bytes_]:
     """Words as one S array of the same memory."""
     width = words.shape[1] * 8
     return np.ascontiguousarray(words).view(f"S{width}").reshape(len(words))
 
 
-def changes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
+def find_changes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
     """Rows whose token differs from that of the row before; row 0 always. -> intp"""
     if len(words) == 0:
         return np.empty(0, np.intp)

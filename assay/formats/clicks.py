@@ -17,19 +17,19 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import counted
-from assay.formats.archives import DAMAGED, damaged, opened_zip
+from assay.counts import format_count
+from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
+    DelimitedRow,
     DelimitedTable,
-    FileMistakes,
-    Row,
-    column_names,
+    FileProblems,
     find_column,
+    normalise_names,
 )
 from assay.formats.errors import FormatError
-from assay.formats.opening import Source, source_name
+from assay.formats.opening import Source, display_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,27 +117,27 @@ def read_clicks(
     rank twice in what a session was shown for a topic, a click on a document or topic that `shown`
     does not have, or at another rank. A session may have several topics; each counts alone."""
     if shown is None:
-        return _one_file(path, name, max_bytes)
-    return _two_files(path, shown, name, shown_name, max_bytes)
+        return _read_one_file(path, name, max_bytes)
+    return _read_two_files(path, shown, name, shown_name, max_bytes)
 
 
-def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+def find_packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     """The names of a log of clicks and of the rankings that were shown in a zip archive of just
     these two; None where it is another."""
     try:
-        with opened_zip(path, source_name(path)) as archive:
+        with open_zip(path, display_name(path)) as archive:
             member_by_form: dict[bool, str] = {}
             files = [info.filename for info in archive.infolist() if not info.is_dir()]
             for name in files if len(files) == 2 else []:
                 with archive.open(name) as file:
-                    table = DelimitedTable(BytesIO(file.readline(MOST_HEADER)), name=name)
-                names = column_names(table.first.cells)
+                    table = DelimitedTable(BytesIO(file.readline(MAX_HEADER)), name=name)
+                names = normalise_names(table.first.cells)
                 if all(
                     find_column(names, wanted) is not None
                     for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)
                 ):
                     member_by_form[find_column(names, SESSION) is not None] = name
-    except (*DAMAGED, FormatError, OSError, ValueError, IndexError):
+    except (*ARCHIVE_ERRORS, FormatError, OSError, ValueError, IndexError):
         # the last two: places before the begin of the archive, names in no encoding, a file without
         # a name
         return None
@@ -147,16 +147,16 @@ def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
 def read_packed_clicks(
     path: str | os.PathLike[str], *, max_bytes: int | None = None
 ) -> ClickCounts:
-    """The counts of a zip archive that `packed_clicks` knows. max_bytes: of each of its files,
+    """The counts of a zip archive that `find_packed_clicks` knows. max_bytes: of each of its files,
     unpacked. FormatError as `read_clicks`."""
-    names = packed_clicks(path)
+    names = find_packed_clicks(path)
     if names is None:
         raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
     clicks, shown = names
-    called = source_name(path)
+    called = display_name(path)
     try:
         with (
-            opened_zip(path, called) as archive,
+            open_zip(path, called) as archive,
             archive.open(clicks) as log,
             archive.open(shown) as rankings,
         ):
@@ -167,15 +167,15 @@ def read_packed_clicks(
                 shown_name=shown,
                 max_bytes=max_bytes,
             )
-    except DAMAGED as error:
-        raise damaged(called, error) from None
+    except ARCHIVE_ERRORS as error:
+        raise damaged_archive_error(called, error) from None
 
 
-MOST_HEADER = 1 << 16
+MAX_HEADER = 1 << 16
 
 
-def _columns(table: DelimitedTable, *wanted: tuple[str, ...]) -> list[int]:
-    names = column_names(table.first.cells)
+def _find_columns(table: DelimitedTable, *wanted: tuple[str, ...]) -> list[int]:
+    names = normalise_names(table.first.cells)
     places = [find_column(names, options) for options in wanted]
     missing = [options[0] for options, place in zip(wanted, places, strict=True) if place is None]
     if missing:
@@ -187,8 +187,8 @@ def _columns(table: DelimitedTable, *wanted: tuple[str, ...]) -> list[int]:
     return [place for place in places if place is not None]
 
 
-def _row_wrong(
-    row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: FileMistakes
+def _check_row(
+    row: DelimitedRow, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: FileProblems
 ) -> bool:
     text = table.delimiter.join(row.cells)
     if len(row.cells) != len(table.first.cells):
@@ -218,10 +218,10 @@ SESSION, RANK, CLICKED = (
 )
 
 
-class _Sessions:
+class _ClickSessions:
     """For each (session, topic): the rank of what was shown, and what was clicked."""
 
-    def __init__(self, mistakes: FileMistakes) -> None:
+    def __init__(self, mistakes: FileProblems) -> None:
         self.seen: dict[tuple[str, str], None] = {}
         self.shown: dict[tuple[str, str], dict[str, int]] = {}
         self.clicked: dict[tuple[str, str], set[str]] = {}
@@ -237,15 +237,15 @@ class _Sessions:
         self.mistakes.raise_any()
 
 
-def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
+def _read_one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
     table = DelimitedTable(path, name=name, max_bytes=max_bytes)
-    session, topic, document, rank, clicked = _columns(
+    session, topic, document, rank, clicked = _find_columns(
         table, SESSION, TOPIC_NAMES, DOCUMENT_NAMES, RANK, CLICKED
     )
-    mistakes = FileMistakes(table.name)
-    sessions = _Sessions(mistakes)
+    mistakes = FileProblems(table.name)
+    sessions = _ClickSessions(mistakes)
     for row in table:
-        if _row_wrong(row, table, rank, (session, topic, document), mistakes):
+        if _check_row(row, table, rank, (session, topic, document), mistakes):
             continue
         cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
         key, place = (cells[session], cells[topic]), int(cells[rank])
@@ -276,16 +276,18 @@ def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCou
     return counts.result(table.name, sessions.n_sessions, [])
 
 
-def _two_files(
+def _read_two_files(
     path: Source, shown: Source, name: str | None, shown_name: str | None, max_bytes: int | None
 ) -> ClickCounts:
-    rankings = _rankings(shown, shown_name, max_bytes)
+    rankings = _read_rankings(shown, shown_name, max_bytes)
     table = DelimitedTable(path, name=name, max_bytes=max_bytes)
-    session, topic, rank, document = _columns(table, SESSION, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
-    mistakes = FileMistakes(table.name)
-    sessions = _Sessions(mistakes)
+    session, topic, rank, document = _find_columns(
+        table, SESSION, TOPIC_NAMES, RANK, DOCUMENT_NAMES
+    )
+    mistakes = FileProblems(table.name)
+    sessions = _ClickSessions(mistakes)
     for row in table:
-        if _row_wrong(row, table, rank, (session, topic), mistakes):
+        if _check_row(row, table, rank, (session, topic), mistakes):
             continue
         cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
         ranking, place = rankings.get(cells[topic]), int(cells[rank])
@@ -322,7 +324,7 @@ def _two_files(
     warnings = (
         [
             (
-                f"{counted(unseen, 'topic')} of the rankings shown without a session "
+                f"{format_count(unseen, 'topic')} of the rankings shown without a session "
                 f"{'is' if unseen == 1 else 'are'} left out"
             )
         ]
@@ -332,14 +334,16 @@ def _two_files(
     return counts.result(table.name, sessions.n_sessions, warnings)
 
 
-def _rankings(shown: Source, name: str | None, max_bytes: int | None) -> dict[str, dict[str, int]]:
+def _read_rankings(
+    shown: Source, name: str | None, max_bytes: int | None
+) -> dict[str, dict[str, int]]:
     table = DelimitedTable(shown, name=name, max_bytes=max_bytes)
-    topic, rank, document = _columns(table, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
-    mistakes = FileMistakes(table.name)
+    topic, rank, document = _find_columns(table, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
+    mistakes = FileProblems(table.name)
     rankings: dict[str, dict[str, int]] = {}
     places: set[tuple[str, int]] = set()
     for row in table:
-        if _row_wrong(row, table, rank, (topic, document), mistakes):
+        if _check_row(row, table, rank, (topic, document), mistakes):
             continue
         cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
         ranking, place = rankings.setdefault(cells[topic], {}), int(cells[rank])

@@ -7,28 +7,28 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.formats.errors import SHOWN, FormatError, Problem
-from assay.formats.opening import LONGEST_DOCUMENT, Source, lines, source_name
+from assay.formats.errors import MAX_SHOWN, FileProblem, FormatError
+from assay.formats.opening import MAX_DOCUMENT_BYTES, Source, display_name, iterate_lines
 
-csv.field_size_limit(max(csv.field_size_limit(), LONGEST_DOCUMENT))
+csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES))
 
 
-class Row(NamedTuple):
+class DelimitedRow(NamedTuple):
     line: int
     cells: list[str]
 
 
-class FileMistakes:
+class FileProblems:
     """Problems of one file while it is read: the first 50, and how many."""
 
     def __init__(self, file: str) -> None:
         self.file, self.count = file, 0
-        self.first: list[Problem] = []
+        self.first: list[FileProblem] = []
 
     def add(self, line: int | None, problem: str, expected: str, text: str = "") -> None:
         self.count += 1
-        if len(self.first) < SHOWN:
-            self.first.append(Problem(line, problem, expected, text))
+        if len(self.first) < MAX_SHOWN:
+            self.first.append(FileProblem(line, problem, expected, text))
 
     def raise_any(self) -> None:
         if self.count:
@@ -52,8 +52,8 @@ class DelimitedTable:
         quoting: bool = True,
         max_bytes: int | None = None,
     ) -> None:
-        self.name = source_name(source, name)
-        self._lines = lines(source, name=self.name, max_bytes=max_bytes)
+        self.name = display_name(source, name)
+        self._lines = iterate_lines(source, name=self.name, max_bytes=max_bytes)
         self._quoting = quoting
         number, text = 0, ""
         for number, text in self._lines:  # noqa: B007 - the line found is used after the loop
@@ -70,12 +70,12 @@ class DelimitedTable:
             )
         self.first = first
 
-    def _read(self, number: int, text: str) -> Iterator[Row]:
+    def _read(self, number: int, text: str) -> Iterator[DelimitedRow]:
         if not self._quoting:
-            yield Row(number, text.split(self.delimiter))
+            yield DelimitedRow(number, text.split(self.delimiter))
             for number, text in self._lines:
                 if text.strip():
-                    yield Row(number, text.split(self.delimiter))
+                    yield DelimitedRow(number, text.split(self.delimiter))
             return
         at = [number]
 
@@ -90,7 +90,7 @@ class DelimitedTable:
         try:
             for cells in reader:
                 if any(cells):
-                    yield Row(begin, cells)
+                    yield DelimitedRow(begin, cells)
                 begin = at[0] + 1
         except csv.Error as error:
             raise FormatError.single(
@@ -100,12 +100,12 @@ class DelimitedTable:
                 "quotes that are closed, doubled inside",
             ) from None
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[DelimitedRow]:
         """The rows after the first."""
         return self._rows
 
 
-def column_names(cells: Iterable[str]) -> list[str]:
+def normalise_names(cells: Iterable[str]) -> list[str]:
     """Header cells in one spelling: trimmed, lower case, spaces and hyphens as underscores."""
     return [cell.strip().lower().replace("-", "_").replace(" ", "_") for cell in cells]
 
@@ -131,11 +131,11 @@ TOPIC_NAMES = (
 DOCUMENT_NAMES = ("document", "document_id", "doc_id", "docid", "documentid", "docno", "corpus_id")
 
 
-RUN_AS_FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
+FORMULA_STARTS = frozenset("=+-@\t\r\n＝＋－＠")
 """First characters of cells that one spreadsheet or another runs; the last four are those of East
 Asian keyboards."""
 
 
-def harmless(cell: str) -> str:
+def escape_formula(cell: str) -> str:
     """The cell with an apostrophe before what a spreadsheet would take for a formula."""
-    return f"'{cell}" if cell[:1] in RUN_AS_FORMULA else cell
+    return f"'{cell}" if cell[:1] in FORMULA_STARTS else cell

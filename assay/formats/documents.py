@@ -16,20 +16,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.formats.archives import Member, is_tar, tar_members, zip_members
-from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
-from assay.formats.errors import SHOWN, FormatError
-from assay.formats.markup import html_text, one_line, tagged_fields
+from assay.formats.archives import ArchiveMember, is_tar, iterate_tar, iterate_zip
+from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
+from assay.formats.errors import MAX_SHOWN, FormatError
+from assay.formats.markup import collapse_spaces, extract_html_text, parse_tagged_fields
 from assay.formats.opening import (
-    LONGEST_DOCUMENT,
-    ZIPPED,
-    Peeked,
+    MAX_DOCUMENT_BYTES,
+    ZIP_ARCHIVE,
+    PeekableStream,
     Source,
-    lines,
-    source_name,
-    unreadable,
+    detect_unreadable,
+    display_name,
+    iterate_lines,
 )
-from assay.formats.topics import json_lines, plain, smart_records
+from assay.formats.topics import iterate_json_lines, iterate_smart_records, json_to_text
 
 ID_NAMES = (
     "_id",
@@ -54,12 +54,12 @@ TEXT_NAMES = (
     "segment",
     "document_text",
 )
-BEGIN = re.compile(r"<doc(\s[^<>]*)?>", re.IGNORECASE)
-END = re.compile(r"</doc\s*>", re.IGNORECASE)
-HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|title|pre|div|p)\b", re.IGNORECASE)
-LARGEST_PAGE = 1 << 23
+BEGIN_PATTERN = re.compile(r"<doc(\s[^<>]*)?>", re.IGNORECASE)
+END_PATTERN = re.compile(r"</doc\s*>", re.IGNORECASE)
+HTML_PATTERN = re.compile(r"<(?:!doctype\s+html|html|head|body|title|pre|div|p)\b", re.IGNORECASE)
+MAX_PAGE_BYTES = 1 << 23
 """Characters of an HTML page."""
-WITHOUT_HEADER = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "text")}
+HEADERLESS_COLUMNS = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "text")}
 
 
 class DocumentRecord(NamedTuple):
@@ -85,10 +85,10 @@ def read_documents(
     the first, a line that is no JSON object, `<DOC>` without end, no document at all, and what
     `opening` and `archives` refuse. HTML becomes readable text; it stays untrusted text that
     whoever shows it must escape."""
-    called = source_name(path, name)
-    mistakes = FileMistakes(called)
-    ids = _Ids()
-    for document in _documents(path, called, max_bytes, mistakes):
+    called = display_name(path, name)
+    mistakes = FileProblems(called)
+    ids = _SeenIds()
+    for document in _iterate_documents(path, called, max_bytes, mistakes):
         if not document.document:
             mistakes.add(
                 document.line,
@@ -113,7 +113,7 @@ def read_documents(
     mistakes.raise_any()
 
 
-class _Ids:
+class _SeenIds:
     """Which ids there were: 64 bits of a hash each, so that millions fit."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class _Ids:
         )
         self.lines.append(document.line)
 
-    def report(self, mistakes: FileMistakes) -> None:
+    def report(self, mistakes: FileProblems) -> None:
         hashes = np.frombuffer(self.hashes, np.uint64) if self.hashes else np.empty(0, np.uint64)
         ordered = np.sort(hashes)
         if not (ordered[1:] == ordered[:-1]).any():
@@ -137,47 +137,47 @@ class _Ids:
         same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
         first = order[np.searchsorted(hashes[order], hashes[order[same + 1]])]
         pairs = sorted(zip(order[same + 1].tolist(), first.tolist(), strict=True))
-        for row, before in pairs[: max(SHOWN - len(mistakes.first), 0)]:
+        for row, before in pairs[: max(MAX_SHOWN - len(mistakes.first), 0)]:
             mistakes.add(
                 self.lines[row],
                 f"a document's id is there twice (first in line {self.lines[before]})",
                 "each id once",
             )
-        mistakes.count += max(len(pairs) - SHOWN, 0)
+        mistakes.count += max(len(pairs) - MAX_SHOWN, 0)
 
 
-def _documents(
-    path: Source, called: str, max_bytes: int | None, mistakes: FileMistakes
+def _iterate_documents(
+    path: Source, called: str, max_bytes: int | None, mistakes: FileProblems
 ) -> Iterator[DocumentRecord]:
     if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _is_zip(path):
         with open(path, "rb") as file:
-            what = unreadable(file.read(4096))
-        if what is not None and what != ZIPPED:
+            what = detect_unreadable(file.read(4096))
+        if what is not None and what != ZIP_ARCHIVE:
             raise FormatError.single(called, None, what.problem, what.expected)
-        for member in zip_members(Path(path), called, max_bytes=max_bytes):
-            yield from _member(member, mistakes)
+        for member in iterate_zip(Path(path), called, max_bytes=max_bytes):
+            yield from _read_member(member, mistakes)
         return
-    stream = Peeked(path, name=called, max_bytes=max_bytes)
+    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
     head = stream.head.lstrip()
     if is_tar(stream.head):
-        for member in tar_members(stream):
-            yield from _member(member, mistakes)
+        for member in iterate_tar(stream):
+            yield from _read_member(member, mistakes)
     elif head[:1] == b"{":
-        yield from _json(stream, mistakes)
+        yield from _read_json_lines(stream, mistakes)
     elif head[:1] == b"<":
         text = head.decode("utf-8", "replace")
-        if not BEGIN.search(text) and HTML.search(text[:2000]):
-            content = stream.exactly(LONGEST_DOCUMENT)
-            yield from _member(Member(Path(called).name, content, 1), mistakes)
+        if not BEGIN_PATTERN.search(text) and HTML_PATTERN.search(text[:2000]):
+            content = stream.exactly(MAX_DOCUMENT_BYTES)
+            yield from _read_member(ArchiveMember(Path(called).name, content, 1), mistakes)
         else:
-            yield from _trec(stream, mistakes)
+            yield from _read_trec(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
-        for line, identifier, fields in smart_records(stream, called):
+        for line, identifier, fields in iterate_smart_records(stream, called):
             yield DocumentRecord(
-                identifier, one_line(fields.pop("t", "")), fields.pop("w", ""), fields, line
+                identifier, collapse_spaces(fields.pop("t", "")), fields.pop("w", ""), fields, line
             )
     else:
-        yield from _delimited(stream, head, mistakes)
+        yield from _read_delimited(stream, head, mistakes)
 
 
 def _is_zip(path: str | os.PathLike[str]) -> bool:
@@ -185,11 +185,11 @@ def _is_zip(path: str | os.PathLike[str]) -> bool:
         return file.read(4) == b"PK\x03\x04"
 
 
-def _member(member: Member, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
+def _read_member(member: ArchiveMember, mistakes: FileProblems) -> Iterator[DocumentRecord]:
     """A file of an archive as a document. Its id is its name without suffix."""
     if not member.name or member.name.startswith("."):
         return
-    if what := unreadable(member.content):
+    if what := detect_unreadable(member.content):
         mistakes.add(member.number, f"{member.name} is {what.problem}", what.expected)
         return
     try:
@@ -208,24 +208,24 @@ def _member(member: Member, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     if not stem:
         stem, suffix = member.name, ""
     if suffix.lower() in ("html", "htm", "xhtml") or (
-        suffix.lower() not in ("txt", "text", "md") and HTML.search(text[:2000])
+        suffix.lower() not in ("txt", "text", "md") and HTML_PATTERN.search(text[:2000])
     ):
-        if len(text) > LARGEST_PAGE:
+        if len(text) > MAX_PAGE_BYTES:
             mistakes.add(
                 member.number,
                 f"{member.name} is a page of {len(text)} characters",
-                f"at most {LARGEST_PAGE}",
+                f"at most {MAX_PAGE_BYTES}",
             )
             return
-        title, text = html_text(text)
+        title, text = extract_html_text(text)
         yield DocumentRecord(stem, title, text, {}, member.number)
     else:
         yield DocumentRecord(stem, "", text.replace("\r\n", "\n").strip(), {}, member.number)
 
 
-def _json(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
-    for line, value in json_lines(stream, mistakes):
-        fields = {key: plain(cell) for key, cell in value.items() if cell is not None}
+def _read_json_lines(stream: PeekableStream, mistakes: FileProblems) -> Iterator[DocumentRecord]:
+    for line, value in iterate_json_lines(stream, mistakes):
+        fields = {key: json_to_text(cell) for key, cell in value.items() if cell is not None}
         lower = {key.lower(): key for key in reversed(fields)}
         document = next((fields.pop(lower[key]) for key in ID_NAMES if key in lower), "")
         title = next(
@@ -240,42 +240,42 @@ def _json(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
             (fields.pop(lower[key]) for key in TEXT_NAMES if key in lower and lower[key] in fields),
             "",
         )
-        yield DocumentRecord(document.strip(), one_line(title), text, fields, line)
+        yield DocumentRecord(document.strip(), collapse_spaces(title), text, fields, line)
 
 
-def _trec(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
+def _read_trec(stream: PeekableStream, mistakes: FileProblems) -> Iterator[DocumentRecord]:
     begin, size = 0, 0
     parts: list[str] = []
-    for line, text in lines(stream, name=mistakes.file):
+    for line, text in iterate_lines(stream, name=mistakes.file):
         at = 0
         while True:
             if not begin:
-                begin_tag = BEGIN.search(text, at)
+                begin_tag = BEGIN_PATTERN.search(text, at)
                 if begin_tag is None:
                     break
                 begin, at, parts, size = line, begin_tag.end(), [], 0
-            end = END.search(text, at)
+            end = END_PATTERN.search(text, at)
             part = text[at : end.start()] if end else text[at:]
             parts.append(part)
             size += len(part) + 1
-            if size > LONGEST_DOCUMENT:
+            if size > MAX_DOCUMENT_BYTES:
                 raise FormatError.single(
                     mistakes.file,
                     begin,
-                    f"a document of more than {LONGEST_DOCUMENT} characters",
+                    f"a document of more than {MAX_DOCUMENT_BYTES} characters",
                     "shorter ones",
                 )
             if end is None:
                 break
-            yield _tagged("\n".join(parts), begin)
+            yield _read_tagged("\n".join(parts), begin)
             begin, at = 0, end.end()
     if begin:
         mistakes.add(begin, "<DOC> without </DOC>", "</DOC> at the end of each document")
 
 
-def _tagged(record: str, line: int) -> DocumentRecord:
+def _read_tagged(record: str, line: int) -> DocumentRecord:
     named: dict[str, list[str]] = {}
-    for key, value in tagged_fields(record):
+    for key, value in parse_tagged_fields(record):
         named.setdefault(key, []).append(value)
     document = next((named.pop(key)[0] for key in ID_NAMES if key in named), "")
     title = next((" ".join(named.pop(key)) for key in TITLE_NAMES if key in named), "")
@@ -284,21 +284,23 @@ def _tagged(record: str, line: int) -> DocumentRecord:
     paragraphs = named.pop("p", [])
     text = "\n\n".join([*body, *paragraphs, *loose]) if body else "\n\n".join([*loose, *paragraphs])
     return DocumentRecord(
-        one_line(document),
-        one_line(title),
+        collapse_spaces(document),
+        collapse_spaces(title),
         text.strip(),
         {key: "\n".join(value) for key, value in named.items()},
         line,
     )
 
 
-def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
+def _read_delimited(
+    stream: PeekableStream, head: bytes, mistakes: FileProblems
+) -> Iterator[DocumentRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     tabs = "\t" in first
     table = DelimitedTable(
         stream, name=mistakes.file, delimiter="\t" if tabs else ",", quoting=not tabs
     )
-    names = column_names(table.first.cells)
+    names = normalise_names(table.first.cells)
     n_columns = len(names)
     document = find_column(names, ID_NAMES)
     if document is None and not tabs:
@@ -311,7 +313,7 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
         )
     rows = table
     if document is None or n_columns < 2:
-        labels = WITHOUT_HEADER.get(n_columns)
+        labels = HEADERLESS_COLUMNS.get(n_columns)
         if labels is None:
             raise FormatError.single(
                 table.name,
@@ -321,7 +323,7 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
                 first,
             )
         names, document = ["", *labels], 0
-        yield _row(table.first.line, table.first.cells, names, 0)
+        yield _read_row(table.first.line, table.first.cells, names, 0)
     for line, cells in rows:
         if len(cells) != n_columns:
             mistakes.add(
@@ -331,10 +333,10 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
                 table.delimiter.join(cells)[:400],
             )
             continue
-        yield _row(line, cells, names, document)
+        yield _read_row(line, cells, names, document)
 
 
-def _row(line: int, cells: list[str], names: list[str], document: int) -> DocumentRecord:
+def _read_row(line: int, cells: list[str], names: list[str], document: int) -> DocumentRecord:
     fields = {
         key or f"column_{k + 1}": cell
         for k, (key, cell) in enumerate(zip(names, cells, strict=True))
@@ -346,4 +348,4 @@ def _row(line: int, cells: list[str], names: list[str], document: int) -> Docume
         kept = ("language", "url")
         text = "\n\n".join(cell for key, cell in fields.items() if key not in kept and cell)
         fields = {key: cell for key, cell in fields.items() if key in kept}
-    return DocumentRecord(cells[document].strip(), one_line(title), text, fields, line)
+    return DocumentRecord(cells[document].strip(), collapse_spaces(title), text, fields, line)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-SHOWN = 50
+MAX_SHOWN = 50
 """How many problems of one file are kept and shown; the rest is counted."""
 
 
-class Problem(NamedTuple):
+class FileProblem(NamedTuple):
     """One mistake in a file. `line` counts from 1; None where the file as a whole is wrong."""
 
     line: int | None
@@ -25,24 +25,24 @@ class Problem(NamedTuple):
 class FormatError(Exception):
     """A file that cannot be read: where, what is wrong, what was expected."""
 
-    def __init__(self, file: str, problems: list[Problem], count: int | None = None) -> None:
+    def __init__(self, file: str, problems: list[FileProblem], count: int | None = None) -> None:
         self.file = file
         self.count = len(problems) if count is None else count
-        self.problems = problems[:SHOWN]
+        self.problems = problems[:MAX_SHOWN]
         super().__init__("\n".join(self.lines()))
 
     @classmethod
     def single(
         cls, file: str, line: int | None, problem: str, expected: str, text: str = ""
     ) -> FormatError:
-        return cls(file, [Problem(line, problem, expected, text)])
+        return cls(file, [FileProblem(line, problem, expected, text)])
 
     def lines(self) -> list[str]:
         """`file:line: what is wrong, what was expected`, one a problem, and the count of the
         rest."""
         shown = [
-            f"{_printable(self.file)}:{p.line or 1}: {_printable(p.problem)}, expected {p.expected}"
-            + (f": {_excerpt(p.text)}" if p.text else "")
+            f"{_make_printable(self.file)}:{p.line or 1}: {_make_printable(p.problem)}, expected {p.expected}"
+            + (f": {_shorten(p.text)}" if p.text else "")
             for p in self.problems
         ]
         if self.count > len(self.problems):
@@ -52,11 +52,11 @@ class FormatError(Exception):
         return shown
 
 
-def _printable(text: str) -> str:
+def _make_printable(text: str) -> str:
     """The text on one line, without what a terminal would obey."""
     return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in text)
 
 
-def _excerpt(text: str, length: int = 160) -> str:
+def _shorten(text: str, length: int = 160) -> str:
     """The line's text, short enough for a terminal."""
-    return _printable(text if len(text) <= length else text[:length] + "…")
+    return _make_printable(text if len(text) <= length else text[:length] + "…")

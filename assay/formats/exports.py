@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import IO, Any, NamedTuple
 
-from assay.formats.delimited import harmless
+from assay.formats.delimited import escape_formula
 from assay.formats.topics import TopicRecord
-from assay.pools.hygiene import Removal
+from assay.pools.hygiene import ProposedRemoval
 
 FIRA_LEVELS = (
     "0_NOT_RELEVANT",
@@ -101,12 +101,12 @@ class RawJudgement(NamedTuple):
     note: str = ""
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     """The text on one line, for formats without quoting."""
     return " ".join(text.split())
 
 
-def time_text(moment: datetime | None) -> str:
+def format_time(moment: datetime | None) -> str:
     """UTC to the millisecond; empty for None."""
     return (
         ""
@@ -117,13 +117,13 @@ def time_text(moment: datetime | None) -> str:
 
 def write_topics(topics: Iterable[TopicRecord], out: IO[str]) -> None:
     """`id<TAB>text`, without header."""
-    out.writelines(f"{topic.topic}\t{_flat(topic.text)}\n" for topic in topics)
+    out.writelines(f"{topic.topic}\t{_flatten(topic.text)}\n" for topic in topics)
 
 
-def write_removed(removed: Iterable[Removal], out: IO[str]) -> None:
+def write_removed(removed: Iterable[ProposedRemoval], out: IO[str]) -> None:
     """`topic text reason same_as`, tab-separated with this header."""
     out.write("topic\ttext\treason\tsame_as\n")
-    out.writelines(f"{r.topic}\t{_flat(r.text)}\t{r.reason}\t{r.same_as}\n" for r in removed)
+    out.writelines(f"{r.topic}\t{_flatten(r.text)}\t{r.reason}\t{r.same_as}\n" for r in removed)
 
 
 def write_raw_judgements(
@@ -138,11 +138,11 @@ def write_raw_judgements(
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     rows.writerow(RAW_COLUMNS)
     for j in judgements:
-        texts = raw_cells(j)
-        rows.writerow([harmless(cell) for cell in texts] if spreadsheet else texts)
+        texts = format_raw_cells(j)
+        rows.writerow([escape_formula(cell) for cell in texts] if spreadsheet else texts)
 
 
-def raw_cells(j: RawJudgement) -> list[str]:
+def format_raw_cells(j: RawJudgement) -> list[str]:
     """The texts of RAW_COLUMNS."""
     spans = ";".join(f"{begin}-{end}" for begin, end in j.spans)
     cells = [
@@ -158,8 +158,8 @@ def raw_cells(j: RawJudgement) -> list[str]:
         j.idle_ms,
         j.hidden_ms,
         j.total_ms,
-        time_text(j.served_at),
-        time_text(j.judged_at),
+        format_time(j.served_at),
+        format_time(j.judged_at),
         j.guideline_version,
         j.lease_id,
         j.device,
@@ -233,7 +233,9 @@ class BookPair(NamedTuple):
     judgements: Sequence[tuple[str, int | None, str]] = ()
 
 
-def quepid_book(name: str, pairs: Iterable[BookPair], *, grades: Sequence[str]) -> dict[str, Any]:
+def make_quepid_book(
+    name: str, pairs: Iterable[BookPair], *, grades: Sequence[str]
+) -> dict[str, Any]:
     """A Quepid book for `json.dump`. grades: the names of the scale from 0."""
     return {
         "name": name,
@@ -269,7 +271,7 @@ def quepid_book(name: str, pairs: Iterable[BookPair], *, grades: Sequence[str]) 
 def write_quepid_book(
     name: str, pairs: Iterable[BookPair], out: IO[str], *, grades: Sequence[str]
 ) -> None:
-    json.dump(quepid_book(name, pairs, grades=grades), out, ensure_ascii=False, indent=1)
+    json.dump(make_quepid_book(name, pairs, grades=grades), out, ensure_ascii=False, indent=1)
     out.write("\n")
 
 
@@ -288,5 +290,5 @@ def write_quepid_snapshot(
         ("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position")
     )
     for query, document, position in rows:
-        cells = [name, time_text(time), str(case), query, document, str(position)]
-        table.writerow([harmless(cell) for cell in cells] if spreadsheet else cells)
+        cells = [name, format_time(time), str(case), query, document, str(position)]
+        table.writerow([escape_formula(cell) for cell in cells] if spreadsheet else cells)

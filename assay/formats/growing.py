@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Growing:
+class GrowableArray:
     """An array that rows are added to, without a second copy at the end. Rows may have several
     words; narrower ones are widened by 0."""
 

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from assay.counts import counted
+from assay.counts import format_count
 
 ANNOTATOR_NAMES = (
     "annotator",
@@ -23,7 +23,7 @@ GRADE_NAMES = ("grade", "judgement", "judgment", "rating", "relevance", "label")
 TRUE, FALSE = ("1", "true", "yes"), ("", "0", "false", "no")
 
 
-class JudgementOfFile(NamedTuple):
+class FileJudgement(NamedTuple):
     line: int
     topic: str
     document: str
@@ -35,7 +35,7 @@ class JudgementOfFile(NamedTuple):
     gold: bool = False
 
 
-class Invalid(ValueError):
+class InvalidCell(ValueError):
     """A cell that cannot be read: (what is wrong, what was expected)."""
 
     def __init__(self, problem: str, expected: str) -> None:
@@ -43,7 +43,7 @@ class Invalid(ValueError):
         self.problem, self.expected = problem, expected
 
 
-class Warnings:
+class WarningCounter:
     """Warnings with how often."""
 
     def __init__(self) -> None:
@@ -61,29 +61,29 @@ class Warnings:
 
     def texts(self) -> list[str]:
         return [*self.said] + [
-            f"{counted(n, noun, one, many)} {what}"
+            f"{format_count(n, noun, one, many)} {what}"
             for (noun, one, many, what), n in self.counts.items()
         ]
 
 
-def id_in(cell: str, what: str) -> str:
+def parse_id(cell: str, what: str) -> str:
     cell = cell.strip()
     if not cell:
-        raise Invalid(f"no {what}", f"a {what}")
+        raise InvalidCell(f"no {what}", f"a {what}")
     return cell
 
 
-def grade_in_cell(cell: str) -> int:
+def parse_grade(cell: str) -> int:
     """2.0 is 2: Quepid and pandas write grades so."""
     text = cell.strip().removesuffix(".0")
     if not (
         text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9
     ):
-        raise Invalid(f"grade {cell!r}" if cell.strip() else "no grade", "a whole number")
+        raise InvalidCell(f"grade {cell!r}" if cell.strip() else "no grade", "a whole number")
     return int(text)
 
 
-def seconds_in(cell: str) -> float:
+def parse_seconds(cell: str) -> float:
     text = cell.strip()
     if not text:
         return math.nan
@@ -92,32 +92,32 @@ def seconds_in(cell: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0 or "_" in text:
-        raise Invalid(f"{cell!r} is not a time", "a number of at least 0, or nothing")
+        raise InvalidCell(f"{cell!r} is not a time", "a number of at least 0, or nothing")
     return value
 
 
-LATEST_MOMENT = 1e11
+MAX_MOMENT = 1e11
 """Seconds since 1970 that reach into the year 5138: beyond them a column holds milliseconds, of
 which ours makes a campaign of fifty thousand years."""
 
 
-def moment_in(cell: str) -> float:
+def parse_moment(cell: str) -> float:
     """Seconds since 1970; NaN for nothing."""
-    value = seconds_in(cell)
-    if value >= LATEST_MOMENT:
-        raise Invalid(
+    value = parse_seconds(cell)
+    if value >= MAX_MOMENT:
+        raise InvalidCell(
             f"{cell.strip()} is no time in seconds since 1970, but perhaps one in milliseconds",
             "seconds, or ISO 8601 such as 2021-03-04T10:30:00Z",
         )
     return value
 
 
-def time_in(cell: str, warnings: Warnings) -> float:
+def parse_time(cell: str, warnings: WarningCounter) -> float:
     text = cell.strip()
     if not text:
         return math.nan
     if text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) != 8:
-        return moment_in(text)
+        return parse_moment(text)
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
@@ -125,15 +125,15 @@ def time_in(cell: str, warnings: Warnings) -> float:
             moment = moment.replace(tzinfo=UTC)
         return moment.timestamp()
     except (ValueError, OverflowError):
-        raise Invalid(
+        raise InvalidCell(
             f"{cell!r} is not a date and time", "ISO 8601 such as 2021-03-04T10:30:00Z"
         ) from None
 
 
-def flag_in(cell: str, what: str) -> bool:
+def parse_flag(cell: str, what: str) -> bool:
     text = cell.strip().lower()
     if text in TRUE:
         return True
     if text in FALSE:
         return False
-    raise Invalid(f"{what} {cell!r}", "0 or 1")
+    raise InvalidCell(f"{what} {cell!r}", "0 or 1")

@@ -14,32 +14,32 @@ from typing import Any
 import numpy as np
 
 from assay.column_types import JudgementColumns
-from assay.formats.added import added_reader
+from assay.formats.added import find_plugin_reader
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
+    DelimitedRow,
     DelimitedTable,
-    FileMistakes,
-    Row,
-    column_names,
+    FileProblems,
     find_column,
+    normalise_names,
 )
 from assay.formats.errors import FormatError
 from assay.formats.judgement_cells import (
     ANNOTATOR_NAMES,
     GRADE_NAMES,
-    Invalid,
-    JudgementOfFile,
-    Warnings,
-    flag_in,
-    grade_in_cell,
-    id_in,
-    moment_in,
-    seconds_in,
-    time_in,
+    FileJudgement,
+    InvalidCell,
+    WarningCounter,
+    parse_flag,
+    parse_grade,
+    parse_id,
+    parse_moment,
+    parse_seconds,
+    parse_time,
 )
-from assay.formats.labelling_tools import is_potato, label_studio, potato
-from assay.formats.opening import Peeked, Source, read_json, source_name
+from assay.formats.labelling_tools import is_potato, load_label_studio, potato_reader
+from assay.formats.opening import PeekableStream, Source, display_name, read_json
 
 FIRA_GRADES = {
     "0_NOT_RELEVANT": 0,
@@ -48,7 +48,7 @@ FIRA_GRADES = {
     "3_PERFECT_ANSWER": 3,
     "-1_MISLEADING_ANSWER": 0,
 }
-MISLEADING = "-1_MISLEADING_ANSWER"
+MISLEADING_LEVEL = "-1_MISLEADING_ANSWER"
 
 
 def read_judgements(
@@ -66,44 +66,48 @@ def read_judgements(
     the scale, seconds that are negative or no number, a time that is none, no row at all. Warned
     about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped),
     times without offset, grades that never use 0."""
-    if reader := added_reader("judgements", path):
+    if reader := find_plugin_reader("judgements", path):
         added: JudgementColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added
-    called = source_name(path, name)
-    stream = Peeked(path, name=called, max_bytes=max_bytes)
+    called = display_name(path, name)
+    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
     if stream.head.lstrip()[:1] == b"[":
-        return _columns(called, *label_studio(stream, called), scale)
+        return _to_columns(called, *load_label_studio(stream, called), scale)
     if stream.head.lstrip()[:1] == b"{":
-        return _columns(called, *_quepid_book_json(stream, called), scale)
+        return _to_columns(called, *_read_quepid_json(stream, called), scale)
     table = DelimitedTable(stream, name=called)
-    mistakes, warnings = FileMistakes(called), Warnings()
-    return _columns(called, _delimited(table, mistakes, warnings), mistakes, warnings, scale)
+    mistakes, warnings = FileProblems(called), WarningCounter()
+    return _to_columns(
+        called, _read_delimited(table, mistakes, warnings), mistakes, warnings, scale
+    )
 
 
-def _delimited(
-    table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings
-) -> Iterator[JudgementOfFile]:
-    names = column_names(table.first.cells)
+def _read_delimited(
+    table: DelimitedTable, mistakes: FileProblems, warnings: WarningCounter
+) -> Iterator[FileJudgement]:
+    names = normalise_names(table.first.cells)
     known = set(names)
     if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
-        return _rows(table, mistakes, _fira(names, warnings))
+        return _read_rows(table, mistakes, _fira_reader(names, warnings))
     if {"task", "worker", "label"} <= known:
-        return _rows(table, mistakes, _crowdkit(names))
+        return _read_rows(table, mistakes, _crowdkit_reader(names))
     if (
         names[0] == "query"
         and len(names) > 2
         and names[1] in ("docid", "doc_id")
         and find_column(names, ANNOTATOR_NAMES) is None
     ):
-        return _quepid_book_csv(table, mistakes, warnings)
+        return _read_quepid_csv(table, mistakes, warnings)
     if is_potato(names, table.first.cells):
-        return _rows(table, mistakes, potato(table))
-    return _rows(table, mistakes, _plain(table, names, warnings))
+        return _read_rows(table, mistakes, potato_reader(table))
+    return _read_rows(table, mistakes, _plain_reader(table, names, warnings))
 
 
-def _rows(
-    table: DelimitedTable, mistakes: FileMistakes, read: Callable[[Row], JudgementOfFile | None]
-) -> Iterator[JudgementOfFile]:
+def _read_rows(
+    table: DelimitedTable,
+    mistakes: FileProblems,
+    read: Callable[[DelimitedRow], FileJudgement | None],
+) -> Iterator[FileJudgement]:
     n_columns = len(table.first.cells)
     for row in table:
         text = table.delimiter.join(row.cells)
@@ -114,16 +118,16 @@ def _rows(
             continue
         try:
             judgement = read(row)
-        except Invalid as error:
+        except InvalidCell as error:
             mistakes.add(row.line, error.problem, error.expected, text)
             continue
         if judgement is not None:
             yield judgement
 
 
-def _plain(
-    table: DelimitedTable, names: list[str], warnings: Warnings
-) -> Callable[[Row], JudgementOfFile | None]:
+def _plain_reader(
+    table: DelimitedTable, names: list[str], warnings: WarningCounter
+) -> Callable[[DelimitedRow], FileJudgement | None]:
     places = {
         "topic": find_column(names, TOPIC_NAMES),
         "document": find_column(names, DOCUMENT_NAMES),
@@ -153,32 +157,34 @@ def _plain(
     )
     excluded, gold = find_column(names, ("excluded",)), find_column(names, ("gold",))
 
-    def read(row: Row) -> JudgementOfFile | None:
+    def read(row: DelimitedRow) -> FileJudgement | None:
         cells = row.cells
         if not cells[grade].strip() and reason is not None and cells[reason].strip():
             warnings.add("row", "says", "say", "that the pair cannot be judged; skipped")
             return None
         time = math.nan
         if seconds is not None:
-            time = seconds_in(cells[seconds])
+            time = parse_seconds(cells[seconds])
         elif milliseconds is not None:
-            time = seconds_in(cells[milliseconds]) / 1000
-        return JudgementOfFile(
+            time = parse_seconds(cells[milliseconds]) / 1000
+        return FileJudgement(
             row.line,
-            id_in(cells[topic], "topic"),
-            id_in(cells[document], "document"),
-            id_in(cells[annotator], "annotator"),
-            grade_in_cell(cells[grade]),
+            parse_id(cells[topic], "topic"),
+            parse_id(cells[document], "document"),
+            parse_id(cells[annotator], "annotator"),
+            parse_grade(cells[grade]),
             time,
-            math.nan if judged_at is None else time_in(cells[judged_at], warnings),
-            excluded is not None and flag_in(cells[excluded], "excluded"),
-            gold is not None and flag_in(cells[gold], "gold"),
+            math.nan if judged_at is None else parse_time(cells[judged_at], warnings),
+            excluded is not None and parse_flag(cells[excluded], "excluded"),
+            gold is not None and parse_flag(cells[gold], "gold"),
         )
 
     return read
 
 
-def _fira(names: list[str], warnings: Warnings) -> Callable[[Row], JudgementOfFile | None]:
+def _fira_reader(
+    names: list[str], warnings: WarningCounter
+) -> Callable[[DelimitedRow], FileJudgement | None]:
     level, document, topic, user = (
         names.index(n) for n in ("relevancelevel", "documentid", "queryid", "userid")
     )
@@ -187,51 +193,51 @@ def _fira(names: list[str], warnings: Warnings) -> Callable[[Row], JudgementOfFi
         find_column(names, ("judgedatunixts",)),
     )
 
-    def read(row: Row) -> JudgementOfFile | None:
+    def read(row: DelimitedRow) -> FileJudgement | None:
         cells = [cell.strip() for cell in row.cells]
         if not (cells[document] and cells[topic] and cells[user]):
             warnings.add("row", "has", "have", "an empty id; skipped")
             return None
         grade = FIRA_GRADES.get(cells[level])
         if grade is None:
-            raise Invalid(
+            raise InvalidCell(
                 f"{cells[level]!r} is not one of FiRA's relevance levels", " or ".join(FIRA_GRADES)
             )
-        if cells[level] == MISLEADING:
-            warnings.add("judgement", "is", "are", f"{MISLEADING}; counted as grade 0")
-        seconds = math.nan if duration is None else seconds_in(cells[duration]) / 1000
-        judged_at = math.nan if at is None else moment_in(cells[at])
-        return JudgementOfFile(
+        if cells[level] == MISLEADING_LEVEL:
+            warnings.add("judgement", "is", "are", f"{MISLEADING_LEVEL}; counted as grade 0")
+        seconds = math.nan if duration is None else parse_seconds(cells[duration]) / 1000
+        judged_at = math.nan if at is None else parse_moment(cells[at])
+        return FileJudgement(
             row.line, cells[topic], cells[document], cells[user], grade, seconds, judged_at
         )
 
     return read
 
 
-def _crowdkit(names: list[str]) -> Callable[[Row], JudgementOfFile | None]:
+def _crowdkit_reader(names: list[str]) -> Callable[[DelimitedRow], FileJudgement | None]:
     task, worker, label = (names.index(n) for n in ("task", "worker", "label"))
 
-    def read(row: Row) -> JudgementOfFile:
+    def read(row: DelimitedRow) -> FileJudgement:
         parts = row.cells[task].split()
         if len(parts) != 2:
-            raise Invalid(
+            raise InvalidCell(
                 f"task {row.cells[task]!r} does not name a topic and a document",
                 "`topic document` with one space between",
             )
-        return JudgementOfFile(
+        return FileJudgement(
             row.line,
             parts[0],
             parts[1],
-            id_in(row.cells[worker], "annotator"),
-            grade_in_cell(row.cells[label]),
+            parse_id(row.cells[worker], "annotator"),
+            parse_grade(row.cells[label]),
         )
 
     return read
 
 
-def _quepid_book_csv(
-    table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings
-) -> Iterator[JudgementOfFile]:
+def _read_quepid_csv(
+    table: DelimitedTable, mistakes: FileProblems, warnings: WarningCounter
+) -> Iterator[FileJudgement]:
     judges: dict[str, int] = {}  # name -> the number to try next for one of the same name
     for cell in table.first.cells[2:]:
         name = judge = cell.strip() or "Anonymous"
@@ -252,27 +258,27 @@ def _quepid_book_csv(
             )
             continue
         try:
-            topic, document = id_in(row.cells[0], "query"), row.cells[1].strip()
+            topic, document = parse_id(row.cells[0], "query"), row.cells[1].strip()
             if not document:
                 warnings.add("row", "has", "have", "an empty id; skipped")
                 continue
             for judge, cell in zip(judges, row.cells[2:], strict=True):
                 if cell.strip():
-                    yield JudgementOfFile(row.line, topic, document, judge, grade_in_cell(cell))
-        except Invalid as error:
+                    yield FileJudgement(row.line, topic, document, judge, parse_grade(cell))
+        except InvalidCell as error:
             mistakes.add(row.line, error.problem, error.expected, text)
 
 
-def _quepid_book_json(
-    stream: Peeked, called: str
-) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
+def _read_quepid_json(
+    stream: PeekableStream, called: str
+) -> tuple[Iterator[FileJudgement], FileProblems, WarningCounter]:
     book = read_json(stream, called)
-    mistakes, warnings = FileMistakes(called), Warnings()
+    mistakes, warnings = FileProblems(called), WarningCounter()
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
         raise FormatError.single(called, 1, "JSON without a list query_doc_pairs", "a Quepid book")
 
-    def judgements() -> Iterator[JudgementOfFile]:
+    def judgements() -> Iterator[FileJudgement]:
         for number, pair in enumerate(pairs, 1):
             place = f"query_doc_pairs[{number - 1}]"
             if not isinstance(pair, dict) or not isinstance(pair.get("judgements", []), list):
@@ -283,7 +289,7 @@ def _quepid_book_json(
             for judgement in pair.get("judgements", []):
                 try:
                     if not isinstance(judgement, dict):
-                        raise Invalid(
+                        raise InvalidCell(
                             "a judgement that is no object", "an object with rating and user_email"
                         )
                     if (
@@ -295,24 +301,24 @@ def _quepid_book_json(
                             "judgement", "is", "are", "unrateable, put off or empty; skipped"
                         )
                         continue
-                    yield JudgementOfFile(
+                    yield FileJudgement(
                         1,
-                        id_in(str(pair.get("query_text") or ""), "query_text"),
-                        id_in(str(pair.get("doc_id") or ""), "doc_id"),
+                        parse_id(str(pair.get("query_text") or ""), "query_text"),
+                        parse_id(str(pair.get("doc_id") or ""), "doc_id"),
                         str(judgement.get("user_email") or "Anonymous"),
-                        grade_in_cell(str(judgement["rating"])),
+                        parse_grade(str(judgement["rating"])),
                     )
-                except Invalid as error:
+                except InvalidCell as error:
                     mistakes.add(None, f"{place}: {error.problem}", error.expected)
 
     return judgements(), mistakes, warnings
 
 
-def _columns(
+def _to_columns(
     called: str,
-    judgements: Iterator[JudgementOfFile],
-    mistakes: FileMistakes,
-    warnings: Warnings,
+    judgements: Iterator[FileJudgement],
+    mistakes: FileProblems,
+    warnings: WarningCounter,
     scale: int | None,
 ) -> JudgementColumns:
     topics: dict[str, int] = {}

@@ -8,9 +8,9 @@ q49       p3659   3      2
 from __future__ import annotations
 
 from assay.column_types import QrelsColumns
-from assay.formats.delimited import DelimitedTable, FileMistakes
-from assay.formats.opening import Source, source_name
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.delimited import DelimitedTable, FileProblems
+from assay.formats.opening import Source, display_name
+from assay.formats.qrels import make_qrels
 
 EXPECTED = (
     "a topic, a document, and a whole number from 0 in the column of each who judged the pair; "
@@ -21,10 +21,10 @@ EXPECTED = (
 def read_label_table(path: Source, *, name: str | None = None) -> dict[str, QrelsColumns]:
     """Qrels of each column after the first two, by its name, in their order. FormatError with every
     problem's line."""
-    called = source_name(path, name)
+    called = display_name(path, name)
     table = DelimitedTable(path, name=called)
     header = [cell.strip() for cell in table.first.cells]
-    mistakes = FileMistakes(called)
+    mistakes = FileProblems(called)
     if len(header) < 4 or len(set(header)) < len(header) or not all(header):
         mistakes.add(
             table.first.line,
@@ -58,4 +58,4 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
     if not pairs:
         mistakes.add(None, "no row below the header", EXPECTED)
     mistakes.raise_any()
-    return {column: qrels_of_rows(column, labels) for column, labels in rows.items()}
+    return {column: make_qrels(column, labels) for column, labels in rows.items()}

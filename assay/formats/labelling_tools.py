@@ -10,49 +10,49 @@ from typing import Any
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
+    DelimitedRow,
     DelimitedTable,
-    FileMistakes,
-    Row,
-    column_names,
+    FileProblems,
     find_column,
+    normalise_names,
 )
 from assay.formats.errors import FormatError
 from assay.formats.judgement_cells import (
     GRADE_NAMES,
-    Invalid,
-    JudgementOfFile,
-    Warnings,
-    seconds_in,
-    time_in,
+    FileJudgement,
+    InvalidCell,
+    WarningCounter,
+    parse_seconds,
+    parse_time,
 )
-from assay.formats.opening import Peeked, read_json
+from assay.formats.opening import PeekableStream, read_json
 
-BEGINS = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORECASE)
-NUMBERED = "labels that begin with their grade, such as `2 Partial`"
-POTATO = {"user", "instanceid"}
-KINDS = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": ""}
+LEADING_GRADE_PATTERN = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORECASE)
+EXPECTED_LABELS = "labels that begin with their grade, such as `2 Partial`"
+POTATO_COLUMNS = {"user", "instanceid"}
+RESULT_KINDS = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": ""}
 """Types of Label Studio's results that may hold a grade, and where."""
 
 
-def grade_in(label: str) -> int:
+def parse_leading_grade(label: str) -> int:
     """The number that a label begins with. Raises Invalid."""
-    number = BEGINS.match(label)
+    number = LEADING_GRADE_PATTERN.match(label)
     if number is None:
-        raise Invalid(f"label {label[:40]!r} has no number", NUMBERED)
+        raise InvalidCell(f"label {label[:40]!r} has no number", EXPECTED_LABELS)
     return int(number[1])
 
 
 def is_potato(names: list[str], first: list[str]) -> bool:
-    return {name.replace("_", "") for name in names} >= POTATO and any(
+    return {name.replace("_", "") for name in names} >= POTATO_COLUMNS and any(
         ":::" in cell for cell in first
     )
 
 
-def potato(table: DelimitedTable) -> Callable[[Row], JudgementOfFile]:
+def potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJudgement]:
     """`user instance_id displayed_text SCHEMA:::LABEL ...`: the label whose cell is filled; of a
     scale (`SCHEMA:::scale_5`) its value. An instance is called `topic document`. Of several schemas
     the one that is called as a grade is."""
-    names = column_names(table.first.cells)
+    names = normalise_names(table.first.cells)
     user, instance = (
         next(k for k, name in enumerate(names) if name.replace("_", "") == wanted)
         for wanted in ("user", "instanceid")
@@ -77,39 +77,39 @@ def potato(table: DelimitedTable) -> Callable[[Row], JudgementOfFile]:
         )
     labels = [(k, label) for k, schema, label in columns if schema == chosen[0]]
 
-    def read(row: Row) -> JudgementOfFile:
+    def read(row: DelimitedRow) -> FileJudgement:
         parts, filled = (
             row.cells[instance].split(),
             [(label, row.cells[k].strip()) for k, label in labels if row.cells[k].strip()],
         )
         if len(parts) != 2:
-            raise Invalid(
+            raise InvalidCell(
                 f"instance {row.cells[instance]!r} does not name a topic and a document",
                 "`topic document` with one space between",
             )
         if len(filled) != 1:
-            raise Invalid(f"{len(filled)} labels", "one label a row")
+            raise InvalidCell(f"{len(filled)} labels", "one label a row")
         if not row.cells[user].strip():
-            raise Invalid("no user", "a user")
+            raise InvalidCell("no user", "a user")
         label, cell = filled[0]
-        return JudgementOfFile(
+        return FileJudgement(
             row.line,
             parts[0],
             parts[1],
             row.cells[user].strip(),
-            grade_in(cell if label.startswith("scale_") else label),
+            parse_leading_grade(cell if label.startswith("scale_") else label),
         )
 
     return read
 
 
-def label_studio(
-    stream: Peeked, called: str
-) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
+def load_label_studio(
+    stream: PeekableStream, called: str
+) -> tuple[Iterator[FileJudgement], FileProblems, WarningCounter]:
     """A list of tasks with `data` (a topic's and a document's id among it) and `annotations`, of
     which the one with a grade counts."""
     tasks = read_json(stream, called)
-    mistakes, warnings = FileMistakes(called), Warnings()
+    mistakes, warnings = FileProblems(called), WarningCounter()
     if not all(isinstance(task, dict) and "annotations" in task for task in tasks):
         raise FormatError.single(
             called,
@@ -118,12 +118,12 @@ def label_studio(
             "Label Studio's JSON export",
         )
 
-    def judgements() -> Iterator[JudgementOfFile]:
+    def judgements() -> Iterator[FileJudgement]:
         for number, task in enumerate(tasks, 1):
             for annotation in task["annotations"] or []:
                 try:
-                    judgement = _annotation(task, annotation, warnings)
-                except Invalid as error:
+                    judgement = _read_annotation(task, annotation, warnings)
+                except InvalidCell as error:
                     mistakes.add(
                         None, f"task {task.get('id', number)}: {error.problem}", error.expected
                     )
@@ -134,72 +134,72 @@ def label_studio(
     return judgements(), mistakes, warnings
 
 
-def _annotation(
-    task: Mapping[str, Any], annotation: Any, warnings: Warnings
-) -> JudgementOfFile | None:
+def _read_annotation(
+    task: Mapping[str, Any], annotation: Any, warnings: WarningCounter
+) -> FileJudgement | None:
     data = task.get("data")
     if not isinstance(data, dict) or not isinstance(annotation, dict):
-        raise Invalid(
+        raise InvalidCell(
             "no data, or an annotation that is no object", "a task as Label Studio exports it"
         )
     if annotation.get("was_cancelled"):
         warnings.add("annotation", "was", "were", "skipped by the annotator and left out")
         return None
     keys = list(data)
-    names = column_names(keys)
+    names = normalise_names(keys)
     places = {
         what: find_column(names, known)
         for what, known in (("topic", TOPIC_NAMES), ("document", DOCUMENT_NAMES))
     }
     if missing := [what for what, place in places.items() if place is None]:
-        raise Invalid(
+        raise InvalidCell(
             f"its data name no {' and no '.join(missing)}", "keys such as topic and document"
         )
     topic, document = (
         str(data[keys[place]]).strip() for place in places.values() if place is not None
     )
     if not topic or not document:
-        raise Invalid("an empty id", "ids of a topic and a document")
+        raise InvalidCell("an empty id", "ids of a topic and a document")
     by = annotation.get("completed_by")
     who = by.get("email") or by.get("id") if isinstance(by, dict) else by
     if who in (None, ""):
-        raise Invalid("an annotation by nobody", "completed_by")
+        raise InvalidCell("an annotation by nobody", "completed_by")
     seconds = annotation.get("lead_time")
-    return JudgementOfFile(
+    return FileJudgement(
         1,
         topic,
         document,
         str(who),
-        _result(annotation.get("result")),
-        seconds_in("" if seconds is None else str(seconds)),
-        time_in(str(annotation.get("created_at") or ""), warnings),
+        _read_grade(annotation.get("result")),
+        parse_seconds("" if seconds is None else str(seconds)),
+        parse_time(str(annotation.get("created_at") or ""), warnings),
         gold=bool(annotation.get("ground_truth")),
     )
 
 
-def _result(results: Any) -> int:
+def _read_grade(results: Any) -> int:
     """The grade of an annotation."""
     if not isinstance(results, list):
-        raise Invalid("no result", "a list of results")
+        raise InvalidCell("no result", "a list of results")
     known = [
         one
         for one in results
         if isinstance(one, dict)
-        and KINDS.get(str(one.get("type")))
+        and RESULT_KINDS.get(str(one.get("type")))
         and isinstance(one.get("value"), dict)
     ]
     named = [one for one in known if str(one.get("from_name", "")).lower() in GRADE_NAMES]
     chosen = named or known
     if len(chosen) != 1:
-        raise Invalid(
+        raise InvalidCell(
             f"{len(chosen)} results that may be the grade",
             f"one choice or rating, or one called {' or '.join(GRADE_NAMES)}",
         )
-    value = chosen[0]["value"].get(KINDS[chosen[0]["type"]])
+    value = chosen[0]["value"].get(RESULT_KINDS[chosen[0]["type"]])
     if isinstance(value, list):
         if len(value) != 1:
-            raise Invalid(f"{len(value)} choices", "one choice")
-        return grade_in(str(value[0]))
+            raise InvalidCell(f"{len(value)} choices", "one choice")
+        return parse_leading_grade(str(value[0]))
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
-        raise Invalid(f"rating {value!r}", "a whole number")
+        raise InvalidCell(f"rating {value!r}", "a whole number")
     return int(value)

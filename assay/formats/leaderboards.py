@@ -13,10 +13,10 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from assay.formats.errors import FormatError, Problem
-from assay.formats.opening import Source, lines, source_name
+from assay.formats.errors import FileProblem, FormatError
+from assay.formats.opening import Source, display_name, iterate_lines
 
-NAMES = {
+COLUMN_NAMES = {
     "tag": ("tag", "id", "run", "runid", "system"),
     "date": ("date", "submitted", "submissiondate"),
     "group": ("group", "team", "institution"),
@@ -27,14 +27,14 @@ NAMES = {
     "private_rank": ("privaterank",),
     "expected_private_rank": ("expectedprivaterank", "expectedrank"),
 }
-NUMBERS = ("score", "private_score", "private_rank", "expected_private_rank")
-MARK = "mark"
+NUMBER_COLUMNS = ("score", "private_score", "private_rank", "expected_private_rank")
+MARK_COLUMN = "mark"
 """A column without a name, as on the MS MARCO leaderboards: only BASELINE_MARK is read there."""
 BASELINE_MARK = "\N{CLASSICAL BUILDING}"
-ORDER = ("tag", "date", "group", "baseline", "description")
+ORDER_COLUMNS = ("tag", "date", "group", "baseline", "description")
 """Columns of a file that tells when runs were submitted."""
-SCORES = ("tag", "date", "group", "score", "baseline", "description")
-SUBMISSIONS = (
+SCORE_COLUMNS = ("tag", "date", "group", "score", "baseline", "description")
+SUBMISSION_COLUMNS = (
     "tag",
     "date",
     "group",
@@ -60,7 +60,7 @@ class BoardRow(NamedTuple):
 def read_leaderboard(
     source: Source,
     *,
-    columns: Sequence[str] = SCORES,
+    columns: Sequence[str] = SCORE_COLUMNS,
     required: Sequence[str] = ("tag", "date"),
     score_column: str | None = None,
 ) -> list[BoardRow]:
@@ -69,12 +69,12 @@ def read_leaderboard(
     required: columns that must be there, with a value in every row. score_column: the header of the
     column that is the score. Raises FormatError for a missing column, a date that is none, a score
     that is no number, a row of another length, no rows."""
-    name = source_name(source)
-    records = _records(source, name)
+    name = display_name(source)
+    records = _iterate_records(source, name)
     number, first = next(records, (1, []))
     if not first:
         raise FormatError.single(name, None, "no rows", "one row a run")
-    places = _header(first, score_column)
+    places = _find_columns(first, score_column)
     if not places:
         places = {column: i for i, column in enumerate(columns) if i < len(first)}
         records, n_columns = chain([(number, first)], records), None
@@ -93,12 +93,12 @@ def read_leaderboard(
         raise FormatError.single(
             name, number, f"no column {', '.join(missing)}", f"a header with {', '.join(required)}"
         )
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     rows = []
     for number, cells in records:
         if n_columns is not None and len(cells) != n_columns:
             problems.append(
-                Problem(
+                FileProblem(
                     number,
                     f"{len(cells)} columns",
                     f"{n_columns}, as in the header",
@@ -106,11 +106,11 @@ def read_leaderboard(
                 )
             )
             continue
-        row, wrong = _row(
+        row, wrong = _read_row(
             {column: cells[i].strip() for column, i in places.items() if i < len(cells)}, required
         )
         problems.extend(
-            Problem(number, problem, expected, ",".join(cells)) for problem, expected in wrong
+            FileProblem(number, problem, expected, ",".join(cells)) for problem, expected in wrong
         )
         rows.append(row)
     if problems:
@@ -120,9 +120,9 @@ def read_leaderboard(
     return rows
 
 
-def _records(source: Source, name: str) -> Iterator[tuple[int, list[str]]]:
+def _iterate_records(source: Source, name: str) -> Iterator[tuple[int, list[str]]]:
     """(line number, cells) of each row that is not blank."""
-    texts = (text for _, text in lines(source, name=name))
+    texts = (text for _, text in iterate_lines(source, name=name))
     first = next(texts, "")
     whole = (text + "\n" for text in chain([first], texts))
     if "\t" not in first and "," not in first:
@@ -143,17 +143,19 @@ def _records(source: Source, name: str) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _plain(text: str) -> str:
+def _normalise_name(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-def _header(cells: list[str], score_column: str | None) -> dict[str, int]:
+def _find_columns(cells: list[str], score_column: str | None) -> dict[str, int]:
     """Place of each known column; empty if this row is no header."""
-    plain = [_plain(cell) for cell in cells]
-    places: dict[str, int] = {MARK: plain.index("")} if "" in plain else {}
-    for column, names in NAMES.items():
+    plain = [_normalise_name(cell) for cell in cells]
+    places: dict[str, int] = {MARK_COLUMN: plain.index("")} if "" in plain else {}
+    for column, names in COLUMN_NAMES.items():
         wanted = (
-            (_plain(score_column),) if column == "score" and score_column is not None else names
+            (_normalise_name(score_column),)
+            if column == "score" and score_column is not None
+            else names
         )
         for wanted_name in wanted:
             if wanted_name in plain:
@@ -162,12 +164,14 @@ def _header(cells: list[str], score_column: str | None) -> dict[str, int]:
     return places if {"tag", "date", "description"} & set(places) else {}
 
 
-def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list[tuple[str, str]]]:
+def _read_row(
+    cells: dict[str, str], required: Sequence[str]
+) -> tuple[BoardRow, list[tuple[str, str]]]:
     wrong = []
     tag = cells.get("tag") or cells.get("description", "")
     if not tag:
         wrong.append(("no tag", "the name of the run"))
-    date = _date(cells.get("date", ""))
+    date = _parse_date(cells.get("date", ""))
     if date is None or (not date and "date" in required):
         wrong.append(
             (f"{cells.get('date', '')!r} is no date", "a date as 2021-04-30 or 2021/04/30")
@@ -175,11 +179,11 @@ def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list
     baseline = cells.get("baseline", "").casefold()
     if baseline not in ("", "0", "1", "true", "false", "yes", "no"):
         wrong.append((f"{baseline!r} as the mark of a baseline", "0 or 1"))
-    is_baseline = baseline in ("1", "true", "yes") or BASELINE_MARK in cells.get(MARK, "")
+    is_baseline = baseline in ("1", "true", "yes") or BASELINE_MARK in cells.get(MARK_COLUMN, "")
     numbers = {}
-    for column in NUMBERS:
+    for column in NUMBER_COLUMNS:
         text = cells.get(column, "")
-        value = _number(text)
+        value = _parse_number(text)
         if value is None or (not text and column in required):
             wrong.append((f"{text!r} as {column}", "a finite number"))
         numbers[column] = float("nan") if value is None else value
@@ -189,7 +193,7 @@ def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list
     return row, wrong
 
 
-def _date(text: str) -> str | None:
+def _parse_date(text: str) -> str | None:
     """ISO 8601, empty for empty, None for what is no date."""
     if not text:
         return ""
@@ -200,7 +204,7 @@ def _date(text: str) -> str | None:
     return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     """NaN for empty, None for what is no finite number."""
     if not text:
         return float("nan")

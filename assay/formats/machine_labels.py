@@ -12,17 +12,23 @@ from itertools import groupby
 from typing import NamedTuple
 
 from assay.column_types import QrelsColumns
-from assay.formats.delimited import FileMistakes
-from assay.formats.opening import Peeked, Source, bare_name, lines, source_name
-from assay.formats.prel import LARGEST_GRADE, WHOLE
-from assay.formats.qrels import qrels_of_rows, read_qrels
+from assay.formats.delimited import FileProblems
+from assay.formats.opening import (
+    PeekableStream,
+    Source,
+    display_name,
+    iterate_lines,
+    strip_suffixes,
+)
+from assay.formats.prel import MAX_GRADE, WHOLE_PATTERN
+from assay.formats.qrels import make_qrels, read_qrels
 
-SIX = "6 columns: topic Q0 document grade confidence runid"
-RANKS = 4
+SIX_COLUMNS = "6 columns: topic Q0 document grade confidence runid"
+MIN_RANKS = 4
 """Lines of a topic from which on numbers that count up are the ranks of a run, not grades."""
 
 
-class MachineLine(NamedTuple):
+class LlmLabel(NamedTuple):
     line: int
     topic: str
     document: str
@@ -36,28 +42,28 @@ def has_six_columns(first: str) -> bool:
     return len(first.split()) == 6
 
 
-def machine_lines(path: Source, *, name: str | None = None) -> list[MachineLine]:
+def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
     """The labels in file order; blank lines and lines that begin with # are skipped, a grade 2.0 is
     2.
 
     Refused (FormatError, all problems at once): another number of columns, a grade that is not a
     whole number, a confidence that is not a finite number, a pair twice, labels of two machines,
     the ranks of a run in place of grades, no line at all."""
-    called = source_name(path, name)
-    mistakes = FileMistakes(called)
-    read: dict[tuple[str, str], MachineLine] = {}
-    for number, text in lines(path, name=called):
+    called = display_name(path, name)
+    mistakes = FileProblems(called)
+    read: dict[tuple[str, str], LlmLabel] = {}
+    for number, text in iterate_lines(path, name=called):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
             continue
         if len(cells) != 6:
-            mistakes.add(number, f"{len(cells)} columns", SIX, text)
+            mistakes.add(number, f"{len(cells)} columns", SIX_COLUMNS, text)
             continue
         topic, _, document, grade, confidence, run = cells
-        whole = WHOLE.fullmatch(grade)
-        if whole is None or abs(int(whole[1])) > LARGEST_GRADE:
+        whole = WHOLE_PATTERN.fullmatch(grade)
+        if whole is None or abs(int(whole[1])) > MAX_GRADE:
             mistakes.add(number, f"{grade!r} is not a grade", "a whole number", text)
-        elif not _is_finite(confidence):
+        elif not _is_finite_number(confidence):
             mistakes.add(
                 number, f"{confidence!r} is not a confidence", "a number such as 0.9", text
             )
@@ -73,47 +79,49 @@ def machine_lines(path: Source, *, name: str | None = None) -> list[MachineLine]
                 number, f"a second machine, {run}", "the labels of one machine per file", text
             )
         else:
-            read[topic, document] = MachineLine(
+            read[topic, document] = LlmLabel(
                 number, topic, document, int(whole[1]), confidence, run
             )
     if not mistakes.count and not read:
-        mistakes.add(None, "no line with a label", f"at least one line of {SIX}")
-    if not mistakes.count and _are_ranks(list(read.values())):
+        mistakes.add(None, "no line with a label", f"at least one line of {SIX_COLUMNS}")
+    if not mistakes.count and _look_like_ranks(list(read.values())):
         mistakes.add(
-            1, "the fourth column counts up within each topic, as the ranks of a run do", SIX
+            1,
+            "the fourth column counts up within each topic, as the ranks of a run do",
+            SIX_COLUMNS,
         )
     mistakes.raise_any()
     return list(read.values())
 
 
-def read_machine_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
+def read_llm_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
     """The labels of a machine as qrels: TREC's six columns, without the confidence, or plain
     qrels."""
-    called = source_name(path)
+    called = display_name(path)
     again = isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-"
-    peeked = Peeked(path, name=called)
+    peeked = PeekableStream(path, name=called)
     head = peeked.head.decode("utf-8", "replace").splitlines()
     first = next((line for line in head if line.strip() and not line.lstrip().startswith("#")), "")
     source = path if again else peeked
     if not has_six_columns(first):
         return read_qrels(source, name=name)
-    labels = machine_lines(source)
-    qrels = qrels_of_rows(
-        bare_name(called) if name is None else name,
+    labels = list_llm_labels(source)
+    qrels = make_qrels(
+        strip_suffixes(called) if name is None else name,
         ((one.topic, one.document, one.grade) for one in labels),
     )
     qrels.notes.append("six columns, labels of a machine: the confidences were left out")
     return qrels
 
 
-def _is_finite(text: str) -> bool:
+def _is_finite_number(text: str) -> bool:
     try:
         return math.isfinite(float(text)) and "_" not in text
     except ValueError:
         return False
 
 
-def _are_ranks(labels: list[MachineLine]) -> bool:
+def _look_like_ranks(labels: list[LlmLabel]) -> bool:
     """Whether each topic's grades are 1, 2, 3, ... or 0, 1, 2, ... in the order of the file, and
     one topic has several."""
     longest = 0
@@ -122,4 +130,4 @@ def _are_ranks(labels: list[MachineLine]) -> bool:
         if grades[0] not in (0, 1) or grades != list(range(grades[0], grades[0] + len(grades))):
             return False
         longest = max(longest, len(grades))
-    return longest >= RANKS
+    return longest >= MIN_RANKS

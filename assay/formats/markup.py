@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from html import unescape
 
-TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_:-]*)(\s[^<>]*)?>")
-SPACES = re.compile(r"[ \t\f\v\r\u00a0]+")
-TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)")
-HIDDEN = frozenset(
+TAG_PATTERN = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_:-]*)(\s[^<>]*)?>")
+SPACES_PATTERN = re.compile(r"[ \t\f\v\r\u00a0]+")
+TAG_NAME_PATTERN = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)")
+HIDDEN_TAGS = frozenset(
     ("script", "style", "template", "noscript", "iframe", "object", "svg", "math", "title")
 )
-BLOCKS = frozenset(
+BLOCK_TAGS = frozenset(
     [
         "address",
         "article",
@@ -52,12 +52,12 @@ BLOCKS = frozenset(
 )
 
 
-def tagged_fields(text: str) -> list[tuple[str, str]]:
+def parse_tagged_fields(text: str) -> list[tuple[str, str]]:
     """(tag, its text) of a record whose tags may be left open: a field ends where the next tag
     begins. Text before any tag has tag ``."""
     fields: list[tuple[str, str]] = []
     tag, begin = "", 0
-    for mark in TAG.finditer(text):
+    for mark in TAG_PATTERN.finditer(text):
         fields.append((tag, text[begin : mark.start()]))
         tag = "" if mark[1] else mark[2].lower()
         begin = mark.end()
@@ -65,12 +65,12 @@ def tagged_fields(text: str) -> list[tuple[str, str]]:
     return [(tag, unescape(value).strip()) for tag, value in fields if value.strip()]
 
 
-def one_line(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """White space, line ends too, as single spaces."""
     return " ".join(text.split())
 
 
-def html_text(markup: str) -> tuple[str, str]:
+def extract_html_text(markup: str) -> tuple[str, str]:
     """(title, text) of an HTML page: what is shown, a line for each block; scripts, styles and
     comments left out.
 
@@ -82,10 +82,10 @@ def html_text(markup: str) -> tuple[str, str]:
     while at < len(markup):
         begin = markup.find("<", at)
         data = unescape(markup[at:] if begin < 0 else markup[at:begin])
-        parts.append(data if preformatted > 0 else SPACES.sub(" ", data.replace("\n", " ")))
+        parts.append(data if preformatted > 0 else SPACES_PATTERN.sub(" ", data.replace("\n", " ")))
         if begin < 0:
             break
-        tag = TAG_NAME.match(markup, begin)
+        tag = TAG_NAME_PATTERN.match(markup, begin)
         if tag is None:
             comment = markup.startswith("<!--", begin)
             if not comment and markup[begin + 1 : begin + 2] not in ("!", "?"):
@@ -98,14 +98,14 @@ def html_text(markup: str) -> tuple[str, str]:
         closing, name = tag[1], tag[2].lower()
         end = markup.find(">", begin)
         at = len(markup) if end < 0 else end + 1
-        if name in HIDDEN and not closing:
+        if name in HIDDEN_TAGS and not closing:
             after = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, at)
             if name == "title" and after and not title:
-                title = one_line(unescape(markup[at : after.start()]))
+                title = collapse_spaces(unescape(markup[at : after.start()]))
             at = after.start() if after else len(markup)
         if name == "pre":
             preformatted += -1 if closing else 1
-        if name in BLOCKS:
+        if name in BLOCK_TAGS:
             parts.append("\n")
     kept: list[str] = []
     for line in "".join(parts).split("\n"):

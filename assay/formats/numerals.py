@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.formats.cells import WORD, TokenRows, U, take_bytes
+from assay.formats.cells import WORD_TYPE, TokenRows, U, take_bytes
 
 ZEROS = U(0x3030303030303030)
 """Eight times "0": a digit xor this is its value."""
@@ -24,11 +24,11 @@ HIGH = U(0x8080808080808080)
 OVER_NINE = U(0x7676767676767676)
 """Added to bytes it sets the high bit of those from 10 to 127."""
 PAIRS = U(0x000000FF000000FF)
-EXACT = U(1 << 53)
+MAX_EXACT = U(1 << 53)
 """Whole numbers up to here are exact in double."""
 POWERS = 10.0 ** np.arange(23)
 """All that are exact in double: 5**22 < 2**53 < 5**23."""
-EXTENDED = np.finfo(np.longdouble).nmant == 63
+HAS_EXTENDED_PRECISION = np.finfo(np.longdouble).nmant == 63
 """The machine's long double has 64 bits of mantissa (x86)."""
 LONG_POWERS = np.cumprod(np.concatenate(([1], np.full(27, 10))).astype(np.longdouble))
 """All that are exact with 64 bits: 5**27 < 2**64 < 5**28."""
@@ -38,13 +38,13 @@ BEYOND_64_BITS = U(1844)
 
 
 @cache
-def _keep_last(width: int) -> NDArray[np.uint64]:
+def _suffix_masks(width: int) -> NDArray[np.uint64]:
     """Row n: words that keep the last n bytes of `width`. -> uint64 (width / 8, width + 1)"""
     keep = np.arange(width)[None, :] >= width - np.arange(width + 1)[:, None]
-    return np.ascontiguousarray((keep * np.uint8(255)).astype(np.uint8).view(WORD).T)
+    return np.ascontiguousarray((keep * np.uint8(255)).astype(np.uint8).view(WORD_TYPE).T)
 
 
-def _eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _parse_eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The number that eight bytes 0..9 write, the first byte being the most significant digit.
 
     Three multiplications in place of eight: every other byte becomes ten times itself and its
@@ -62,13 +62,13 @@ def _eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return pairs
 
 
-def _some_no_digit(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _has_non_digit(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Whether a byte of the word is not 0..9: it has its high bit, or gets it by what 10 lacks to
     128."""
     return (((digits + OVER_NINE) | digits) & HIGH) != 0
 
 
-def _like_the_first(
+def _parse_uniform(
     rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
     """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits
@@ -87,7 +87,7 @@ def _like_the_first(
     lengths = points - starts
     if not 0 <= int(lengths.min()) <= int(lengths.max()) <= 7:
         return None
-    keep = _keep_last(8)[0]
+    keep = _suffix_masks(8)[0]
     part = take_bytes(rows.text, ends - 8, 8)[:, 0]
     part &= keep[n_decimals]
     part ^= ZEROS & keep[n_decimals]
@@ -100,13 +100,13 @@ def _like_the_first(
         ((part + OVER_NINE) | part | (whole + OVER_NINE) | whole) & HIGH
     ).any():  # _some_no_digit of both at once
         return None
-    mantissa = _eight_digits(whole)
+    mantissa = _parse_eight_digits(whole)
     mantissa *= U(10**n_decimals)
-    mantissa += _eight_digits(part)
+    mantissa += _parse_eight_digits(part)
     return mantissa.astype(np.float64) / POWERS[n_decimals]
 
 
-def numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def parse_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """A column of decimal numbers, exactly as float() reads them. -> (float64 (n), readable and
     finite: bool (n))
 
@@ -119,32 +119,32 @@ def numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[
     n = len(starts)
     if n == 0:
         return np.empty(0), np.empty(0, bool)
-    alike = _like_the_first(rows, starts, ends)
+    alike = _parse_uniform(rows, starts, ends)
     if alike is not None:
         return alike, np.ones(n, bool)
     negative = rows.text[starts] == ord("-")
     lengths = ends - starts - negative
     width = min(max(-(-int(lengths.max()) // 8) * 8, 8), 24)
-    words, n_dots, n_decimals = _without_points(_ends_of_tokens(rows, ends, lengths, width))
-    mantissa, readable = _mantissa(words)
+    words, n_dots, n_decimals = _remove_points(_token_suffixes(rows, ends, lengths, width))
+    mantissa, readable = _parse_mantissa(words)
     readable &= (lengths > 0) & (lengths <= width) & (n_dots <= 1) & (lengths > n_dots)
-    result = _scaled(mantissa, n_decimals, readable)
+    result = _scale_mantissa(mantissa, n_decimals, readable)
     np.negative(result, out=result, where=negative)
     for row in np.flatnonzero(~readable).tolist():
-        result[row], readable[row] = _slowly(rows.token(row, column))
+        result[row], readable[row] = _parse_with_float(rows.token(row, column))
     return result, readable
 
 
-def _ends_of_tokens(
+def _token_suffixes(
     rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int
 ) -> list[NDArray[np.uint64]]:
     """The last `lengths` bytes before each end, behind "0"s. -> width / 8 words, each uint64 (n)"""
     taken = take_bytes(rows.text, ends - width, width)
-    keep = _keep_last(width)[:, np.minimum(lengths, width)]
+    keep = _suffix_masks(width)[:, np.minimum(lengths, width)]
     return [(taken[:, k] & keep[k]) | (ZEROS & ~keep[k]) for k in range(width // 8)]
 
 
-def _without_points(
+def _remove_points(
     words: list[NDArray[np.uint64]],
 ) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint8], NDArray[np.uint64]]:
     """The words with the point taken out and what stands before it moved up by one byte.
@@ -182,22 +182,24 @@ def _without_points(
     return words, n_dots, n_decimals
 
 
-def _mantissa(words: list[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+def _parse_mantissa(
+    words: list[NDArray[np.uint64]],
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """The whole number that one to three words of digits write. -> (uint64 (n), whether all are
     digits and it fits: bool (n))"""
     mantissa = np.zeros(len(words[0]), np.uint64)
     fits = np.ones(len(words[0]), bool)
     for k, word in enumerate(words):
         digits = word ^ ZEROS
-        fits &= ~_some_no_digit(digits)
-        value = _eight_digits(digits)
+        fits &= ~_has_non_digit(digits)
+        value = _parse_eight_digits(digits)
         if len(words) == 3 and k == 0:
             fits &= value < BEYOND_64_BITS
         mantissa = mantissa * U(100_000_000) + value if k else value
     return mantissa, fits
 
 
-def _scaled(
+def _scale_mantissa(
     mantissa: NDArray[np.uint64], n_decimals: NDArray[np.uint64], readable: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """mantissa / 10**n_decimals; `readable` is taken back, in place, where the quotient might not
@@ -205,22 +207,22 @@ def _scaled(
     readable &= n_decimals < len(POWERS)
     decimals = np.minimum(n_decimals, U(len(POWERS) - 1)).astype(np.intp)
     result = mantissa.astype(np.float64) / POWERS.take(decimals)
-    large = np.flatnonzero(readable & (mantissa > EXACT))
+    large = np.flatnonzero(readable & (mantissa > MAX_EXACT))
     if not len(large):
         return result
-    if not EXTENDED:
+    if not HAS_EXTENDED_PRECISION:
         readable[large] = False
         return result
     wide = mantissa[large].astype(np.longdouble) / LONG_POWERS.take(decimals[large])
     result[large] = wide.astype(np.float64)
     # A long double has 11 bits more than a double. Rounded twice, a number can only go wrong if
     # they are exactly one half.
-    half_way = (wide.view(WORD)[::2] & U(0x7FF)) == U(0x400)
+    half_way = (wide.view(WORD_TYPE)[::2] & U(0x7FF)) == U(0x400)
     readable[large[half_way]] = False
     return result
 
 
-def _slowly(token: bytes) -> tuple[float, bool]:
+def _parse_with_float(token: bytes) -> tuple[float, bool]:
     """(number, whether it is finite and written without underscores), by float() itself."""
     try:
         number = float(token)
@@ -238,18 +240,18 @@ ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = (
 )
 
 
-def integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def parse_integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """A column of whole numbers that fit 32 bits. -> (int64 (n), readable: bool (n))"""
     starts, ends = rows.places(column)
     if len(starts) == 0:
         return np.empty(0, np.int64), np.empty(0, bool)
     lengths = ends - starts
-    if int(lengths.max()) <= 4 and (small := _up_to_four_digits(rows, ends, lengths)) is not None:
+    if int(lengths.max()) <= 4 and (small := _parse_short_numbers(rows, ends, lengths)) is not None:
         return small, np.ones(len(small), bool)
-    keep = _keep_last(8)[0].take(np.minimum(lengths, 8))
+    keep = _suffix_masks(8)[0].take(np.minimum(lengths, 8))
     digits = (take_bytes(rows.text, ends - 8, 8)[:, 0] & keep) ^ (ZEROS & keep)
-    quick = (lengths <= 8) & ~_some_no_digit(digits)
-    result = _eight_digits(digits).astype(np.int64)
+    quick = (lengths <= 8) & ~_has_non_digit(digits)
+    result = _parse_eight_digits(digits).astype(np.int64)
     for row in np.flatnonzero(~quick).tolist():
         token = rows.token(row, column)
         body = token[1:] if token[:1] in (b"-", b"+") else token
@@ -258,10 +260,12 @@ def integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[n
     return result, quick
 
 
-def whole_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
+def parse_whole_numbers(
+    rows: TokenRows, column: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
     """As `integers`, and `2.0` or `2.00` is 2, too. -> (int64 (n), readable: bool (n), how many
     were written so)"""
-    result, readable = integers(rows, column)
+    result, readable = parse_integers(rows, column)
     if readable.all():
         return result, readable, 0
     _, ends = rows.places(column)
@@ -274,13 +278,13 @@ def whole_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDAr
             | ((rows.text[ends - 2] == ord("0")) & (rows.text[ends - 3] == ord(".")))
         )
     )
-    values, finite = numbers(rows, column)
+    values, finite = parse_numbers(rows, column)
     written &= finite & (np.abs(values) < 2**31)
     result[written] = values[written].astype(np.int64)
     return result, readable | written, int(np.count_nonzero(written))
 
 
-def _up_to_four_digits(
+def _parse_short_numbers(
     rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp]
 ) -> NDArray[np.int64] | None:
     """Grades and ranks in half the memory of words; None where something is not a digit. Each

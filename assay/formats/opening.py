@@ -29,61 +29,61 @@ from assay.formats.errors import FormatError
 Source = str | os.PathLike[str] | BinaryIO | io.RawIOBase
 """A path, `-` for standard input, or an open binary file."""
 
-PIECE = 1 << 19
+PIECE_BYTES = 1 << 19
 """Bytes unpacked at a time: arrays over the lines of one piece stay in the processor's cache."""
 
-LONGEST_LINE = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 """Bytes of the longest line that tables accept."""
 
-LONGEST_DOCUMENT = 1 << 26
+MAX_DOCUMENT_BYTES = 1 << 26
 """Bytes of the longest line in files that carry texts."""
 
-LARGEST_JSON = 4 * LONGEST_DOCUMENT
+MAX_JSON_BYTES = 4 * MAX_DOCUMENT_BYTES
 """Bytes of the largest JSON file that is read as a whole."""
 
-DICTIONARY = 1 << 28
+MAX_DICTIONARY_BYTES = 1 << 28
 """Bytes of memory that an archive may ask for before it has given anything."""
 
 
-class Unreadable(NamedTuple):
+class UnreadableKind(NamedTuple):
     """What a file is instead of text, and what to bring in its place."""
 
     problem: str
     expected: str
 
 
-ZIPPED = Unreadable(
+ZIP_ARCHIVE = UnreadableKind(
     "a zip archive",
     (
         "plain text, or one file packed by gzip, bzip2, xz or zstandard: unpack the archive and bring "
         "its files, all at once"
     ),
 )
-OFFICE = Unreadable(
+OFFICE_DOCUMENT = UnreadableKind(
     "a spreadsheet or office document",
     "plain text: save it as text with tabs (.tsv) or as CSV UTF-8",
 )
-PDF = Unreadable(
+PDF_DOCUMENT = UnreadableKind(
     "a PDF",
     "text: bring the documents as JSONL, as `id<TAB>text`, or as an archive of .txt or .html files",
 )
 
 
-def unreadable(begin: bytes) -> Unreadable | None:
+def detect_unreadable(begin: bytes) -> UnreadableKind | None:
     """What the begin of a file shows it to be, where no reader of text can read it; None
     otherwise."""
     if begin.startswith(b"PK\x03\x04"):
         return (
-            OFFICE
+            OFFICE_DOCUMENT
             if b"[Content_Types].xml" in begin[:4096] or begin[30:38] == b"mimetype"
-            else ZIPPED
+            else ZIP_ARCHIVE
         )
     if begin.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        return OFFICE
-    return PDF if begin.startswith(b"%PDF-") else None
+        return OFFICE_DOCUMENT
+    return PDF_DOCUMENT if begin.startswith(b"%PDF-") else None
 
 
-def source_name(source: Source, name: str | None = None) -> str:
+def display_name(source: Source, name: str | None = None) -> str:
     """What messages call the file: `name`, else the path as given."""
     if name is not None:
         return name
@@ -99,7 +99,7 @@ def plain_size(source: Source) -> int:
     return 0
 
 
-def bare_name(path: str | os.PathLike[str]) -> str:
+def strip_suffixes(path: str | os.PathLike[str]) -> str:
     """The file's name without folder, compression suffix and format suffix."""
     name = Path(path).name
     for suffix in (".gz", ".bz2", ".xz", ".zst"):
@@ -121,22 +121,22 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     return name
 
 
-def pieces(
+def iterate_pieces(
     source: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> Iterator[bytes]:
     """The unpacked bytes, at most `PIECE` at a time, never more than `max_bytes` in all."""
-    name = source_name(source, name)
+    name = display_name(source, name)
     if isinstance(source, (str, os.PathLike)):
         if os.fspath(source) == "-":
-            yield from _bounded(_unpacked(sys.stdin.buffer, name), name, max_bytes)
+            yield from _iterate_bounded(_iterate_unpacked(sys.stdin.buffer, name), name, max_bytes)
             return
         with open(source, "rb", buffering=0) as stream:
-            yield from _bounded(_unpacked(stream, name), name, max_bytes)
+            yield from _iterate_bounded(_iterate_unpacked(stream, name), name, max_bytes)
     else:
-        yield from _bounded(_unpacked(source, name), name, max_bytes)
+        yield from _iterate_bounded(_iterate_unpacked(source, name), name, max_bytes)
 
 
-def _bounded(stream: Iterator[bytes], name: str, max_bytes: int | None) -> Iterator[bytes]:
+def _iterate_bounded(stream: Iterator[bytes], name: str, max_bytes: int | None) -> Iterator[bytes]:
     total = 0
     for piece in stream:
         total += len(piece)
@@ -150,44 +150,48 @@ def _bounded(stream: Iterator[bytes], name: str, max_bytes: int | None) -> Itera
         yield piece
 
 
-def _read(stream: BinaryIO | io.RawIOBase, size: int) -> bytes:
+def _read_bytes(stream: BinaryIO | io.RawIOBase, size: int) -> bytes:
     return stream.read(size) or b""
 
 
-def _unpacked(stream: Any, name: str) -> Iterator[bytes]:
-    first = _read(stream, PIECE)
-    while len(first) < 10 and (more := _read(stream, PIECE)):
+def _iterate_unpacked(stream: Any, name: str) -> Iterator[bytes]:
+    first = _read_bytes(stream, PIECE_BYTES)
+    while len(first) < 10 and (more := _read_bytes(stream, PIECE_BYTES)):
         first += more
     if first.startswith(b"\x1f\x8b"):
-        yield from _members(stream, first, name, "gzip", lambda: _Inflate(), (zlib.error,))
+        yield from _iterate_members(
+            stream, first, name, "gzip", lambda: _ZlibDecompressor(), (zlib.error,)
+        )
     elif first[:3] == b"BZh" and first[4:10] == b"1AY&SY":
-        yield from _members(
+        yield from _iterate_members(
             stream, first, name, "bzip2", bz2.BZ2Decompressor, (OSError, ValueError)
         )
     elif first.startswith(b"\xfd7zXZ\x00"):
-        yield from _members(
+        yield from _iterate_members(
             stream,
             first,
             name,
             "xz",
-            lambda: lzma.LZMADecompressor(memlimit=DICTIONARY),
+            lambda: lzma.LZMADecompressor(memlimit=MAX_DICTIONARY_BYTES),
             (lzma.LZMAError,),
         )
     elif first.startswith(b"\x28\xb5\x2f\xfd"):
         from zstandard import ZstdError  # few files are packed so, and every command reads files
 
-        yield from _members(stream, first, name, "zstandard", lambda: _Zstandard(), (ZstdError,))
+        yield from _iterate_members(
+            stream, first, name, "zstandard", lambda: _ZstdDecompressor(), (ZstdError,)
+        )
     else:
-        if what := unreadable(first):
+        if what := detect_unreadable(first):
             raise FormatError.single(name, None, what.problem, what.expected)
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FormatError.single(name, 1, "text in UTF-16", "UTF-8")
         while first:
             yield first
-            first = _read(stream, PIECE)
+            first = _read_bytes(stream, PIECE_BYTES)
 
 
-class _Inflate:
+class _ZlibDecompressor:
     """zlib's decompressor with the manners of bz2's and lzma's."""
 
     def __init__(self) -> None:
@@ -212,7 +216,7 @@ class _Inflate:
         return out
 
 
-class _Zstandard:
+class _ZstdDecompressor:
     """zstandard's decompressor with the manners of bz2's and lzma's. It unpacks all it is given, so
     it is fed little at a time."""
 
@@ -221,7 +225,9 @@ class _Zstandard:
     def __init__(self) -> None:
         import zstandard
 
-        self._inner = zstandard.ZstdDecompressor(max_window_size=DICTIONARY).decompressobj()
+        self._inner = zstandard.ZstdDecompressor(
+            max_window_size=MAX_DICTIONARY_BYTES
+        ).decompressobj()
         self._waiting = b""
 
     @property
@@ -247,7 +253,7 @@ class _Zstandard:
         return b"".join(out)
 
 
-def _members(
+def _iterate_members(
     stream: Any, first: bytes, name: str, kind: str, make: Any, errors: tuple[type[Exception], ...]
 ) -> Iterator[bytes]:
     """Everything in an archive of one or several members; the end of the file inside a member is an
@@ -262,22 +268,22 @@ def _members(
                     else unpacker.unused_data
                 )
                 while not waiting:
-                    waiting = _read(stream, PIECE)
+                    waiting = _read_bytes(stream, PIECE_BYTES)
                     if not waiting:
                         return
                     if kind in ("gzip", "xz"):
                         waiting = waiting.lstrip(b"\0")
                 unpacker = make()
             elif unpacker.needs_input and not waiting:
-                waiting = _read(stream, PIECE)
+                waiting = _read_bytes(stream, PIECE_BYTES)
                 if not waiting:
                     raise FormatError.single(
                         name, line, f"the {kind} archive is cut off", "a whole archive"
                     )
-            out = unpacker.decompress(waiting, PIECE)
+            out = unpacker.decompress(waiting, PIECE_BYTES)
             waiting = b""
-            for at in range(0, len(out), PIECE):
-                yield out if len(out) <= PIECE else out[at : at + PIECE]
+            for at in range(0, len(out), PIECE_BYTES):
+                yield out if len(out) <= PIECE_BYTES else out[at : at + PIECE_BYTES]
             line += count_lines(out)
     except errors as error:
         raise FormatError.single(
@@ -285,22 +291,22 @@ def _members(
         ) from None
 
 
-def blocks(
+def iterate_blocks(
     source: Source,
     *,
     name: str | None = None,
     max_bytes: int | None = None,
-    max_line: int = LONGEST_LINE,
-    size: int = PIECE,
+    max_line: int = MAX_LINE_BYTES,
+    size: int = PIECE_BYTES,
 ) -> Iterator[tuple[int, int, bytes]]:
     """(number of its first line, how many, whole lines) again and again; each line ends with LF,
     the last one too.
 
     Memory is bounded by `max_line` and `size`; a line that does not end within `max_line` bytes is
     refused without reading on."""
-    name = source_name(source, name)
+    name = display_name(source, name)
     line, carry, waiting, unfinished = 1, [], 0, 0
-    for piece in pieces(source, name=name, max_bytes=max_bytes):
+    for piece in iterate_pieces(source, name=name, max_bytes=max_bytes):
         carry.append(piece)
         waiting += len(piece)
         end = piece.rfind(b"\n") + 1
@@ -316,20 +322,20 @@ def blocks(
         block = whole[: waiting - unfinished]
         carry, waiting = [whole[waiting - unfinished :]], unfinished
         n_lines = count_lines(block)
-        yield line, n_lines, _text(block, line, name)
+        yield line, n_lines, _decode_block(block, line, name)
         line += n_lines
     rest = b"".join(carry)
     if rest:
         if not rest.endswith(b"\n"):
             rest += b"\n"
-        yield line, count_lines(rest), _text(rest, line, name)
+        yield line, count_lines(rest), _decode_block(rest, line, name)
 
 
 def count_lines(block: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
 
 
-def _text(block: bytes, line: int, name: str) -> bytes:
+def _decode_block(block: bytes, line: int, name: str) -> bytes:
     if line == 1:
         block = block.removeprefix(b"\xef\xbb\xbf")
     if b"\0" in block:
@@ -348,16 +354,18 @@ def _text(block: bytes, line: int, name: str) -> bytes:
     return block.replace(b"\r\n", b"\n") if b"\r" in block else block
 
 
-def lines(
+def iterate_lines(
     source: Source,
     *,
     name: str | None = None,
     max_bytes: int | None = None,
-    max_line: int = LONGEST_DOCUMENT,
+    max_line: int = MAX_DOCUMENT_BYTES,
 ) -> Iterator[tuple[int, str]]:
     """(line number from 1, text without its line end), one by one."""
-    name = source_name(source, name)
-    for number, _, block in blocks(source, name=name, max_bytes=max_bytes, max_line=max_line):
+    name = display_name(source, name)
+    for number, _, block in iterate_blocks(
+        source, name=name, max_bytes=max_bytes, max_line=max_line
+    ):
         for offset, raw in enumerate(block[:-1].split(b"\n")):
             if len(raw) > max_line:
                 raise FormatError.single(
@@ -366,7 +374,7 @@ def lines(
             yield number + offset, raw.decode("utf-8")
 
 
-class Peeked(io.RawIOBase):
+class PeekableStream(io.RawIOBase):
     """Unpacked content that can still be read from its begin after a look at its head."""
 
     def __init__(
@@ -377,8 +385,8 @@ class Peeked(io.RawIOBase):
         max_bytes: int | None = None,
         size: int = 1 << 16,
     ) -> None:
-        self.name = source_name(source, name)
-        self._pieces = pieces(source, name=self.name, max_bytes=max_bytes)
+        self.name = display_name(source, name)
+        self._pieces = iterate_pieces(source, name=self.name, max_bytes=max_bytes)
         self._waiting = b""
         while len(self._waiting) < size and (piece := next(self._pieces, b"")):
             self._waiting += piece
@@ -405,12 +413,12 @@ class Peeked(io.RawIOBase):
         return b"".join(parts)
 
 
-def read_json(stream: Peeked, called: str) -> Any:
-    """A JSON file as a whole (at most `LARGEST_JSON` bytes), errors as FormatError."""
-    raw = stream.exactly(LARGEST_JSON + 1)
-    if len(raw) > LARGEST_JSON:
+def read_json(stream: PeekableStream, called: str) -> Any:
+    """A JSON file as a whole (at most `MAX_JSON_BYTES` bytes), errors as FormatError."""
+    raw = stream.exactly(MAX_JSON_BYTES + 1)
+    if len(raw) > MAX_JSON_BYTES:
         raise FormatError.single(
-            called, None, f"JSON of more than {LARGEST_JSON} bytes", "a smaller file"
+            called, None, f"JSON of more than {MAX_JSON_BYTES} bytes", "a smaller file"
         )
     try:
         return json.loads(raw.decode("utf-8-sig"))

@@ -17,12 +17,12 @@ from typing import Any
 OWN_FIELDS = ("doc_id", "title", "text")
 
 
-class Unavailable(ValueError):
+class DatasetUnavailable(ValueError):
     """The package, the data set or its documents are not to be had; the message says why and what
     to do."""
 
 
-PARTS = {
+DATASET_PARTS = {
     "docs": "documents",
     "queries": "topics",
     "qrels": "qrels",
@@ -31,35 +31,37 @@ PARTS = {
 """What the package calls a part of a data set -> what it is called here."""
 
 
-def load(identifier: str) -> Any:
+def load_dataset(identifier: str) -> Any:
     """The data set of the package. Raises Unavailable."""
     try:
         package = importlib.import_module("ir_datasets")
     except ImportError:
-        raise Unavailable(
+        raise DatasetUnavailable(
             "ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or use a file"
         ) from None
     try:
         return package.load(identifier)
     except Exception as error:
-        raise Unavailable(
-            f"ir_datasets knows no data set {identifier!r} ({_said(error)}); its catalogue lists the identifiers"
+        raise DatasetUnavailable(
+            f"ir_datasets knows no data set {identifier!r} ({_error_message(error)}); its catalogue lists the identifiers"
         ) from error
 
 
-def entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
+def iterate_entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
     """The named tuples of a part of the data set, streamed. part: of PARTS. Raises Unavailable."""
     if not getattr(dataset, f"has_{part}")():
-        raise Unavailable(f"the data set {identifier!r} of ir_datasets has no {PARTS[part]}")
+        raise DatasetUnavailable(
+            f"the data set {identifier!r} of ir_datasets has no {DATASET_PARTS[part]}"
+        )
     count = 0
     try:
         for entry in getattr(dataset, f"{part}_iter")():
             yield entry
             count += 1
     except Exception as error:
-        raise Unavailable(
-            f"ir_datasets gave no more than {count:,} {PARTS[part]} of {identifier!r} "
-            f"({_said(error)}); nothing was imported. "
+        raise DatasetUnavailable(
+            f"ir_datasets gave no more than {count:,} {DATASET_PARTS[part]} of {identifier!r} "
+            f"({_error_message(error)}); nothing was imported. "
             "Let it fetch the data set first, or use a file"
         ) from error
 
@@ -71,13 +73,13 @@ def write_documents(identifier: str, path: Path) -> int:
     default text; further fields of words are kept under their names. Raises Unavailable."""
     count = 0
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
-        for document in entries(load(identifier), "docs", identifier):
-            out.write(json.dumps(row_of(document), ensure_ascii=False) + "\n")
+        for document in iterate_entries(load_dataset(identifier), "docs", identifier):
+            out.write(json.dumps(document_to_row(document), ensure_ascii=False) + "\n")
             count += 1
     return count
 
 
-def row_of(document: Any) -> dict[str, str]:
+def document_to_row(document: Any) -> dict[str, str]:
     values = document._asdict()
     row = {"id": str(values["doc_id"])}
     if values.get("title"):
@@ -91,5 +93,5 @@ def row_of(document: Any) -> dict[str, str]:
     }
 
 
-def _said(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__

@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
+    DelimitedRow,
     DelimitedTable,
-    FileMistakes,
-    Row,
-    column_names,
+    FileProblems,
     find_column,
+    normalise_names,
 )
 from assay.formats.errors import FormatError
 from assay.formats.opening import Source
-from assay.pools.depth import DEEPEST, PooledPairs
+from assay.pools.depth import MAX_DEPTH, PooledPairs
 
 HEADER = ("topic", "document", "best_rank", "priority", "runs")
 HEADER_LINE = "\t".join(HEADER) + "\n"
-CONTRIBUTION = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
+CONTRIBUTION_PATTERN = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
 
 
-def is_readable_tag(tag: str) -> bool:
+def can_read_back_tag(tag: str) -> bool:
     """Whether a pool's file that names the run is read back as it was written."""
-    return CONTRIBUTION.findall(f"{tag}:1,{tag}:2") == [(tag, "1"), (tag, "2")]
+    return CONTRIBUTION_PATTERN.findall(f"{tag}:1,{tag}:2") == [(tag, "1"), (tag, "2")]
 
 
 def read_pool(
@@ -52,8 +52,8 @@ def read_pool(
     `whose` in messages. Refused: another number of columns, an empty id, a rank or priority that is
     no whole number, a pair twice, no pair at all."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
-    mistakes = FileMistakes(table.name)
-    names = column_names(table.first.cells)
+    mistakes = FileProblems(table.name)
+    names = normalise_names(table.first.cells)
     topic, document = find_column(names, TOPIC_NAMES), find_column(names, DOCUMENT_NAMES)
     headed = topic is not None and document is not None
     rows = list(table)
@@ -70,17 +70,21 @@ def read_pool(
         rows, topic, document = [table.first, *rows], 0, 2
         names = [""] * len(cells)
         if len(table.first.cells) == 1:
-            rows = [Row(row.line, row.cells[0].split()) for row in rows]
+            rows = [DelimitedRow(row.line, row.cells[0].split()) for row in rows]
     best, priority, runs = (find_column(names, (column,)) for column in HEADER[2:])
     if topics is not None:
-        _refuse_unknown(rows, int(topic or 0), topics, whose, mistakes)
-    return _pool(
+        _check_topics(rows, int(topic or 0), topics, whose, mistakes)
+    return _make_pool(
         rows, len(names), int(topic or 0), int(document or 0), best, priority, runs, mistakes
     )
 
 
-def _refuse_unknown(
-    rows: list[Row], column: int, topics: Container[str], whose: str, mistakes: FileMistakes
+def _check_topics(
+    rows: list[DelimitedRow],
+    column: int,
+    topics: Container[str],
+    whose: str,
+    mistakes: FileProblems,
 ) -> None:
     for line, cells in rows:
         topic = cells[column].strip() if column < len(cells) else ""
@@ -90,15 +94,15 @@ def _refuse_unknown(
             )
 
 
-def _pool(
-    rows: list[Row],
+def _make_pool(
+    rows: list[DelimitedRow],
     n_columns: int,
     topic: int,
     document: int,
     best: int | None,
     priority: int | None,
     runs: int | None,
-    mistakes: FileMistakes,
+    mistakes: FileProblems,
 ) -> PooledPairs:
     seen: dict[tuple[str, str], int] = {}
     tags: dict[str, int] = {}
@@ -121,17 +125,17 @@ def _pool(
                 text,
             )
             continue
-        rank = _number(cells[best] if best is not None else "0")
+        rank = _parse_number(cells[best] if best is not None else "0")
         to_all = priority is not None and cells[priority].strip() == "all"
-        value = 0 if to_all else _number(cells[priority] if priority is not None else "0")
+        value = 0 if to_all else _parse_number(cells[priority] if priority is not None else "0")
         given = cells[runs].strip() if runs is not None else ""
-        tags_and_ranks = CONTRIBUTION.findall(given)
-        if rank is None or value is None or rank > DEEPEST:
+        tags_and_ranks = CONTRIBUTION_PATTERN.findall(given)
+        if rank is None or value is None or rank > MAX_DEPTH:
             mistakes.add(line, "a rank or priority that is no whole number", "a whole number", text)
             continue
         if (
             given and "".join(f"{tag}:{place}," for tag, place in tags_and_ranks) != f"{given},"
-        ) or any(int(place) > DEEPEST for _, place in tags_and_ranks):
+        ) or any(int(place) > MAX_DEPTH for _, place in tags_and_ranks):
             mistakes.add(line, f"runs {given!r}", "tag:rank,tag:rank", text)
             continue
         seen[pair] = line
@@ -148,10 +152,10 @@ def _pool(
     for row, found_runs in enumerate(contributions):
         for run, place in found_runs:
             ranks[row, run] = place
-    return pool_of_pairs(list(seen), bests, priorities, everyone, tags=list(tags), ranks=ranks)
+    return make_pool(list(seen), bests, priorities, everyone, tags=list(tags), ranks=ranks)
 
 
-def pool_of_pairs(
+def make_pool(
     pairs: Sequence[tuple[str, str]],
     best_rank: Sequence[int],
     priority: Sequence[int],
@@ -168,7 +172,7 @@ def pool_of_pairs(
         ranks = np.zeros((len(pairs), 0), np.int16)
     depth = max(max(best_rank), 1 + max(priority), int(ranks.max()) if ranks.size else 0, 1)
     return PooledPairs(
-        depth=min(depth, DEEPEST),
+        depth=min(depth, MAX_DEPTH),
         tags=tags or [],
         topics=names,
         topic=np.array([index[t] for t, _ in pairs], np.int32),
@@ -180,18 +184,18 @@ def pool_of_pairs(
     )
 
 
-def best_first(pool: PooledPairs) -> PooledPairs:
+def sort_pool(pool: PooledPairs) -> PooledPairs:
     """The same pairs with those of everyone first, then by priority descending; equals keep their
     order."""
     return pool.at(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 
-def _number(cell: str) -> int | None:
+def _parse_number(cell: str) -> int | None:
     text = cell.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def pool_line(
+def format_pool_line(
     topic: str, document: str, best_rank: int, priority: int, runs: Iterable[tuple[str, int]]
 ) -> str:
     """runs: (tag, rank)."""
@@ -203,6 +207,6 @@ def write_pool(pool: PooledPairs, out: IO[str]) -> None:
     `tag:rank,tag:rank`."""
     out.write(HEADER_LINE)
     out.writelines(
-        pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs)
+        format_pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs)
         for pair in pool
     )

@@ -17,21 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns
-from assay.formats.delimited import FileMistakes
-from assay.formats.opening import Source, bare_name, lines, source_name
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.delimited import FileProblems
+from assay.formats.opening import Source, display_name, iterate_lines, strip_suffixes
+from assay.formats.qrels import make_qrels
 
-FIVE = "5 columns: topic 0 document stratum grade"
-SPANNING = "*"
+FIVE_COLUMNS = "5 columns: topic 0 document stratum grade"
+CROSS_TOPIC_PREFIX = "*"
 """Begins the name of a stratum that spans all topics; any other stratum is one of its topic."""
 UNJUDGED = -1
-LARGEST_GRADE = 2**31 - 1
-WHOLE = re.compile(r"([+-]?[0-9]{1,10})(?:\.00?)?")
-DRAWN = re.compile(r"# drawn: ([0-9]{1,10})\b")
+MAX_GRADE = 2**31 - 1
+WHOLE_PATTERN = re.compile(r"([+-]?[0-9]{1,10})(?:\.00?)?")
+DRAWN_PATTERN = re.compile(r"# drawn: ([0-9]{1,10})\b")
 
 
 @dataclass(frozen=True, eq=False)
-class Prel:
+class SampledQrels:
     """A sampled pool with what is judged of it.
 
     qrels: every pair of the pool; a negative grade is unjudged. stratum: int32 (n_rows), in the
@@ -45,26 +45,26 @@ class Prel:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_prel(path: Source, *, name: str | None = None) -> Prel:
+def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
     """Refused (FormatError, all problems at once): another number of columns, a grade that is no
     whole number, a pair twice, no line.
 
     Lines that begin with # and blank lines are skipped, except `# drawn: N`. A grade 2.0 is 2.
     One stratum's name in two topics means two strata, unless it begins with *.
     """
-    called = source_name(path)
-    mistakes = FileMistakes(called)
+    called = display_name(path)
+    mistakes = FileProblems(called)
     seen: dict[tuple[str, str], tuple[int, str, int]] = {}
     drawn: int | None = None
-    for number, text in lines(path, name=called):
+    for number, text in iterate_lines(path, name=called):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
-            if (told := DRAWN.match(text)) is not None:
+            if (told := DRAWN_PATTERN.match(text)) is not None:
                 drawn = int(told[1])
             continue
         if len(cells) != 5:
             hint = "; plain qrels have 4 columns and no strata" if len(cells) == 4 else ""
-            mistakes.add(number, f"{len(cells)} columns{hint}", FIVE, text)
+            mistakes.add(number, f"{len(cells)} columns{hint}", FIVE_COLUMNS, text)
             continue
         topic, _, document, stratum, grade = cells
         if (first := seen.get((topic, document))) is not None:
@@ -75,11 +75,11 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
                 text,
             )
             continue
-        whole = WHOLE.fullmatch(grade)
+        whole = WHOLE_PATTERN.fullmatch(grade)
         value = (
-            int(whole[1]) if whole else LARGEST_GRADE + 1
+            int(whole[1]) if whole else MAX_GRADE + 1
         )  # as of qrels: int() alone would read 1_0 as 10
-        if abs(value) > LARGEST_GRADE:
+        if abs(value) > MAX_GRADE:
             mistakes.add(
                 number,
                 f"{grade!r} is not a grade",
@@ -89,32 +89,32 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
             continue
         seen[topic, document] = (
             value,
-            stratum if stratum.startswith(SPANNING) else f"{topic}/{stratum}",
+            stratum if stratum.startswith(CROSS_TOPIC_PREFIX) else f"{topic}/{stratum}",
             number,
         )
     if not seen and not mistakes.count:
-        mistakes.add(None, "no line with a grade", f"at least one line of {FIVE}")
+        mistakes.add(None, "no line with a grade", f"at least one line of {FIVE_COLUMNS}")
     mistakes.raise_any()
-    qrels = qrels_of_rows(
-        bare_name(called) if name is None else name,
+    qrels = make_qrels(
+        strip_suffixes(called) if name is None else name,
         ((t, d, g) for (t, d), (g, _, _) in seen.items()),
     )
-    return _with_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()}, drawn)
+    return _add_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()}, drawn)
 
 
-def _with_strata(
+def _add_strata(
     qrels: QrelsColumns, stratum_of: dict[tuple[str, str], str], drawn: int | None
-) -> Prel:
+) -> SampledQrels:
     names: dict[str, int] = {}
     stratum = np.empty(len(qrels), np.int32)
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
         for row, document in enumerate(qrels.documents[rows].tolist(), start=rows.start):
             stratum[row] = names.setdefault(stratum_of[topic, document.decode("utf-8")], len(names))
-    return Prel(qrels, stratum, list(names), drawn)
+    return SampledQrels(qrels, stratum, list(names), drawn)
 
 
-def write_prel(prel: Prel, out: IO[str]) -> None:
+def write_prel(prel: SampledQrels, out: IO[str]) -> None:
     """Sorted by topic and document as bytes: the same pool and grades give the same bytes."""
     qrels = prel.qrels
     graded = int((qrels.grades >= 0).sum())
@@ -132,12 +132,12 @@ def write_prel(prel: Prel, out: IO[str]) -> None:
             out.write(f"{topic} 0 {document.decode('utf-8')} {name} {max(grade, UNJUDGED)}\n")
 
 
-def prel_of_rows(
+def make_prel(
     name: str, rows: list[tuple[str, str, str, int]], *, drawn: int | None = None
-) -> Prel:
+) -> SampledQrels:
     """From (topic, document, stratum, grade), strata and drawn as in Prel. A pair twice is a
     ValueError."""
-    qrels = qrels_of_rows(name, ((topic, document, grade) for topic, document, _, grade in rows))
-    return _with_strata(
+    qrels = make_qrels(name, ((topic, document, grade) for topic, document, _, grade in rows))
+    return _add_strata(
         qrels, {(topic, document): stratum for topic, document, stratum, _ in rows}, drawn
     )

@@ -16,26 +16,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats import cells, numerals
-from assay.formats.added import added_reader
+from assay.formats.added import find_plugin_reader
 from assay.formats.errors import FormatError
-from assay.formats.growing import Growing
-from assay.formats.opening import Source, bare_name, blocks, source_name
-from assay.formats.runs import with_lines
+from assay.formats.growing import GrowableArray
+from assay.formats.opening import Source, display_name, iterate_blocks, strip_suffixes
+from assay.formats.runs import add_line_texts
 from assay.formats.storage import load_columns, save_columns
 from assay.formats.topic_column import TopicColumn
-from assay.formats.unread import refuse_unread
-from assay.formats.ways_out import with_ways_out
-from assay.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
+from assay.formats.unread import refuse_unsupported
+from assay.formats.ways_out import add_hints
+from assay.ranking import expand_offsets, find_duplicates, group_rows, ids_to_words, to_big_endian
 
-FOUR = "4 columns: topic Q0 document grade"
-FIVE = f"{FOUR}; five with a stratum are a sampled pool, which --sampled estimates from"
-BEIR = "3 columns: query-id corpus-id score"
-MARK_OF_A_SAMPLE = "# SAMPLED"
+FOUR_COLUMNS = "4 columns: topic Q0 document grade"
+FIVE_COLUMNS = (
+    f"{FOUR_COLUMNS}; five with a stratum are a sampled pool, which --sampled estimates from"
+)
+BEIR_COLUMNS = "3 columns: query-id corpus-id score"
+SAMPLED_MARK = "# SAMPLED"
 """Begins a head line of qrels that hold the drawn pairs of a sampled pool."""
-SAMPLED_LINE = re.compile(rb"^[^\S\n]*+" + MARK_OF_A_SAMPLE.encode(), re.MULTILINE)
-OF_A_SAMPLE = (
+SAMPLED_PATTERN = re.compile(rb"^[^\S\n]*+" + SAMPLED_MARK.encode(), re.MULTILINE)
+SAMPLED_MESSAGE = (
     "these are labels of a sampled pool, and a measure would count every pair that was not drawn "
     "as not relevant"
 )
@@ -53,44 +55,44 @@ def read_qrels(
     that begin with # and blank lines are skipped; negative grades are kept (in the pool, unjudged);
     2.0 is 2. Refused (FormatError, all problems of the file at once): another number of columns, a
     grade that is not a whole number of 32 bits, a pair twice with different grades, no line at all,
-    and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade`. Noted:
+    and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade_warning`. Noted:
     comment lines, grades such as 2.0."""
-    if reader := added_reader("qrels", path):
+    if reader := find_plugin_reader("qrels", path):
         added: QrelsColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added if name is None else replace(added, name=name)
-    called = source_name(path)
-    reading = _QrelsReading(called, lenient=lenient)
-    for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
+    called = display_name(path)
+    reading = _QrelsBuilder(called, lenient=lenient)
+    for first_line, n_lines, block in iterate_blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
-    qrels = reading.finish(bare_name(called) if name is None else name)
+    qrels = reading.finish(strip_suffixes(called) if name is None else name)
     if reading.problems.count:
         raise FormatError(
             called,
-            with_ways_out(with_lines(reading.problems.first, path), lenient=lenient, of_run=False),
+            add_hints(add_line_texts(reading.problems.first, path), lenient=lenient, of_run=False),
             reading.problems.count,
         )
     return qrels
 
 
-class _QrelsReading:
+class _QrelsBuilder:
     """The columns of one file while it is read."""
 
     def __init__(self, called: str, *, lenient: bool) -> None:
         self.called, self.lenient = called, lenient
-        self.problems = cells.Problems()
+        self.problems = cells.ProblemList()
         self.n_columns = 0
         self.of_a_sample = self.five = self.six = False
         self.n_comments = self.n_decimals = 0
         self.topics = TopicColumn()
-        self.words = Growing(np.uint64)
-        self.grades = Growing(np.int32)
-        self.lines = Growing(np.int64)
+        self.words = GrowableArray(np.uint64)
+        self.grades = GrowableArray(np.int32)
+        self.lines = GrowableArray(np.int64)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
         """The block from its first line with a grade on; the number of columns is known then. Empty
         if nothing is left."""
-        at, n_blank, n_comments = cells.skipped_lines(block)
-        n_marks = len(SAMPLED_LINE.findall(block, 0, at)) if n_comments else 0
+        at, n_blank, n_comments = cells.find_first_content(block)
+        n_marks = len(SAMPLED_PATTERN.findall(block, 0, at)) if n_comments else 0
         self.of_a_sample |= n_marks > 0
         self.n_comments += n_comments - n_marks
         block, first_line, n_lines = (
@@ -100,7 +102,7 @@ class _QrelsReading:
         )
         if not block:
             return first_line, n_lines, b""
-        refuse_unread(block, self.called, "qrels")
+        refuse_unsupported(block, self.called, "qrels")
         line, _, rest = block.partition(b"\n")
         if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
             self.n_columns, self.five, self.six = 4, len(line.split()) == 5, len(line.split()) == 6
@@ -114,12 +116,12 @@ class _QrelsReading:
         if not block:
             return
         beir = self.n_columns == 3
-        rows, _, n_comments = cells.rows(
+        rows, _, n_comments = cells.find_rows(
             block,
             first_line,
             self.n_columns,
             self.problems,
-            expected=BEIR if beir else FIVE if self.five else FOUR,
+            expected=BEIR_COLUMNS if beir else FIVE_COLUMNS if self.five else FOUR_COLUMNS,
             n_lines=n_lines,
             more_columns=self.lenient,
             comments=True,
@@ -128,17 +130,17 @@ class _QrelsReading:
         if not len(rows):
             return
         document, grade = (1, 2) if beir else (2, 3)
-        grades, readable, n_decimals = numerals.whole_numbers(rows, grade)
+        grades, readable, n_decimals = numerals.parse_whole_numbers(rows, grade)
         self.n_decimals += n_decimals
         bad = ~readable
         self.problems.refuse(bad, rows, grade, "is not a grade", "a whole number")
         for column, what in ((0, "topic"), (document, "document")):
-            long = rows.longer_than(column, cells.LONGEST_ID)
+            long = rows.longer_than(column, cells.MAX_ID_BYTES)
             self.problems.refuse(
                 long & ~bad,
                 rows,
                 column,
-                f"is a {what} id of more than {cells.LONGEST_ID} bytes",
+                f"is a {what} id of more than {cells.MAX_ID_BYTES} bytes",
                 "a shorter id",
             )
             bad |= long
@@ -146,10 +148,10 @@ class _QrelsReading:
             rows, grades = rows.without(bad), grades[~bad]
             if not len(rows):
                 return
-        self.words.extend(cells.strings(rows, document))
+        self.words.extend(cells.take_column(rows, document))
         self.grades.extend(grades)
         self.lines.extend(np.asarray(rows.lines, np.int64))
-        self.topics.add(cells.strings(rows, 0))
+        self.topics.add(cells.take_column(rows, 0))
 
     def finish(self, name: str) -> QrelsColumns:
         n_rows = len(self.words)
@@ -158,24 +160,24 @@ class _QrelsReading:
                 self.problems.add(
                     None, "no line with a grade", "at least one line `topic Q0 document grade`"
                 )
-            return empty_qrels(name)
+            return make_empty_qrels(name)
         words, grades, lines = self.words.take(), self.grades.take()[:, 0], self.lines.take()[:, 0]
         topics = self.topics.ids
         offsets, grouping = self.topics.grouped()
         if grouping is not None:
             words, grades, lines = words[grouping], grades[grouping], lines[grouping]
-        warnings = [OF_A_SAMPLE] if self.of_a_sample else []
-        notes = cells.comments_skipped(self.n_comments)
+        warnings = [SAMPLED_MESSAGE] if self.of_a_sample else []
+        notes = cells.skipped_comments_note(self.n_comments)
         if self.n_decimals:
             notes.append(
                 f"grades written as decimals, such as 2.0, were read as whole numbers in "
-                f"{counted(self.n_decimals, 'line')}"
+                f"{format_count(self.n_decimals, 'line')}"
             )
         if self.six and self.lenient:
             warnings.append(
                 "the lines have six columns, as those of a run have; the fourth, a run's ranks, was read as grades"
             )
-        if repeated := duplicates(words, offsets):
+        if repeated := find_duplicates(words, offsets):
             extra = np.array([row for row, _ in repeated])
             first = np.array([row for _, row in repeated])
             other = grades[extra] != grades[first]
@@ -196,20 +198,20 @@ class _QrelsReading:
                 )
             keep = np.ones(n_rows, bool)
             keep[extra] = False
-            sizes = np.bincount(topic_of_rows(offsets)[keep], minlength=len(topics))
+            sizes = np.bincount(expand_offsets(offsets)[keep], minlength=len(topics))
             words, grades, offsets = (
                 words[keep],
                 grades[keep],
                 np.concatenate(([0], np.cumsum(sizes))),
             )
             lines = lines[keep]
-        qrels = replace(_sorted(name, topics, offsets, words, grades, warnings), notes=notes)
-        if lone := lone_grade(qrels):
+        qrels = replace(_sort_columns(name, topics, offsets, words, grades, warnings), notes=notes)
+        if lone := lone_grade_warning(qrels):
             qrels.warnings.append(f"line {lines[grades.argmax()]}: {lone}")
         return qrels
 
 
-def lone_grade(qrels: QrelsColumns) -> str:
+def lone_grade_warning(qrels: QrelsColumns) -> str:
     """A warning where the highest grade was given once and lies two or more above every other: of a
     1 and a 0 struck together, say. Else empty."""
     if len(qrels) < 2:
@@ -226,7 +228,7 @@ def lone_grade(qrels: QrelsColumns) -> str:
     )
 
 
-def empty_qrels(name: str) -> QrelsColumns:
+def make_empty_qrels(name: str) -> QrelsColumns:
     return QrelsColumns(
         name=name,
         topics=[],
@@ -236,7 +238,7 @@ def empty_qrels(name: str) -> QrelsColumns:
     )
 
 
-def _sorted(
+def _sort_columns(
     name: str,
     topics: list[str],
     offsets: NDArray[np.int64],
@@ -244,21 +246,21 @@ def _sorted(
     grades: NDArray[np.int32],
     warnings: list[str],
 ) -> QrelsColumns:
-    keys = big_endian(words)
+    keys = to_big_endian(words)
     order = np.lexsort(
-        (*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), topic_of_rows(offsets))
+        (*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), expand_offsets(offsets))
     )
     return QrelsColumns(
         name=name,
         topics=topics,
         offsets=offsets,
-        documents=cells.as_bytes(words[order]),
+        documents=cells.to_byte_strings(words[order]),
         grades=grades[order],
         warnings=warnings,
     )
 
 
-def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
+def make_qrels(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
     """Qrels from (topic, document, grade), topics in order of first appearance. A pair twice is a
     ValueError."""
     topics: dict[str, int] = {}
@@ -268,14 +270,14 @@ def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColum
         documents.append(document.encode("utf-8"))
         grades.append(grade)
     if not of:
-        return empty_qrels(name)
+        return make_empty_qrels(name)
     offsets, grouping = group_rows(np.array(of), np.ones(len(of), np.int64), len(topics))
-    words, values = words_of(np.array(documents)), np.array(grades, np.int32)
+    words, values = ids_to_words(np.array(documents)), np.array(grades, np.int32)
     if grouping is not None:
         words, values = words[grouping], values[grouping]
-    if repeated := duplicates(words, offsets):
+    if repeated := find_duplicates(words, offsets):
         raise ValueError(f"{len(repeated)} pairs are there twice")
-    return _sorted(name, list(topics), offsets, words, values, [])
+    return _sort_columns(name, list(topics), offsets, words, values, [])
 
 
 def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None:
@@ -284,9 +286,9 @@ def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None
 
     ValueError for an id with white space: no reader could tell its columns apart.
     """
-    if OF_A_SAMPLE in qrels.warnings:
+    if SAMPLED_MESSAGE in qrels.warnings:
         out.write(
-            f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated "
+            f"{SAMPLED_MARK}: pairs were drawn with unequal chances; scores are estimated "
             f"from the five-column file, which has the strata\n"
         )
     for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
@@ -320,7 +322,7 @@ def save_qrels(qrels: QrelsColumns, path: Source) -> str:
         },
         columns={
             "offsets": qrels.offsets,
-            "documents": words_of(qrels.documents),
+            "documents": ids_to_words(qrels.documents),
             "grades": qrels.grades,
         },
     )
@@ -333,7 +335,7 @@ def load_qrels(path: Source) -> QrelsColumns:
         name=about["name"],
         topics=about["topics"],
         offsets=columns["offsets"],
-        documents=cells.as_bytes(columns["documents"]),
+        documents=cells.to_byte_strings(columns["documents"]),
         grades=columns["grades"],
         warnings=about["warnings"],
         notes=about.get("notes", []),

@@ -14,15 +14,22 @@ from typing import Any, TypeVar
 import numpy as np
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import counted
-from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
+from assay.counts import format_count
+from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import FormatError
-from assay.formats.markup import one_line
-from assay.formats.opening import Peeked, Source, bare_name, lines, read_json, source_name
-from assay.formats.qrels import qrels_of_rows
-from assay.formats.runs import run_of_rows
+from assay.formats.markup import collapse_spaces
+from assay.formats.opening import (
+    PeekableStream,
+    Source,
+    display_name,
+    iterate_lines,
+    read_json,
+    strip_suffixes,
+)
+from assay.formats.qrels import make_qrels
+from assay.formats.runs import make_run
 
-LTR = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
+LTR_PATTERN = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
 Grade = tuple[int, str, str, int]
 """line, query text, document, grade"""
 
@@ -30,12 +37,12 @@ Grade = tuple[int, str, str, int]
 Found = TypeVar("Found", QrelsColumns, RunColumns)
 
 
-def names_queries(head: bytes) -> str:
+def detect_query_form(head: bytes) -> str:
     """What the begin of a file is, where its topics are query texts: `ratings` (CSV, LTR, RRE),
     `snapshot`, or `` for anything else."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first = text.split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "")
-    names = column_names(first.split(","))
+    names = normalise_names(first.split(","))
     if names[:1] == ["query"] and names[1:] in (["docid", "rating"], ["doc_id", "rating"]):
         return "ratings"
     if {"snapshot_name", "query_text", "doc_id", "doc_position"} <= set(names):
@@ -47,21 +54,23 @@ def names_queries(head: bytes) -> str:
     return ""
 
 
-def with_topic_ids(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
+def replace_query_texts(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
     """Grades or a run whose topics are query texts, with the ids of the topics that have these
     texts. -> (those of known topics, texts left out)
 
     topics: text -> id. White space counts as one blank; where no text is the same, upper and lower
     case do. A second text of one topic is left out, too."""
-    exact = {one_line(text): topic for text, topic in reversed(list(topics.items()))}
-    folded = {one_line(text).casefold(): topic for text, topic in reversed(list(topics.items()))}
+    exact = {collapse_spaces(text): topic for text, topic in reversed(list(topics.items()))}
+    folded = {
+        collapse_spaces(text).casefold(): topic for text, topic in reversed(list(topics.items()))
+    }
     chosen: dict[str, int] = {}
     left_out = []
     for pass_exact in (True, False):
         for index, text in enumerate(by_query_text.topics):
             if index in chosen.values():
                 continue
-            line = one_line(text)
+            line = collapse_spaces(text)
             topic = exact.get(line) if pass_exact else folded.get(line.casefold())
             if topic is not None and topic not in chosen:
                 chosen[topic] = index
@@ -101,17 +110,17 @@ def read_ratings(
 
     Rows without rating or document are passed over and counted. Refused: grades that are no whole
     number, a pair with two grades, query texts that `topics` does not have, nothing at all."""
-    called = source_name(path)
-    stream = Peeked(path, name=called, max_bytes=max_bytes)
-    mistakes = FileMistakes(called)
+    called = display_name(path)
+    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
+    mistakes = FileProblems(called)
     head = stream.head.lstrip()
     empty = [0]
     if head[:1] == b"{":
-        ratings = _rre(stream, mistakes)
+        ratings = _read_rre(stream, mistakes)
     elif re.match(rb"-?\d+\s+qid:", head):
-        ratings = _ltr(stream, mistakes)
+        ratings = _read_ltr(stream, mistakes)
     else:
-        ratings = _ratings(stream, mistakes, empty)
+        ratings = _read_ratings_csv(stream, mistakes, empty)
     grades: dict[tuple[str, str], int] = {}
     repeated = 0
     for line, query, document, grade in ratings:
@@ -129,17 +138,17 @@ def read_ratings(
     if not grades and not mistakes.count:
         mistakes.add(None, "no rating", "at least one")
     mistakes.raise_any()
-    qrels = qrels_of_rows(
-        name or bare_name(called),
+    qrels = make_qrels(
+        name or strip_suffixes(called),
         ((topic, document, grade) for (topic, document), grade in grades.items()),
     )
     if repeated > len(grades):
         qrels.warnings.append(
-            f"{counted(repeated - len(grades), 'pair', 'is', 'are')} there more than once with the same grade"
+            f"{format_count(repeated - len(grades), 'pair', 'is', 'are')} there more than once with the same grade"
         )
     if empty[0]:
         qrels.warnings.append(
-            f"{counted(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} passed over"
+            f"{format_count(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} passed over"
         )
     return qrels
 
@@ -157,7 +166,7 @@ def read_snapshot(
     Refused: missing columns, a position that is no whole number, a document twice for a query,
     queries that `topics` does not have."""
     table = DelimitedTable(path, name=name, delimiter=",", max_bytes=max_bytes)
-    names = column_names(table.first.cells)
+    names = normalise_names(table.first.cells)
     places = [find_column(names, (wanted,)) for wanted in ("query_text", "doc_id", "doc_position")]
     title = find_column(names, ("snapshot_name",))
     if None in places or title is None:
@@ -168,7 +177,7 @@ def read_snapshot(
             "Snapshot Name, Query Text, Doc ID, Doc Position",
         )
     query, document, position = (int(place) for place in places if place is not None)
-    mistakes = FileMistakes(table.name)
+    mistakes = FileProblems(table.name)
     rows: dict[tuple[str, str], float] = {}
     tag = ""
     for line, cells in table:
@@ -197,21 +206,23 @@ def read_snapshot(
     if not rows and not mistakes.count:
         mistakes.add(None, "no row", "at least one below the header")
     mistakes.raise_any()
-    return run_of_rows(
-        tag or bare_name(table.name),
+    return make_run(
+        tag or strip_suffixes(table.name),
         ((topic, d, score) for (topic, d), score in rows.items()),
         name=table.name,
     )
 
 
-def _whole(value: Any) -> int | None:
+def _parse_whole(value: Any) -> int | None:
     text = str(value).strip().removesuffix(".0")
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
 
 
-def _ratings(stream: Peeked, mistakes: FileMistakes, empty: list[int]) -> Iterator[Grade]:
+def _read_ratings_csv(
+    stream: PeekableStream, mistakes: FileProblems, empty: list[int]
+) -> Iterator[Grade]:
     table = DelimitedTable(stream, name=mistakes.file, delimiter=",")
-    names = column_names(table.first.cells)
+    names = normalise_names(table.first.cells)
     if (
         names[:1] != ["query"]
         or names[1:2] not in (["docid"], ["doc_id"])
@@ -232,7 +243,7 @@ def _ratings(stream: Peeked, mistakes: FileMistakes, empty: list[int]) -> Iterat
             )
             continue
         query, document, rating = (cell.strip() for cell in cells)
-        grade = _whole(rating)
+        grade = _parse_whole(rating)
         if not document or not rating:
             empty[0] += 1
         elif grade is None or not query:
@@ -246,16 +257,16 @@ def _ratings(stream: Peeked, mistakes: FileMistakes, empty: list[int]) -> Iterat
             yield line, query, document, grade
 
 
-def _ltr(stream: Peeked, mistakes: FileMistakes) -> Iterator[Grade]:
-    for line, text in lines(stream, name=mistakes.file):
-        parts = LTR.fullmatch(text.strip())
+def _read_ltr(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
+    for line, text in iterate_lines(stream, name=mistakes.file):
+        parts = LTR_PATTERN.fullmatch(text.strip())
         if parts:
             yield line, parts[4], parts[3], int(parts[1])
         elif text.strip():
             mistakes.add(line, "no LTR line", "`rating qid:1 # docid query text`", text)
 
 
-def _rre(stream: Peeked, mistakes: FileMistakes) -> Iterator[Grade]:
+def _read_rre(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
     """Every object with `placeholders.$query` and `relevant_documents`, wherever it stands."""
     waiting = [read_json(stream, mistakes.file)]
     while waiting:
@@ -270,7 +281,7 @@ def _rre(stream: Peeked, mistakes: FileMistakes) -> Iterator[Grade]:
             waiting += reversed(value.values())
             continue
         for document, rated in relevant.items():
-            grade = _whole(rated.get("gain")) if isinstance(rated, dict) else None
+            grade = _parse_whole(rated.get("gain")) if isinstance(rated, dict) else None
             if grade is None or not document.strip():
                 mistakes.add(
                     None,

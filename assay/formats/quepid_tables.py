@@ -10,8 +10,8 @@ import csv
 from collections.abc import Callable, Iterable
 from typing import IO, NamedTuple
 
-RATINGS = ("query", "docid", "rating")
-DETAILED = (
+RATINGS_COLUMNS = ("query", "docid", "rating")
+DETAILED_COLUMNS = (
     "Team Name",
     "Case Name",
     "Case ID",
@@ -21,7 +21,7 @@ DETAILED = (
     "Title",
     "Rating",
 )
-GENERAL = (
+GENERAL_COLUMNS = (
     *(
         "Team Name",
         "Case Name",
@@ -59,7 +59,12 @@ def write_ratings(
     pairs: Iterable[RatedPair], out: IO[str], *, safe: Callable[[str], str] = str
 ) -> None:
     """`query,docid,rating`, a row for each pair; a pair without a label has an empty rating."""
-    _write(RATINGS, ((pair.query, pair.document, _cell(pair.rating)) for pair in pairs), out, safe)
+    _write_csv(
+        RATINGS_COLUMNS,
+        ((pair.query, pair.document, _format_cell(pair.rating)) for pair in pairs),
+        out,
+        safe,
+    )
 
 
 def write_detailed(
@@ -80,11 +85,11 @@ def write_detailed(
             pair.document,
             str(pair.position),
             pair.title,
-            _cell(pair.rating),
+            _format_cell(pair.rating),
         )
         for pair in pairs
     )
-    _write(DETAILED, rows, out, safe)
+    _write_csv(DETAILED_COLUMNS, rows, out, safe)
 
 
 def write_general(
@@ -111,10 +116,10 @@ def write_general(
         )
         for query in queries
     )
-    _write(GENERAL, rows, out, safe)
+    _write_csv(GENERAL_COLUMNS, rows, out, safe)
 
 
-def _write(
+def _write_csv(
     header: tuple[str, ...],
     rows: Iterable[tuple[str, ...]],
     out: IO[str],
@@ -125,5 +130,5 @@ def _write(
     table.writerows([safe(cell) for cell in row] for row in rows)
 
 
-def _cell(value: int | None) -> str:
+def _format_cell(value: int | None) -> str:
     return "" if value is None else str(value)

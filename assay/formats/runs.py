@@ -15,30 +15,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import RunColumns
-from assay.counts import counted, part_of
+from assay.counts import format_count, format_part
 from assay.formats import cells, numerals
-from assay.formats.added import added_reader
+from assay.formats.added import find_plugin_reader
 from assay.formats.errors import FormatError
-from assay.formats.growing import Growing
-from assay.formats.opening import Source, bare_name, blocks, lines, plain_size, source_name
+from assay.formats.growing import GrowableArray
+from assay.formats.opening import (
+    Source,
+    display_name,
+    iterate_blocks,
+    iterate_lines,
+    plain_size,
+    strip_suffixes,
+)
 from assay.formats.storage import load_columns, save_columns
 from assay.formats.topic_column import TopicColumn
-from assay.formats.unread import refuse_unread
-from assay.formats.ways_out import with_ways_out
-from assay.precision import in_single_precision
+from assay.formats.unread import refuse_unsupported
+from assay.formats.ways_out import add_hints
+from assay.precision import to_single_precision
 from assay.ranking import (
-    BATCH,
-    duplicates,
+    BATCH_ROWS,
+    find_duplicates,
     group_rows,
+    ids_to_words,
+    iterate_topic_batches,
     rank_order,
-    topic_batches,
     trec_order,
-    words_of,
 )
 
-SIX = "6 columns: topic Q0 document rank score tag"
-EXPECTED = {6: SIX, 4: "4 columns: topic document rank score", 3: "3 columns: topic document rank"}
-WIDE = 1 << 31
+SIX_COLUMNS = "6 columns: topic Q0 document rank score tag"
+EXPECTED_COLUMNS = {
+    6: SIX_COLUMNS,
+    4: "4 columns: topic document rank score",
+    3: "3 columns: topic document rank",
+}
+MAX_WIDE_BYTES = 1 << 31
 """Bytes of document ids in fixed width beyond which a file of very unequal ids is refused."""
 
 
@@ -68,33 +79,33 @@ def read_run(
     about in `Run.warnings`: several tags (the first names the system), the rank column
     contradicting the order by score, scores equal only in single precision, blank lines, a header
     skipped. In `Run.notes`: comment lines, ties that the rank column orders otherwise."""
-    if reader := added_reader("runs", path):
+    if reader := find_plugin_reader("runs", path):
         added: RunColumns = reader(os.fspath(path))  # type: ignore[arg-type]
-        return in_single_precision(added) if scores == "float32" else added
-    called = source_name(path, name)
-    reading = _RunReading(
+        return to_single_precision(added) if scores == "float32" else added
+    called = display_name(path, name)
+    reading = _RunBuilder(
         called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path)
     )
-    for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
+    for first_line, n_lines, block in iterate_blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
     run = reading.finish(order=order, single=scores == "float32")
     if reading.problems.count:
         problems = reading.problems
         raise FormatError(
             called,
-            with_ways_out(with_lines(problems.first, path), lenient=lenient, of_run=True),
+            add_hints(add_line_texts(problems.first, path), lenient=lenient, of_run=True),
             problems.count,
         )
     return run
 
 
-class _RunReading:
+class _RunBuilder:
     """The columns of one file while it is read."""
 
     def __init__(self, called: str, *, lenient: bool, needs_rank: bool, n_bytes: int) -> None:
         self.n_bytes_expected = n_bytes
         self.called, self.lenient, self.needs_rank = called, lenient, needs_rank
-        self.problems = cells.Problems()
+        self.problems = cells.ProblemList()
         self.n_columns = 0
         self.n_blank = 0
         self.n_comments = 0
@@ -102,9 +113,9 @@ class _RunReading:
         self.n_unranked = 0
         self.n_bytes = 0
         self.topics = TopicColumn()
-        self.words = Growing(np.uint64)
-        self.scores = Growing(np.float64)
-        self.ranks = Growing(np.int32)
+        self.words = GrowableArray(np.uint64)
+        self.scores = GrowableArray(np.float64)
+        self.ranks = GrowableArray(np.int32)
         self.lines: list[NDArray[np.int64] | range] = []
         self.tags: dict[bytes, None] = {}
 
@@ -113,12 +124,12 @@ class _RunReading:
             first_line, n_lines, block = self.begin(first_line, n_lines, block)
         if not block:
             return
-        rows, n_blank, n_comments = cells.rows(
+        rows, n_blank, n_comments = cells.find_rows(
             block,
             first_line,
             self.n_columns,
             self.problems,
-            expected=EXPECTED[self.n_columns],
+            expected=EXPECTED_COLUMNS[self.n_columns],
             n_lines=n_lines,
             more_columns=self.lenient and self.n_columns == 6,
             comments=True,
@@ -134,7 +145,7 @@ class _RunReading:
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
         """The block from its first line with a result on; the number of columns is known then.
         Empty if nothing is left."""
-        at, n_blank, n_comments = cells.skipped_lines(block)
+        at, n_blank, n_comments = cells.find_first_content(block)
         self.n_blank, self.n_comments = self.n_blank + n_blank, self.n_comments + n_comments
         block, first_line, n_lines = (
             block[at:],
@@ -143,11 +154,11 @@ class _RunReading:
         )
         if not block:
             return first_line, n_lines, b""
-        refuse_unread(block, self.called, "a run")
+        refuse_unsupported(block, self.called, "a run")
         line, _, rest = block.partition(b"\n")
         first = line.split()
         self.n_columns = len(first) if self.lenient and len(first) in (3, 4) else 6
-        if not (self.lenient and _is_header(first)):
+        if not (self.lenient and _is_header_line(first)):
             return first_line, n_lines, block
         self.n_header = 1
         return first_line + 1, n_lines - 1, rest
@@ -163,7 +174,7 @@ class _RunReading:
         and need not be) and scores."""
         bad = np.zeros(len(rows), bool)
         rank = self.document_column + 1
-        ranks, ranked = numerals.integers(rows, rank)
+        ranks, ranked = numerals.parse_integers(rows, rank)
         if self.n_columns == 3 or self.needs_rank:
             self.problems.refuse(~ranked, rows, rank, "is not a rank", "a whole number")
             bad |= ~ranked
@@ -173,7 +184,7 @@ class _RunReading:
         if self.n_columns == 3:
             scores = -ranks.astype(np.float64)
         else:
-            scores, readable = numerals.numbers(rows, rank + 1)
+            scores, readable = numerals.parse_numbers(rows, rank + 1)
             self.problems.refuse(
                 ~readable, rows, rank + 1, "is not a finite number", "a score such as 12.5 or 3e-2"
             )
@@ -184,12 +195,12 @@ class _RunReading:
             (self.document_column, "document id", "id"),
             *tag,
         ]:
-            long = rows.longer_than(column, cells.LONGEST_ID)
+            long = rows.longer_than(column, cells.MAX_ID_BYTES)
             self.problems.refuse(
                 long,
                 rows,
                 column,
-                f"is a {what} of more than {cells.LONGEST_ID} bytes",
+                f"is a {what} of more than {cells.MAX_ID_BYTES} bytes",
                 f"a shorter {kind}",
             )
             bad |= long
@@ -211,9 +222,9 @@ class _RunReading:
 
         n_bytes, first_line: of the block they came from.
         """
-        document_words = cells.strings(rows, self.document_column)
+        document_words = cells.take_column(rows, self.document_column)
         width = 8 * max(document_words.shape[1], self.words.width)
-        if (len(self.words) + len(rows)) * width > max(WIDE, 4 * self.n_bytes):
+        if (len(self.words) + len(rows)) * width > max(MAX_WIDE_BYTES, 4 * self.n_bytes):
             text = f"document ids of up to {width} bytes in a file of more than {len(self.words)} lines"
             raise FormatError.single(self.called, first_line, text, "ids of similar length")
         if not len(self.words):
@@ -225,17 +236,17 @@ class _RunReading:
         begin_line, last_line = int(rows.lines[0]), int(rows.lines[-1])
         whole = last_line - begin_line + 1 == len(rows)
         self.lines.append(range(begin_line, last_line + 1) if whole else np.asarray(rows.lines))
-        self.topics.add(cells.strings(rows, 0))
+        self.topics.add(cells.take_column(rows, 0))
         if self.n_columns == 6:
             self.note_tags(rows)
 
     def note_tags(self, rows: cells.TokenRows) -> None:
-        tag = cells.one_string(rows, 5)
+        tag = cells.find_constant(rows, 5)
         if tag is not None:
             self.tags.setdefault(tag)
             return
-        tags = cells.strings(rows, 5)
-        for tag in cells.as_bytes(tags[cells.changes(tags)]).tolist():
+        tags = cells.take_column(rows, 5)
+        for tag in cells.to_byte_strings(tags[cells.find_changes(tags)]).tolist():
             self.tags.setdefault(tag)
 
     def line_of_rows(self, wanted: list[int]) -> list[int]:
@@ -273,7 +284,7 @@ class _RunReading:
             ranks = ranks[grouping]
         self.note_duplicates(words, offsets, grouping)
         n_single = n_contradicting = n_tied = 0
-        for topic, last in topic_batches(offsets, BATCH):
+        for topic, last in iterate_topic_batches(offsets, BATCH_ROWS):
             part = slice(int(offsets[topic]), int(offsets[last]))
             own = offsets[topic : last + 1] - offsets[topic]
             n_single += _order_by_score(words[part], scores[part], ranks[part], own, single=single)
@@ -282,7 +293,7 @@ class _RunReading:
                     words[part], scores[part], ranks[part], own, move=order == "rank"
                 )
                 n_contradicting, n_tied = n_contradicting + contradicting, n_tied + tied
-        warnings, notes = self.warnings(), cells.comments_skipped(self.n_comments)
+        warnings, notes = self.warnings(), cells.skipped_comments_note(self.n_comments)
         if n_single:
             note = "treated as equal" if single else "treated as different"
             warnings.append(
@@ -292,23 +303,23 @@ class _RunReading:
             used = "ranks" if order == "rank" else "scores"
             warnings.append(
                 f"the rank column contradicts the order by score in "
-                f"{part_of(n_contradicting, n_rows, 'line')}; the {used} were used"
+                f"{format_part(n_contradicting, n_rows, 'line')}; the {used} were used"
             )
         if n_tied and order != "rank":
             notes.append(
                 f"ties ordered by document id, as trec_eval does: the rank column orders them "
-                f"otherwise in {part_of(n_tied, n_rows, 'line')}"
+                f"otherwise in {format_part(n_tied, n_rows, 'line')}"
             )
         tag = (
             next(iter(self.tags)).decode("utf-8")
             if self.tags
-            else "_".join(bare_name(self.called).split())
+            else "_".join(strip_suffixes(self.called).split())
         )
         return RunColumns(
             tag=tag,
             topics=topics,
             offsets=offsets,
-            documents=cells.as_bytes(words),
+            documents=cells.to_byte_strings(words),
             scores=scores,
             ranks=ranks,
             warnings=warnings,
@@ -322,14 +333,14 @@ class _RunReading:
         offsets: NDArray[np.int64],
         grouping: NDArray[np.int64] | None,
     ) -> None:
-        repeated = duplicates(words, offsets)
+        repeated = find_duplicates(words, offsets)
         if not repeated:
             return
         if grouping is not None:
             repeated = sorted((int(grouping[row]), int(grouping[first])) for row, first in repeated)
             at = np.argsort(grouping, kind="stable")
         topics = self.topics.ids
-        shown = repeated[: max(cells.SHOWN - len(self.problems.first), 0)]
+        shown = repeated[: max(cells.MAX_SHOWN - len(self.problems.first), 0)]
         numbers = self.line_of_rows([row for pair in shown for row in pair])
         for k, (row, _) in enumerate(shown):
             place = row if grouping is None else int(at[row])
@@ -358,18 +369,20 @@ class _RunReading:
                 f"{self.n_blank} blank line{'s were' if self.n_blank > 1 else ' was'} skipped"
             )
         if self.n_unranked:
-            warnings.append(f"the rank is not a whole number in {counted(self.n_unranked, 'line')}")
+            warnings.append(
+                f"the rank is not a whole number in {format_count(self.n_unranked, 'line')}"
+            )
         return warnings
 
 
-def _is_header(first: list[bytes]) -> bool:
+def _is_header_line(first: list[bytes]) -> bool:
     named = [token.lower() for token in first]
     if len(first) in (3, 4):
         return named[2:] in ([b"rank"], [b"rank", b"score"])
     return len(first) >= 6 and named[3] == b"rank" and named[4] == b"score"
 
 
-def with_lines(problems: list[cells.Problem], path: Source) -> list[cells.Problem]:
+def add_line_texts(problems: list[cells.FileProblem], path: Source) -> list[cells.FileProblem]:
     """Problems in order of lines, with the lines' text where it was not at hand and the file can be
     read again."""
     problems = sorted(problems, key=lambda problem: problem.line or 0)
@@ -382,7 +395,7 @@ def with_lines(problems: list[cells.Problem], path: Source) -> list[cells.Proble
         return problems
     texts: dict[int, str] = {}
     last = max(wanted)
-    for number, text in lines(path):  # type: ignore[arg-type]
+    for number, text in iterate_lines(path):  # type: ignore[arg-type]
         if number in wanted:
             texts[number] = text
         if number >= last:
@@ -472,7 +485,7 @@ def save_run(run: RunColumns, path: Source) -> str:
         },
         columns={
             "offsets": run.offsets,
-            "documents": words_of(run.documents),
+            "documents": ids_to_words(run.documents),
             "scores": run.scores,
             "ranks": run.ranks,
         },
@@ -488,7 +501,7 @@ def load_run(path: Source) -> RunColumns:
         tag=about["tag"],
         topics=about["topics"],
         offsets=columns["offsets"],
-        documents=cells.as_bytes(columns["documents"]),
+        documents=cells.to_byte_strings(columns["documents"]),
         scores=columns["scores"],
         ranks=columns["ranks"],
         warnings=about["warnings"],
@@ -497,7 +510,7 @@ def load_run(path: Source) -> RunColumns:
     )
 
 
-def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = "") -> RunColumns:
+def make_run(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = "") -> RunColumns:
     """A run from (topic, document, score), in trec_eval's order. A document twice for one topic is
     a ValueError."""
     topics: dict[str, int] = {}
@@ -517,10 +530,10 @@ def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str =
             name=name,
         )
     offsets, grouping = group_rows(np.array(of), np.ones(len(of), np.int64), len(topics))
-    words, values = words_of(np.array(documents)), np.array(scores, np.float64)
+    words, values = ids_to_words(np.array(documents)), np.array(scores, np.float64)
     if grouping is not None:
         words, values = words[grouping], values[grouping]
-    if repeated := duplicates(words, offsets):
+    if repeated := find_duplicates(words, offsets):
         raise ValueError(f"{len(repeated)} documents are there twice for a topic")
     order = trec_order(values, words, offsets)
     if order is not None:
@@ -532,7 +545,7 @@ def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str =
         tag=tag,
         topics=list(topics),
         offsets=offsets,
-        documents=cells.as_bytes(words),
+        documents=cells.to_byte_strings(words),
         scores=values,
         ranks=ranks,
         name=name,

@@ -12,12 +12,12 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from assay.formats.archives import safe_name
-from assay.formats.delimited import DelimitedTable, FileMistakes, column_names
+from assay.formats.delimited import DelimitedTable, FileProblems, normalise_names
 from assay.formats.opening import Source
 
-PACKED = (".gz", ".bz2", ".xz", ".zst")
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 BEIR, FIRA = "BEIR folder", "FiRA set"
-ROLES = {
+FILE_ROLES = {
     "corpus.jsonl": (BEIR, "documents"),
     "queries.jsonl": (BEIR, "topics"),
     "documents.tsv": (FIRA, "documents"),
@@ -25,13 +25,13 @@ ROLES = {
     "judgement-pairs.tsv": (FIRA, "pairs"),
     "config.tsv": (FIRA, "settings"),
 }
-NEEDED = {
+REQUIRED_FILES = {
     BEIR: {"documents": "corpus.jsonl", "topics": "queries.jsonl"},
     FIRA: {"topics": "queries.tsv", "pairs": "judgement-pairs.tsv"},
 }
 
 
-class Role(NamedTuple):
+class SetRole(NamedTuple):
     """What a file is to its set. role: topics, documents, qrels, pairs or settings. name: as
     messages show it."""
 
@@ -40,24 +40,24 @@ class Role(NamedTuple):
     name: str
 
 
-def role_of(path: str) -> Role | None:
+def find_role(path: str) -> SetRole | None:
     """By its last parts only, `corpus.jsonl` and `qrels/test.tsv`; None for a file that no set has.
     Packed ones keep their name."""
     name = safe_name(path)
     bare = name.lower()
-    for suffix in PACKED:
+    for suffix in PACKED_SUFFIXES:
         bare = bare.removesuffix(suffix)
-    if bare in ROLES:
-        return Role(*ROLES[bare], name)
+    if bare in FILE_ROLES:
+        return SetRole(*FILE_ROLES[bare], name)
     folder = PurePosixPath(path.replace("\\", "/")).parent.name.lower()
     if folder == "qrels" and bare.endswith(".tsv") and not bare.startswith("."):
-        return Role(BEIR, "qrels", f"qrels/{name}")
+        return SetRole(BEIR, "qrels", f"qrels/{name}")
     return None
 
 
-def missing(form: str, roles: Collection[str]) -> list[str]:
+def missing_files(form: str, roles: Collection[str]) -> list[str]:
     """The files that a set of this form must have and has not."""
-    return [name for role, name in NEEDED[form].items() if role not in roles]
+    return [name for role, name in REQUIRED_FILES[form].items() if role not in roles]
 
 
 FIRA_SETTINGS = {
@@ -78,8 +78,8 @@ def read_fira_config(
     Refused: no row or several, another number of columns, a number below 1, another mode, a flag
     other than true and false."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
-    mistakes = FileMistakes(table.name)
-    names = column_names(table.first.cells)
+    mistakes = FileProblems(table.name)
+    names = normalise_names(table.first.cells)
     rows = list(table)
     if len(rows) != 1:
         mistakes.add(table.first.line, f"{len(rows)} rows below the header", "one row of settings")
@@ -102,7 +102,7 @@ def read_fira_config(
     given = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if cell.strip()}
     settings: dict[str, Any] = {}
     for key in [key for key in FIRA_SETTINGS if key in given]:
-        value, expected = _setting(key, given[key])
+        value, expected = _parse_setting(key, given[key])
         if value is None:
             mistakes.add(line, f"{key} {given[key]!r}", expected, "\t".join(cells))
         settings[FIRA_SETTINGS[key]] = value
@@ -110,7 +110,7 @@ def read_fira_config(
     return settings, [key for key in given if key not in FIRA_SETTINGS]
 
 
-def _setting(key: str, text: str) -> tuple[Any, str]:
+def _parse_setting(key: str, text: str) -> tuple[Any, str]:
     """(value or None, what was expected)."""
     if key == "judgement_mode":
         return FIRA_MODES.get(text.upper()), " or ".join(FIRA_MODES)
@@ -121,7 +121,7 @@ def _setting(key: str, text: str) -> tuple[Any, str]:
     return (whole if 1 <= whole <= most else None), f"a whole number from 1 to {most:,}"
 
 
-def settings_words(settings: Mapping[str, Any]) -> str:
+def format_settings(settings: Mapping[str, Any]) -> str:
     """The settings for a person, in one order: `target per annotator 30, judgements per pair 10,
     ...`."""
     order = [*FIRA_SETTINGS.values()]

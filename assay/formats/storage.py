@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.formats.errors import FormatError
-from assay.formats.opening import Source, source_name
+from assay.formats.opening import Source, display_name
 
-VERSION = 1
+STORAGE_VERSION = 1
 
 
-def digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str:
+def compute_digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str:
     """sha256 over the topics and every column: two files with the same content have the same
     digest. -> hexadecimal"""
     total = hashlib.sha256(
@@ -34,9 +34,9 @@ def save_columns(
     path: Source, *, kind: str, about: dict[str, Any], columns: dict[str, NDArray]
 ) -> str:
     """Write the columns. -> their digest"""
-    checksum = digest(kind, about, columns)
+    checksum = compute_digest(kind, about, columns)
     text = json.dumps(
-        {"kind": kind, "version": VERSION, "digest": checksum, **about}, ensure_ascii=False
+        {"kind": kind, "version": STORAGE_VERSION, "digest": checksum, **about}, ensure_ascii=False
     )
     np.savez(path, about=np.frombuffer(text.encode("utf-8"), np.uint8), **columns)  # type: ignore[arg-type]
     return checksum
@@ -52,13 +52,13 @@ def load_columns(
             columns = {name: archive[name] for name in names}
     except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise FormatError.single(
-            source_name(path),
+            display_name(path),
             None,
             f"not a stored {kind} ({error})",
             "a file that this project stored",
         ) from None
     if about.get("kind") != kind:
         raise FormatError.single(
-            source_name(path), None, f"a stored {about.get('kind')}", f"a stored {kind}"
+            display_name(path), None, f"a stored {about.get('kind')}", f"a stored {kind}"
         )
     return about, columns

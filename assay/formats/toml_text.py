@@ -11,15 +11,15 @@ from typing import Any
 
 from assay.formats.errors import FormatError
 
-MOST_PARTS = 100
+MAX_PARTS = 100
 """Parts of a dotted key: reading one takes the square of their number in memory."""
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
+_STRING_PATTERN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
 def read_toml(name: str, text: str) -> dict[str, Any]:
     """What the text says. name: of the file, for its mistakes. FormatError for what is not TOML, or
     takes more than it says."""
-    _refuse_endless_keys(name, text)
+    _check_key_length(name, text)
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -38,17 +38,17 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         ) from None
 
 
-def _refuse_endless_keys(name: str, text: str) -> None:
+def _check_key_length(name: str, text: str) -> None:
     for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") < MOST_PARTS:
+        if line.count(".") < MAX_PARTS:
             continue
         parts = 0
-        for part in _STRING.sub("s", line).split("."):
+        for part in _STRING_PATTERN.sub("s", line).split("."):
             parts = parts + 1 if len(part.split()) == 1 else 0
-            if parts > MOST_PARTS:
+            if parts > MAX_PARTS:
                 raise FormatError.single(
                     name,
                     number,
                     "a key of too many parts",
-                    f"at most {MOST_PARTS} parts between dots",
+                    f"at most {MAX_PARTS} parts between dots",
                 )

@@ -21,10 +21,10 @@ class TopicColumn:
     def add(self, words: NDArray[np.uint64]) -> None:
         """words: the column's tokens in the next rows of the file, as `cells.strings` gives
         them."""
-        starts = cells.changes(words)
+        starts = cells.find_changes(words)
         codes = [
             self._codes.setdefault(topic, len(self._codes))
-            for topic in cells.as_bytes(words[starts]).tolist()
+            for topic in cells.to_byte_strings(words[starts]).tolist()
         ]
         self._segment_topics.append(np.array(codes, np.int64))
         self._segment_rows.append(np.diff(starts, append=len(words)))

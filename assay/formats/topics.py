@@ -11,11 +11,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
-from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
+from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import FormatError
-from assay.formats.markup import one_line, tagged_fields
-from assay.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
-from assay.formats.unread import refuse_unread
+from assay.formats.markup import collapse_spaces, parse_tagged_fields
+from assay.formats.opening import (
+    MAX_DOCUMENT_BYTES,
+    PeekableStream,
+    Source,
+    display_name,
+    iterate_lines,
+)
+from assay.formats.unread import refuse_unsupported
 
 ID_NAMES = (
     "topic",
@@ -32,13 +38,13 @@ ID_NAMES = (
 TEXT_NAMES = ("text", "title", "query_text", "query", "question", "topic_text")
 DESCRIPTION_NAMES = ("description", "desc", "information_need", "question")
 NARRATIVE_NAMES = ("narrative", "narr")
-LABELS = re.compile(
+LABEL_PATTERN = re.compile(
     r"^(?:Number|Topic|Title|Description|Narrative|Domain|Summary|Concept\(s\)|Factor\(s\)|Definition\(s\)|Nationality|Time)\s*:\s*"
 )
-RECORD = re.compile(r"<(top|topic|doc|query)\b([^<>]*)>", re.IGNORECASE)
-HTML = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-ATTRIBUTE = re.compile(r"(\w+)\s*=\s*[\"']([^\"']*)[\"']")
-LARGEST = 1 << 28
+RECORD_PATTERN = re.compile(r"<(top|topic|doc|query)\b([^<>]*)>", re.IGNORECASE)
+HTML_PATTERN = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+ATTRIBUTE_PATTERN = re.compile(r"(\w+)\s*=\s*[\"']([^\"']*)[\"']")
+MAX_BYTES = 1 << 28
 """Bytes of a file of topics, which is read as a whole."""
 
 
@@ -63,20 +69,20 @@ def read_topics(
     Refused (FormatError, all problems at once): a topic without id, an id twice, markup that is not
     well formed and not TREC's, entities and document types in XML, a row with another number of
     columns than the first, JSON that is none, no topic at all."""
-    called = source_name(path, name)
-    stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
-    refuse_unread(stream.head, called, "topics")
+    called = display_name(path, name)
+    stream = PeekableStream(path, name=called, max_bytes=min(max_bytes or MAX_BYTES, MAX_BYTES))
+    refuse_unsupported(stream.head, called, "topics")
     head = stream.head.lstrip()
-    mistakes = FileMistakes(called)
+    mistakes = FileProblems(called)
     topics_read: Iterable[TopicRecord]
     if head[:1] == b"<":
-        topics_read = _marked(stream, called)
+        topics_read = _read_marked(stream, called)
     elif head[:1] == b"{":
-        topics_read = _json_lines(stream, mistakes)
+        topics_read = _read_json_lines(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
-        topics_read = _smart(stream)
+        topics_read = _read_smart_topics(stream)
     else:
-        topics_read = _delimited(stream, head, mistakes)
+        topics_read = _read_delimited(stream, head, mistakes)
     topics = []
     first: dict[str, int] = {}
     for topic in topics_read:
@@ -103,7 +109,7 @@ def read_topics(
     return topics
 
 
-def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> TopicRecord:
+def _make_topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> TopicRecord:
     """A topic from (name, value), by the names that the formats use; `rest`: the text where no
     field gives it."""
     named: dict[str, str] = {}
@@ -124,25 +130,27 @@ def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> T
     description = next((named.pop(key) for key in DESCRIPTION_NAMES if key in named), "")
     narrative = next((named.pop(key) for key in NARRATIVE_NAMES if key in named), "")
     return TopicRecord(
-        one_line(topic),
-        one_line(text or description),
-        one_line(description),
+        collapse_spaces(topic),
+        collapse_spaces(text or description),
+        collapse_spaces(description),
         narrative,
         named,
         line,
     )
 
 
-def _label_off(value: str) -> str:
-    return LABELS.sub("", value, count=1)
+def _strip_label(value: str) -> str:
+    return LABEL_PATTERN.sub("", value, count=1)
 
 
-def _marked(stream: Peeked, called: str) -> Iterator[TopicRecord]:
+def _read_marked(stream: PeekableStream, called: str) -> Iterator[TopicRecord]:
     from defusedxml.common import DefusedXmlException  # only files with markup need it
 
-    text = "\n".join(text for _, text in lines(stream, name=called, max_line=LONGEST_DOCUMENT))
+    text = "\n".join(
+        text for _, text in iterate_lines(stream, name=called, max_line=MAX_DOCUMENT_BYTES)
+    )
     try:
-        root, numbers = _xml(text)
+        root, numbers = _parse_xml(text)
     except DefusedXmlException as error:
         raise FormatError.single(
             called,
@@ -151,13 +159,13 @@ def _marked(stream: Peeked, called: str) -> Iterator[TopicRecord]:
             "plain XML without entities",
         ) from None
     except (ParseError, ValueError, LookupError) as error:
-        _need_record(
+        _require_record(
             text,
             called,
             getattr(error, "position", (1, 0))[0],
             f"markup that cannot be read ({error})",
         )
-        return _tagged(text)
+        return _read_tagged(text)
     records = [
         e
         for e in root.iter()
@@ -166,15 +174,15 @@ def _marked(stream: Peeked, called: str) -> Iterator[TopicRecord]:
     if not records:
         records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() == "query"]
     if not records:
-        _need_record(text, called, 1, "markup without a topic")
-        return _tagged(text)
-    return (_element(record, numbers[id(record)]) for record in records)
+        _require_record(text, called, 1, "markup without a topic")
+        return _read_tagged(text)
+    return (_read_element(record, numbers[id(record)]) for record in records)
 
 
-def _need_record(text: str, called: str, line: int, problem: str) -> None:
-    if RECORD.search(text):
+def _require_record(text: str, called: str, line: int, problem: str) -> None:
+    if RECORD_PATTERN.search(text):
         return
-    if HTML.search(text[:4000]):
+    if HTML_PATTERN.search(text[:4000]):
         problem = "an HTML page"
     raise FormatError.single(
         called,
@@ -185,7 +193,7 @@ def _need_record(text: str, called: str, line: int, problem: str) -> None:
     )
 
 
-def _xml(text: str) -> tuple[Element, dict[int, int]]:
+def _parse_xml(text: str) -> tuple[Element, dict[int, int]]:
     """The root, and the line on which each element (by identity) begins."""
     from defusedxml.ElementTree import DefusedXMLParser
 
@@ -202,16 +210,16 @@ def _xml(text: str) -> tuple[Element, dict[int, int]]:
     return parser.close(), numbers
 
 
-def _element(record: Element, line: int) -> TopicRecord:
+def _read_element(record: Element, line: int) -> TopicRecord:
     fields = [(key.lower(), value.strip()) for key, value in record.attrib.items()]
     for child in record:
         if isinstance(child.tag, str):
-            fields.append((child.tag.lower(), _label_off("".join(child.itertext()).strip())))
-    return _topic(fields, line, rest=(record.text or "").strip())
+            fields.append((child.tag.lower(), _strip_label("".join(child.itertext()).strip())))
+    return _make_topic(fields, line, rest=(record.text or "").strip())
 
 
-def _tagged(text: str) -> Iterator[TopicRecord]:
-    begins = list(RECORD.finditer(text))
+def _read_tagged(text: str) -> Iterator[TopicRecord]:
+    begins = list(RECORD_PATTERN.finditer(text))
     kind = next((begin[1].lower() for begin in begins if begin[1].lower() != "query"), "query")
     begins = [begin for begin in begins if begin[1].lower() == kind]
     line, at = 1, 0
@@ -220,16 +228,18 @@ def _tagged(text: str) -> Iterator[TopicRecord]:
         at = begin.start()
         record = text[begin.end() : after.start() if after else len(text)]
         record = re.split(rf"</{kind}\s*>", record, maxsplit=1, flags=re.IGNORECASE)[0]
-        fields = [(key, _label_off(value)) for key, value in tagged_fields(record)]
-        attributes = [(key.lower(), value) for key, value in ATTRIBUTE.findall(begin[2])]
+        fields = [(key, _strip_label(value)) for key, value in parse_tagged_fields(record)]
+        attributes = [(key.lower(), value) for key, value in ATTRIBUTE_PATTERN.findall(begin[2])]
         rest = " ".join(value for key, value in fields if not key)
-        yield _topic([*attributes, *fields], line, rest=rest)
+        yield _make_topic([*attributes, *fields], line, rest=rest)
 
 
-def json_lines(stream: Source, mistakes: FileMistakes) -> Iterator[tuple[int, dict[str, Any]]]:
+def iterate_json_lines(
+    stream: Source, mistakes: FileProblems
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, object) of each line that holds one; others become mistakes, blank lines are
     skipped."""
-    for line, text in lines(stream, name=mistakes.file):
+    for line, text in iterate_lines(stream, name=mistakes.file):
         if not text.strip():
             continue
         try:
@@ -243,7 +253,7 @@ def json_lines(stream: Source, mistakes: FileMistakes) -> Iterator[tuple[int, di
             mistakes.add(line, "JSON, but no object", "one JSON object a line", text)
 
 
-def plain(value: Any) -> str:
+def json_to_text(value: Any) -> str:
     """A JSON value as text: text as it is, nothing for null, the rest as JSON."""
     if value is None:
         return ""
@@ -252,9 +262,9 @@ def plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _json_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]:
-    for line, value in json_lines(stream, mistakes):
-        fields = {key.lower(): plain(cell).strip() for key, cell in value.items()}
+def _read_json_lines(stream: PeekableStream, mistakes: FileProblems) -> Iterator[TopicRecord]:
+    for line, value in iterate_json_lines(stream, mistakes):
+        fields = {key.lower(): json_to_text(cell).strip() for key, cell in value.items()}
         topic = next(
             (
                 fields.pop(key)
@@ -263,25 +273,25 @@ def _json_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]
             ),
             "",
         )
-        rest = _topic(fields.items(), line)
+        rest = _make_topic(fields.items(), line)
         yield rest._replace(topic=topic)
 
 
-def _smart(stream: Peeked) -> Iterator[TopicRecord]:
-    for line, identifier, fields in smart_records(stream, stream.name):
+def _read_smart_topics(stream: PeekableStream) -> Iterator[TopicRecord]:
+    for line, identifier, fields in iterate_smart_records(stream, stream.name):
         yield TopicRecord(
             identifier,
-            one_line(fields.pop("w", "") or fields.pop("t", "")),
+            collapse_spaces(fields.pop("w", "") or fields.pop("t", "")),
             fields=fields,
             line=line,
         )
 
 
-def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
+def iterate_smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
     """(line, id, text by letter) of SMART's `.I 1`, `.T`, `.W` ... records."""
     begin, identifier, letter = 0, "", ""
     fields: dict[str, list[str]] = {}
-    for line, text in lines(stream, name=called):
+    for line, text in iterate_lines(stream, name=called):
         if text.startswith(".I ") or text.startswith(".I\t"):
             if begin:
                 yield (
@@ -298,9 +308,11 @@ def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[
         yield begin, identifier, {key: "\n".join(value).strip() for key, value in fields.items()}
 
 
-def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[TopicRecord]:
+def _read_delimited(
+    stream: PeekableStream, head: bytes, mistakes: FileProblems
+) -> Iterator[TopicRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
-    names = column_names(first.replace('"', "").split(","))
+    names = normalise_names(first.replace('"', "").split(","))
     if (
         "\t" not in first
         and find_column(names, TEXT_NAMES) is not None
@@ -309,9 +321,9 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
         table = DelimitedTable(stream, name=stream.name, delimiter=",")
     elif "\t" in first:
         table = DelimitedTable(stream, name=stream.name, delimiter="\t", quoting=False)
-        names = column_names(table.first.cells)
+        names = normalise_names(table.first.cells)
     else:
-        yield from _single_lines(stream, mistakes)
+        yield from _read_single_lines(stream, mistakes)
         return
     topic, text = find_column(names, ID_NAMES), find_column(names, TEXT_NAMES)
     if topic is not None and text is not None and topic != text:
@@ -326,15 +338,18 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
                 continue
             fields = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if key}
             fields.pop(names[topic])
-            yield _topic(fields.items(), line)._replace(
-                topic=cells[topic].strip(), text=one_line(cells[text])
+            yield _make_topic(fields.items(), line)._replace(
+                topic=cells[topic].strip(), text=collapse_spaces(cells[text])
             )
         return
     if names == ["query", "information_need"]:
         for line, cells in table:
             if len(cells) == 2:
                 yield TopicRecord(
-                    one_line(cells[0]), one_line(cells[0]), one_line(cells[1]), line=line
+                    collapse_spaces(cells[0]),
+                    collapse_spaces(cells[0]),
+                    collapse_spaces(cells[1]),
+                    line=line,
                 )
             else:
                 mistakes.add(
@@ -349,11 +364,13 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
             mistakes.add(line, "no tab", "`id<TAB>text`", table.delimiter.join(cells))
             continue
         description, narrative, *_ = [*(cell.strip() for cell in cells[2:]), "", ""]
-        yield TopicRecord(cells[0].strip(), one_line(cells[1]), description, narrative, line=line)
+        yield TopicRecord(
+            cells[0].strip(), collapse_spaces(cells[1]), description, narrative, line=line
+        )
 
 
-def _single_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]:
-    for line, text in lines(stream, name=mistakes.file):
+def _read_single_lines(stream: PeekableStream, mistakes: FileProblems) -> Iterator[TopicRecord]:
+    for line, text in iterate_lines(stream, name=mistakes.file):
         if text.strip():
             topic, _, rest = text.strip().partition(" ")
-            yield TopicRecord(topic, one_line(rest), line=line)
+            yield TopicRecord(topic, collapse_spaces(rest), line=line)

@@ -10,15 +10,15 @@ import json
 from typing import Any, NamedTuple
 
 from assay.formats.clicks import ClickCounts, ClickTally
-from assay.formats.delimited import FileMistakes
-from assay.formats.opening import Source, lines, source_name
+from assay.formats.delimited import FileProblems
+from assay.formats.opening import Source, display_name, iterate_lines
 from assay.formats.topics import read_topics
 
-FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")
-EXPECTED = f"a JSON object with {', '.join(FIELDS)}"
+LOG_FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")
+EXPECTED_RECORD = f"a JSON object with {', '.join(LOG_FIELDS)}"
 
 
-class Showing(NamedTuple):
+class ResultList(NamedTuple):
     """One list of results that a session saw for a query."""
 
     session: str
@@ -41,19 +41,19 @@ def read_tripclick(
     with warnings that say how many: records of queries that are no topic, without a list of
     results, and of a click on a document that is not in the list. Refused (FormatError): a line
     that is no such record, and two topics of one text."""
-    topics = _topics(queries, queries_name)
-    called = source_name(path, name)
-    mistakes = FileMistakes(called)
-    showings: dict[Showing, set[str]] = {}
+    topics = _read_query_ids(queries, queries_name)
+    called = display_name(path, name)
+    mistakes = FileProblems(called)
+    showings: dict[ResultList, set[str]] = {}
     unknown = unlisted = elsewhere = 0
-    for line, text in lines(path, name=name, max_bytes=max_bytes):
+    for line, text in iterate_lines(path, name=name, max_bytes=max_bytes):
         if not text.strip():
             continue
-        record = _record(text)
+        record = _parse_record(text)
         if record is None:
-            mistakes.add(line, "no record of a click", EXPECTED, text)
+            mistakes.add(line, "no record of a click", EXPECTED_RECORD, text)
             continue
-        topic = topics.get(_same(record["Keywords"]))
+        topic = topics.get(_normalise_query(record["Keywords"]))
         shown = tuple(dict.fromkeys(str(document) for document in record["Documents"]))
         clicked = str(record["DocumentId"])
         if topic is None:
@@ -63,7 +63,9 @@ def read_tripclick(
         elif clicked not in shown:
             elsewhere += 1
         else:
-            showings.setdefault(Showing(str(record["SessionId"]), topic, shown), set()).add(clicked)
+            showings.setdefault(ResultList(str(record["SessionId"]), topic, shown), set()).add(
+                clicked
+            )
     if not showings and not mistakes.count:
         mistakes.add(
             None,
@@ -87,7 +89,7 @@ def read_tripclick(
     return counts.result(called, len({showing.session for showing in showings}), warnings)
 
 
-def _record(text: str) -> dict[str, Any] | None:
+def _parse_record(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -99,10 +101,10 @@ def _record(text: str) -> dict[str, Any] | None:
     ):
         return None
     ids = [value.get("SessionId"), value.get("DocumentId"), *value["Documents"]]
-    return value if all(map(_is_id, ids)) else None
+    return value if all(map(_is_valid_id, ids)) else None
 
 
-def _is_id(value: object) -> bool:
+def _is_valid_id(value: object) -> bool:
     """Half of a surrogate pair, which JSON can write, is no character that a file or a database
     could hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
@@ -113,16 +115,16 @@ def _is_id(value: object) -> bool:
     )
 
 
-def _same(text: str) -> str:
+def _normalise_query(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _topics(queries: Source, name: str | None) -> dict[str, str]:
+def _read_query_ids(queries: Source, name: str | None) -> dict[str, str]:
     """Text -> id."""
-    mistakes = FileMistakes(source_name(queries, name))
+    mistakes = FileProblems(display_name(queries, name))
     topics: dict[str, str] = {}
     for topic in read_topics(queries, name=name):
-        first = topics.setdefault(_same(topic.text), topic.topic)
+        first = topics.setdefault(_normalise_query(topic.text), topic.topic)
         if first != topic.topic:
             mistakes.add(
                 topic.line,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from assay.formats.errors import Problem
+from assay.formats.errors import FileProblem
 
 HEADER_WORDS = {
     "topic",
@@ -24,27 +24,27 @@ HEADER_WORDS = {
     "grade",
     "rel",
 }
-LENIENT = "Lenient (--lenient)"
+LENIENT_OPTION = "Lenient (--lenient)"
 
 
-def with_ways_out(problems: list[Problem], *, lenient: bool, of_run: bool) -> list[Problem]:
+def add_hints(problems: list[FileProblem], *, lenient: bool, of_run: bool) -> list[FileProblem]:
     """The problems with the way out behind what was expected, where the line shows it."""
     return [
         problem._replace(expected=f"{problem.expected}; {way}")
-        if (way := _way_out(problem, lenient, of_run))
+        if (way := _find_hint(problem, lenient, of_run))
         else problem
         for problem in problems
     ]
 
 
-def _way_out(problem: Problem, lenient: bool, of_run: bool) -> str:
+def _find_hint(problem: FileProblem, lenient: bool, of_run: bool) -> str:
     words = problem.text.split()
     named = [
         word.strip('"').lower().replace("-", "_") for word in re.split(r"[\s,;]+", problem.text)
     ]
     if problem.line and len(HEADER_WORDS & set(named)) >= 3:
         return (
-            f"the line is a header: {LENIENT} skips it"
+            f"the line is a header: {LENIENT_OPTION} skips it"
             if of_run and not lenient and len(words) > 1
             else "the line is a header: remove it"
         )
@@ -64,9 +64,7 @@ def _way_out(problem: Problem, lenient: bool, of_run: bool) -> str:
             "confidence are labels of a machine: --machine reads them)"
         )
     if not of_run or lenient:
-        return "" if lenient or int(count[1]) < 5 else f"{LENIENT} ignores further columns"
+        return "" if lenient or int(count[1]) < 5 else f"{LENIENT_OPTION} ignores further columns"
     if int(count[1]) in (3, 4):
-        return (
-            f"{LENIENT} takes three, `topic document rank`, and four, `topic document rank score`"
-        )
-    return f"{LENIENT} ignores further columns" if int(count[1]) > 6 else ""
+        return f"{LENIENT_OPTION} takes three, `topic document rank`, and four, `topic document rank score`"
+    return f"{LENIENT_OPTION} ignores further columns" if int(count[1]) > 6 else ""

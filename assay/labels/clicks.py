@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns
 from assay.formats.clicks import ClickCounts
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.qrels import make_qrels
 
-THRESHOLDS = (0.04, 0.30)
+DEFAULT_THRESHOLDS = (0.04, 0.30)
 """Click-through rates above which a document has grade 2 and 3 (TripClick)."""
 
 
-def raw_labels(counts: ClickCounts, *, name: str = "raw") -> QrelsColumns:
+def make_raw_labels(counts: ClickCounts, *, name: str = "raw") -> QrelsColumns:
     """Clicked at least once: 1. Shown above a click and never clicked: 0. Others have no label
     (TripClick's Raw)."""
     clicked = counts.clicks > 0
-    return _qrels(name, counts, clicked.astype(np.int64), clicked | (counts.skipped > 0))
+    return _make_qrels(name, counts, clicked.astype(np.int64), clicked | (counts.skipped > 0))
 
 
-def dctr_labels(
-    counts: ClickCounts, *, thresholds: Sequence[float] = THRESHOLDS, name: str = "dctr"
+def make_dctr_labels(
+    counts: ClickCounts, *, thresholds: Sequence[float] = DEFAULT_THRESHOLDS, name: str = "dctr"
 ) -> QrelsColumns:
     """Document click-through rate (Craswell et al. 2008), clicks / impressions, in ranges: never
     clicked 0, clicked 1, and one grade more for each threshold that the rate exceeds. Every pair
@@ -34,17 +34,17 @@ def dctr_labels(
         raise ValueError(f"the thresholds {', '.join(map(str, thresholds))} do not ascend")
     rates = counts.clicks / np.maximum(counts.impressions, 1)
     exceeded = np.searchsorted(np.asarray(thresholds, dtype=np.float64), rates, side="left")
-    return _qrels(
+    return _make_qrels(
         name, counts, np.where(counts.clicks > 0, 1 + exceeded, 0), counts.impressions > 0
     )
 
 
-def _qrels(
+def _make_qrels(
     name: str, counts: ClickCounts, grades: NDArray[np.int64], labelled: NDArray[np.bool_]
 ) -> QrelsColumns:
     rows = np.flatnonzero(labelled)
     columns = (counts.topic[rows].tolist(), counts.document[rows].tolist(), grades[rows].tolist())
-    return qrels_of_rows(
+    return make_qrels(
         name,
         (
             (counts.topics[t], counts.documents[d], grade)

@@ -15,19 +15,19 @@ import scipy
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-LEAST_UNITS = {"pairs": 20, "topics": 10}
-LEAST_AGREED = {"pairs": 3, "topics": 15}
-LEAST_DISAGREED = 2
+MIN_UNITS = {"pairs": 20, "topics": 10}
+MIN_AGREED = {"pairs": 3, "topics": 15}
+MIN_DISAGREED = 2
 """Units with agreement off the most frequent grade (of topics, at most half of them is asked), and
 units with disagreement: below these no interval was found that covers, for a share of 5 % relevant
 makes tables in which chance decides whether anything is agreed on."""
-LEAST_EFFECTIVE = 5
+MIN_EFFECTIVE = 5
 """Units of equal size that units of unequal size are worth: with fewer, one unit decides."""
 USUAL, LEAST_TOPICS_IF_USUAL = 0.8, 60
 """Where more than this share of the grades are one and the same, few topics hold the others, and
 fewer than so many topics of equal size do not show how differently they do."""
-MOST_UNDEFINED = 0.05
-LARGEST = 0.999999
+MAX_UNDEFINED = 0.05
+MAX_COEFFICIENT = 0.999999
 """Values are pulled to this before Fisher's z, which is infinite at 1."""
 
 
@@ -49,7 +49,7 @@ def no_interval(reason: str, unit: str = "") -> Interval:
     return Interval(math.nan, math.nan, reason, unit)
 
 
-def interval_holding(interval: Interval, value: float) -> Interval:
+def interval_if_holding(interval: Interval, value: float) -> Interval:
     """The interval, if it contains the value that it is shown beside; that value may rest on more
     than the interval does."""
     if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
@@ -59,7 +59,7 @@ def interval_holding(interval: Interval, value: float) -> Interval:
     )
 
 
-def share_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
+def share_upper_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
     """Upper bound of a share of which `n_with` among n are an instance (Clopper and Pearson 1934,
     one-sided)."""
     return (
@@ -118,20 +118,24 @@ def agreement_intervals(
     some = np.maximum(n, 1)
     effective = np.divide(summed(size) ** 2, summed(size**2), out=np.zeros(n_owners), where=n > 0)
     undefined = summed(np.isnan(without).astype(np.float64)) / some
-    z = np.arctanh(np.clip(np.where(np.isnan(without), values[owner], without), -LARGEST, LARGEST))
+    z = np.arctanh(
+        np.clip(
+            np.where(np.isnan(without), values[owner], without), -MAX_COEFFICIENT, MAX_COEFFICIENT
+        )
+    )
     mean = summed(z) / some
     error = np.sqrt(
         (n - 1) / some * summed((z - mean[owner]) ** 2), where=n > 0, out=np.full(n_owners, np.nan)
     )
-    middle = np.arctanh(np.clip(values, -LARGEST, LARGEST))
+    middle = np.arctanh(np.clip(values, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     reach = scipy.special.stdtrit(np.maximum(effective - 1, 1), (1 + confidence) / 2) * error
     low, high = np.tanh(middle - reach), np.tanh(middle + reach)
     result = []
     order, end = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=n_owners).cumsum()
     for i in range(n_owners):
         own = order[end[i - 1] if i else 0 : end[i]]
-        why = _refused(units[own], times[own], total[i], float(effective[i]), unit)
-        if not why and (np.isnan(values[i]) or undefined[i] > MOST_UNDEFINED):
+        why = _refusal_reason(units[own], times[own], total[i], float(effective[i]), unit)
+        if not why and (np.isnan(values[i]) or undefined[i] > MAX_UNDEFINED):
             why = f"undefined in {100 * undefined[i]:.0f} % of the samples that leave out one of the {n[i]:.0f} {unit}"
         result.append(
             no_interval(why, unit) if why else Interval(float(low[i]), float(high[i]), "", unit)
@@ -139,7 +143,7 @@ def agreement_intervals(
     return result
 
 
-def _refused(
+def _refusal_reason(
     units: Floats, times: NDArray[np.integer], total: Floats, effective: float, unit: str
 ) -> str:
     """Why there is no interval; empty where there is one."""
@@ -148,16 +152,16 @@ def _refused(
     mass = total.sum(axis=0) + total.sum(axis=1)
     usual = int(mass.argmax()) if n else 0
     too_few = (
-        f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}"
-        if n < LEAST_UNITS[unit]
+        f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {MIN_UNITS[unit]}"
+        if n < MIN_UNITS[unit]
         else ""
     )
     if too_few and unit == "topics":
         return too_few
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
-    if n and n_disagreed < LEAST_DISAGREED:
+    if n and n_disagreed < MIN_DISAGREED:
         what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
-        percent = 100 * share_bound(n, n_disagreed)
+        percent = 100 * share_upper_bound(n, n_disagreed)
         bound = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
         return (
             f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound} % of "
@@ -165,21 +169,21 @@ def _refused(
         )
     if too_few:
         return too_few
-    if effective < LEAST_EFFECTIVE:
+    if effective < MIN_EFFECTIVE:
         return (
             f"{n} {unit} of very unequal size, worth {effective:.1f} of equal size; an interval "
-            f"needs {LEAST_EFFECTIVE}"
+            f"needs {MIN_EFFECTIVE}"
         )
     share = float(mass[usual] / mass.sum())
     if unit == "topics" and share > USUAL and effective < LEAST_TOPICS_IF_USUAL:
         needed = f"an interval then needs {LEAST_TOPICS_IF_USUAL} topics of equal size, not {math.floor(effective)}"
         return f"{math.floor(100 * share)} % of the grades are the same; {needed}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
-    if unit == "pairs" and n * _by_chance(total, usual) >= LEAST_AGREED[unit]:
+    if unit == "pairs" and n * _chance_share(total, usual) >= MIN_AGREED[unit]:
         # the grades are not rare: there is nothing to agree on for somebody who judges the other
         # way round
         return ""
-    least = min(LEAST_AGREED[unit], (n + 1) // 2)
+    least = min(MIN_AGREED[unit], (n + 1) // 2)
     if n_agreed < least:
         return (
             f"agreement on another than the most frequent grade in {n_agreed} of {n} {unit}; an "
@@ -188,7 +192,7 @@ def _refused(
     return ""
 
 
-def _by_chance(total: Floats, usual: int) -> float:
+def _chance_share(total: Floats, usual: int) -> float:
     """The share of units that would agree on another than the usual grade, if the grades were given
     by chance."""
     shares = total.sum(axis=0) * total.sum(axis=1) / total.sum() ** 2

@@ -18,21 +18,21 @@ class JudgeKind(StrEnum):
     MACHINE = "machine"
 
 
-WORDS = {
+KIND_LABELS = {
     JudgeKind.PERSON: "people",
     JudgeKind.SIMULATED: "simulated annotators",
     JudgeKind.MACHINE: "machines",
 }
 """For sentences: judged by ..."""
-CHOICES = [(kind.value, kind.value) for kind in JudgeKind]
+KIND_CHOICES = [(kind.value, kind.value) for kind in JudgeKind]
 """Of a model's field."""
-LABELLING = (JudgeKind.PERSON.value, JudgeKind.SIMULATED.value)
+LABELLING_KINDS = (JudgeKind.PERSON.value, JudgeKind.SIMULATED.value)
 """Whose judgements make labels, agreement and figures. A machine's are a layer of their own and
 enter only where they are asked for alone:
 mixed with people's they would hide how often the two differ (SAMPLING 5)."""
 
 
-def ordered(kinds: Iterable[str]) -> tuple[str, ...]:
+def sort_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     """Each once, in the order of the enumeration; what is no kind comes last, for `check` to
     name."""
     given = set(kinds)
@@ -40,7 +40,7 @@ def ordered(kinds: Iterable[str]) -> tuple[str, ...]:
     return (*known, *sorted(given - set(known)))
 
 
-def check(kinds: Sequence[str]) -> str:
+def check_kinds(kinds: Sequence[str]) -> str:
     """What is wrong with a choice of kinds, as a sentence; empty when it can be used."""
     known = [kind.value for kind in JudgeKind]
     if not kinds or not set(kinds) <= set(known):
@@ -50,6 +50,6 @@ def check(kinds: Sequence[str]) -> str:
     return ""
 
 
-def words(kinds: Sequence[str]) -> str:
+def describe_kinds(kinds: Sequence[str]) -> str:
     """For people: judged by these only."""
-    return f"judged by {' and '.join(WORDS[JudgeKind(kind)] for kind in kinds)} only"
+    return f"judged by {' and '.join(KIND_LABELS[JudgeKind(kind)] for kind in kinds)} only"

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.significance import is_constant, rounded_differences
-from assay.labels.aggregation.majority import lowest_of_the_most_frequent, majority
+from assay.labels.aggregation.majority import lowest_mode, majority
 from assay.labels.labels import LabelTable
-from assay.measures.evaluation import Evaluator, RecallBase, means_over_topics, measure_topics
+from assay.measures.evaluation import Evaluator, RecallBase, compute_topic_means, measure_topics
 from assay.measures.measures import Measure
 
 Floats = NDArray[np.float64]
@@ -50,14 +50,17 @@ class NoisyLabels:
         `per_pair`."""
         n = self.counts.sum(axis=1)
         counts = rng.multinomial(n if per_pair is None else per_pair, self.counts / n[:, None])
-        return lowest_of_the_most_frequent(counts).astype(np.int32)
+        return lowest_mode(counts).astype(np.int32)
 
     def means(self, grades: NDArray[np.int32], counted: NDArray[np.bool_] | None = None) -> Floats:
         """(systems, measures) under these labels. counted: bool (topics), those that count; None:
         all that have a label."""
         values = self.values(grades)
         return np.stack(
-            [means_over_topics(of_run if counted is None else of_run[counted]) for of_run in values]
+            [
+                compute_topic_means(of_run if counted is None else of_run[counted])
+                for of_run in values
+            ]
         )
 
     def values(self, grades: NDArray[np.int32] | None = None) -> Floats:
@@ -80,26 +83,26 @@ class NoisyLabels:
         return np.stack([self.means(self.drawn(rng, per_pair=per_pair), counted) for _ in range(n)])
 
 
-def differences_of(values: Floats) -> Floats:
+def pair_differences(values: Floats) -> Floats:
     """(pairs of systems, ...): second - first of each pair, rounded. values: (systems, ...)."""
     first, second = np.triu_indices(len(values), k=1)
     return rounded_differences(values[first], values[second])
 
 
-def spread_of_differences(values: Floats) -> Floats:
+def difference_deviations(values: Floats) -> Floats:
     """(pairs of systems): standard deviation over topics of each difference, 0 where it varies by
     rounding only. values: (systems, topics)."""
-    differences = differences_of(values)
+    differences = pair_differences(values)
     return np.where(is_constant(differences), 0.0, differences.std(axis=1, ddof=1))
 
 
-def error_of_differences(means: Floats) -> Floats:
+def difference_errors(means: Floats) -> Floats:
     """(pairs of systems): the standard deviation over trials of each difference. means: (trials,
     systems)."""
-    return np.asarray(differences_of(means.T).std(axis=1, ddof=1))
+    return np.asarray(pair_differences(means.T).std(axis=1, ddof=1))
 
 
-def without_noise_of_labels(
+def adjust_for_label_noise(
     spread: Floats, as_judged: Floats, planned: Floats, n_topics: int
 ) -> Floats:
     """(pairs of systems): what the standard deviation over topics of each difference would be under

@@ -77,7 +77,7 @@ class LabelTable:
         if rows.all():
             return self
         pair, topic = self.pair[rows], self.pair_topic[self.pair[rows]]
-        return label_table(
+        return make_label_table(
             topics=self.topics,
             documents=self.documents,
             annotators=self.annotators,
@@ -113,7 +113,7 @@ class LabelTable:
         return replace(self, grade=(self.grade >= threshold).astype(np.int16), n_grades=2)
 
 
-def label_table(
+def make_label_table(
     *,
     topics: list[str],
     documents: list[str],
@@ -142,9 +142,9 @@ def label_table(
         raise ValueError(
             f"grades from {grade.min()} to {grade.max()} on a scale from 0 to {n_grades - 1}"
         )
-    topics, topic = _sorted_ids(topics, topic)
-    documents, document = _sorted_ids(documents, document)
-    annotators, annotator = _sorted_ids(annotators, annotator)
+    topics, topic = _sort_used_ids(topics, topic)
+    documents, document = _sort_used_ids(documents, document)
+    annotators, annotator = _sort_used_ids(annotators, annotator)
     codes, pair = np.unique(topic * max(len(documents), 1) + document, return_inverse=True)
     order = np.lexsort((annotator, pair))
     pair, annotator = pair[order], annotator[order]
@@ -166,7 +166,7 @@ def label_table(
     )
 
 
-def _sorted_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+def _sort_used_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
     """The ids in use, ascending, and the index into them."""
     used = np.unique(index)
     order = sorted(used.tolist(), key=ids.__getitem__)
@@ -176,7 +176,7 @@ def _sorted_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], ND
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedCounts:
     """What does not count, in rows of the file. Each row is counted once, under the first reason
     that holds in this order."""
 
@@ -190,16 +190,16 @@ class Dropped:
     """Pairs (not rows) of the file that are left without any counted judgement."""
 
 
-def counted(
+def select_counted(
     judgements: JudgementColumns, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True
-) -> tuple[LabelTable, Dropped]:
+) -> tuple[LabelTable, DroppedCounts]:
     """The judgements that count, and how many do not and why.
 
     Where an annotator has a pair twice the last row of the file counts, before any other filter: if
     that one is too fast or excluded, none of that annotator for the pair counts. Then those with a
     known time below `min_seconds` are left out (an unknown time is never too fast), then the
     excluded ones, then, unless `with_gold`, those of gold pairs."""
-    last = _last_of_each(judgements)
+    last = _last_row_mask(judgements)
     too_fast = last & (judgements.seconds < min_seconds)
     excluded = last & ~too_fast & judgements.excluded
     gold = (
@@ -208,7 +208,7 @@ def counted(
         else np.zeros(len(last), dtype=bool)
     )
     kept = last & ~too_fast & ~excluded & ~gold
-    table = label_table(
+    table = make_label_table(
         topics=judgements.topics,
         documents=judgements.documents,
         annotators=judgements.annotators,
@@ -226,7 +226,7 @@ def counted(
             + judgements.document
         )
     )
-    return table, Dropped(
+    return table, DroppedCounts(
         repeated=int((~last).sum()),
         too_fast=int(too_fast.sum()),
         excluded=int(excluded.sum()),
@@ -235,7 +235,7 @@ def counted(
     )
 
 
-def _last_of_each(judgements: JudgementColumns) -> NDArray[np.bool_]:
+def _last_row_mask(judgements: JudgementColumns) -> NDArray[np.bool_]:
     """True for the last row of each annotator and pair: (n)."""
     pairs = (
         judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document
@@ -248,7 +248,7 @@ def _last_of_each(judgements: JudgementColumns) -> NDArray[np.bool_]:
     return last
 
 
-def scale_warnings(table: LabelTable) -> list[str]:
+def find_scale_warnings(table: LabelTable) -> list[str]:
     """What is odd about the grades as a whole: grades that never use 0 may have been counted from
     1."""
     if len(table) and not (table.grade == 0).any():

@@ -29,14 +29,14 @@ from assay.labels.intervals import Interval, agreement_interval, no_interval
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SPLITS = 200
-BEST = 5
-SHORTEST_NAME = 4
+N_SPLITS = 200
+N_BEST = 5
+MIN_NAME_LENGTH = 4
 """Letters and digits of a model's name from which on a tag that holds it is taken for a system
 built with it."""
 
 
-def joint_of_people(
+def joint_between_people(
     counts: Floats, topic: Ints, n_topics: int, weight: Floats | None = None
 ) -> Floats:
     """float64 (n_topics, n_grades, n_grades): joint shares of two judgements of one pair by
@@ -49,10 +49,10 @@ def joint_of_people(
     both = counts[:, :, None] * counts[:, None, :]
     grades = np.arange(counts.shape[1])
     both[:, grades, grades] -= counts
-    return _by_topic(both * share[:, None, None], topic, n_topics)
+    return _sum_by_topic(both * share[:, None, None], topic, n_topics)
 
 
-def joint_with_machine(
+def joint_with_llm(
     counts: Floats, machine: Ints, topic: Ints, n_topics: int, weight: Floats | None = None
 ) -> Floats:
     """The same of a judgement (rows) and the machine's grade (columns), of pairs that somebody
@@ -60,23 +60,25 @@ def joint_with_machine(
     n = counts.sum(axis=1)
     share = np.where(n > 0, (1.0 if weight is None else weight) / np.maximum(n, 1), 0.0)
     given = (np.arange(counts.shape[1]) == machine[:, None]).astype(np.float64)
-    return _by_topic(counts[:, :, None] * given[:, None, :] * share[:, None, None], topic, n_topics)
+    return _sum_by_topic(
+        counts[:, :, None] * given[:, None, :] * share[:, None, None], topic, n_topics
+    )
 
 
-def _by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
+def _sum_by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
     sums = np.zeros((n_topics, *values.shape[1:]))
     np.add.at(sums, topic, values)
     return sums
 
 
-def on_two_grades(joint: Floats, level: int) -> Floats:
+def binarise_joint(joint: Floats, level: int) -> Floats:
     """(..., n_grades, n_grades) -> (..., 2, 2): not relevant, relevant."""
     low, high = slice(0, level), slice(level, None)
     parts = [[joint[..., a, b].sum(axis=(-2, -1)) for b in (low, high)] for a in (low, high)]
     return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
 
 
-class Kappa(NamedTuple):
+class KappaEstimate(NamedTuple):
     value: float
     interval: Interval
 
@@ -86,7 +88,7 @@ class Kappa(NamedTuple):
         return [self.value, *self.interval.bounds]
 
 
-def kappas(joint: Floats, level: int) -> dict[str, Kappa]:
+def compute_kappas(joint: Floats, level: int) -> dict[str, KappaEstimate]:
     """kappa, weighted_kappa (linear), binary_kappa, each with its 95 % interval over topics that
     have pairs, by the jackknife on Fisher's z; with a reason in its place where that does not cover
     what it says (`intervals.agreement_interval`).
@@ -97,7 +99,7 @@ def kappas(joint: Floats, level: int) -> dict[str, Kappa]:
     tables = {
         "kappa": (joint, False),
         "weighted_kappa": (joint, True),
-        "binary_kappa": (on_two_grades(joint, level), False),
+        "binary_kappa": (binarise_joint(joint, level), False),
     }
     kappa_by_name = {}
     for name, (table, weighted) in tables.items():
@@ -108,11 +110,11 @@ def kappas(joint: Floats, level: int) -> dict[str, Kappa]:
             if len(table)
             else no_interval("no pairs")
         )
-        kappa_by_name[name] = Kappa(value, interval)
+        kappa_by_name[name] = KappaEstimate(value, interval)
     return kappa_by_name
 
 
-class MachineHalves(NamedTuple):
+class SplitHalfTaus(NamedTuple):
     """Mean tau over random splits of the topics: rankings by people's first half and people's
     second; by the machine's first and people's second. best_*: among the five best by people on all
     topics. NaN where it is undefined."""
@@ -123,15 +125,15 @@ class MachineHalves(NamedTuple):
     best_machine: float
 
 
-def halves(
-    people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = SPLITS
-) -> MachineHalves:
+def compare_halves(
+    people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = N_SPLITS
+) -> SplitHalfTaus:
     """The noise ceiling: no ranking can agree with people's on other topics better than people's
     own. people, machine: (n_topics, n_systems)."""
     n_topics, n_systems = people.shape
     if n_topics < 4 or n_systems < 2:
-        return MachineHalves(math.nan, math.nan, math.nan, math.nan)
-    top = np.argsort(-people.sum(axis=0), kind="stable")[:BEST]
+        return SplitHalfTaus(math.nan, math.nan, math.nan, math.nan)
+    top = np.argsort(-people.sum(axis=0), kind="stable")[:N_BEST]
     taus = np.full((splits, 4), math.nan)
     for number in range(splits):
         order = rng.permutation(n_topics)
@@ -142,7 +144,7 @@ def halves(
             taus[number, 2 + column] = tau_b(half[top], other[top])
     defined = ~np.isnan(taus)
     sums = np.where(defined, taus, 0.0).sum(axis=0)
-    return MachineHalves(
+    return SplitHalfTaus(
         *(
             float(total / n) if n else math.nan
             for total, n in zip(sums, defined.sum(axis=0), strict=True)
@@ -150,7 +152,7 @@ def halves(
     )
 
 
-def related_systems(
+def find_related_systems(
     tags: Iterable[str], names: Iterable[str], given: Iterable[str]
 ) -> dict[str, str]:
     """Tag -> why a machine may not judge it: it was named as related, or its tag holds the
@@ -159,28 +161,28 @@ def related_systems(
     names: what machine and model are called. given: tags that somebody named.
     """
     named = {one.casefold() for one in given if one}
-    plain = [letters for name in names if len(letters := _letters(name)) >= SHORTEST_NAME]
+    plain = [letters for name in names if len(letters := _keep_letters(name)) >= MIN_NAME_LENGTH]
     reasons: dict[str, str] = {}
     for tag in tags:
         if tag.casefold() in named:
             reasons[tag] = "named as built with it"
-        elif held := next((letters for letters in plain if letters in _letters(tag)), None):
+        elif held := next((letters for letters in plain if letters in _keep_letters(tag)), None):
             reasons[tag] = f"its tag holds {held}"
     return reasons
 
 
-def _letters(text: str) -> str:
+def _keep_letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
-def places(values: Floats) -> Ints:
+def rank_positions(values: Floats) -> Ints:
     """int64 (n_systems): place of each, from 1, the best first; ties by their order."""
     place = np.empty(len(values), np.int64)
     place[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
     return place
 
 
-def mentioned(about: Mapping[str, object]) -> list[str]:
+def parse_related(about: Mapping[str, object]) -> list[str]:
     """Tags or groups of `related`, which is a text with commas or a list."""
     related = about.get("related") or []
     parts = (

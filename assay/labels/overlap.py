@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns
-from assay.measures.packing import ABSENT, TopicDocumentPairs, index_of
+from assay.measures.packing import ABSENT, TopicDocumentPairs, index_qrels
 
 UNLABELLED = "unlabelled"
 
 
 @dataclass(frozen=True)
-class Overlap:
+class OverlapCounts:
     """Judged pairs against click labels, as numbers of pairs.
 
     n_pairs: judged pairs considered. relevant, irrelevant: {"unlabelled": n, "0": n, ...} by the
@@ -36,8 +36,8 @@ class Overlap:
     def n_agree(self) -> int:
         """Relevant with grade 1 or more, or irrelevant with grade 0 or none (evaluation takes the
         unlabelled as irrelevant)."""
-        clicked = sum(n for label, n in self.relevant.items() if _says_relevant(label))
-        return clicked + sum(n for label, n in self.irrelevant.items() if not _says_relevant(label))
+        clicked = sum(n for label, n in self.relevant.items() if _is_relevant(label))
+        return clicked + sum(n for label, n in self.irrelevant.items() if not _is_relevant(label))
 
     def shares(self) -> dict[str, Any]:
         """The contract's object: shares of all pairs considered (NaN if there are none), and counts
@@ -69,7 +69,7 @@ class Contradiction(NamedTuple):
     clicks: int
 
 
-def contradictions(
+def find_contradictions(
     judged: QrelsColumns,
     clicks: QrelsColumns,
     *,
@@ -77,7 +77,7 @@ def contradictions(
     within: TopicDocumentPairs | None = None,
 ) -> list[Contradiction]:
     """The pairs that `compare labels` counts as contradicting, in the order of the judgements."""
-    rows, label = _with_labels(judged, clicks, within)
+    rows, label = _match_labels(judged, clicks, within)
     chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
     return [
@@ -91,44 +91,44 @@ def contradictions(
     ]
 
 
-def _with_labels(
+def _match_labels(
     judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(rows of the judged pairs considered, the click label of each, -1 where there is none)"""
     considered = judged.grades >= 0
     if within is not None:
-        considered &= _present(index_of(judged).find(within), len(judged))
+        considered &= _present_mask(index_qrels(judged).find(within), len(judged))
     rows = np.flatnonzero(considered)
-    click_row = index_of(clicks).find(pairs_of(judged, rows))
+    click_row = index_qrels(clicks).find(select_pairs(judged, rows))
     return rows, np.maximum(
         np.where(click_row == ABSENT, -1, clicks.grades[click_row] if len(clicks) else -1), -1
     )
 
 
-def label_overlap(
+def count_label_overlap(
     judged: QrelsColumns,
     clicks: QrelsColumns,
     *,
     threshold: int = 1,
     within: TopicDocumentPairs | None = None,
-) -> Overlap:
+) -> OverlapCounts:
     """Compare judgements with click labels, over all judged pairs or only those `within`.
 
     threshold: lowest relevant grade of the judgements. Negative grades of either are no label. With
     `within`, click labels outside it do not count as "clicked only" either."""
-    judged_index, click_index = index_of(judged), index_of(clicks)
+    judged_index, click_index = index_qrels(judged), index_qrels(clicks)
     labelled = clicks.grades >= 0
     if within is not None:
-        labelled &= _present(click_index.find(within), len(clicks))
-    judged_rows, label = _with_labels(judged, clicks, within)
+        labelled &= _present_mask(click_index.find(within), len(clicks))
+    judged_rows, label = _match_labels(judged, clicks, within)
     relevant = judged.grades[judged_rows] >= threshold
     grades = np.unique(clicks.grades[clicks.grades >= 0]).tolist()
-    judged_too = judged_index.find(pairs_of(clicks, np.flatnonzero(labelled)))
+    judged_too = judged_index.find(select_pairs(clicks, np.flatnonzero(labelled)))
     unjudged = (judged_too == ABSENT) | ((judged.grades[judged_too] < 0) if len(judged) else True)
-    return Overlap(
+    return OverlapCounts(
         n_pairs=len(judged_rows),
-        relevant=_counts(label[relevant], grades),
-        irrelevant=_counts(label[~relevant], grades),
+        relevant=_count_grades(label[relevant], grades),
+        irrelevant=_count_grades(label[~relevant], grades),
         n_both=int((label >= 0).sum()),
         n_judged_only=int((label < 0).sum()),
         n_clicked_only=int(unjudged.sum()),
@@ -136,22 +136,22 @@ def label_overlap(
     )
 
 
-def pairs_of(qrels: QrelsColumns, rows: NDArray[np.int64]) -> TopicDocumentPairs:
+def select_pairs(qrels: QrelsColumns, rows: NDArray[np.int64]) -> TopicDocumentPairs:
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     return TopicDocumentPairs(qrels.topics, topic[rows], qrels.documents[rows])
 
 
-def _present(rows: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+def _present_mask(rows: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
     mask = np.zeros(n, dtype=bool)
     mask[rows[rows != ABSENT]] = True
     return mask
 
 
-def _counts(labels: NDArray[np.int64], grades: list[int]) -> dict[str, int]:
+def _count_grades(labels: NDArray[np.int64], grades: list[int]) -> dict[str, int]:
     return {UNLABELLED: int((labels < 0).sum())} | {
         str(grade): int((labels == grade).sum()) for grade in grades
     }
 
 
-def _says_relevant(label: str) -> bool:
+def _is_relevant(label: str) -> bool:
     return label != UNLABELLED and int(label) >= 1

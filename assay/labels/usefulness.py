@@ -40,7 +40,7 @@ class Usefulness(NamedTuple):
     topic_bias: float
 
 
-def usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefulness:
+def compute_usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefulness:
     """people, machine, topic: int64 (n_pairs), grades and the pair's topic from 0."""
     relevant, called = people >= level, machine >= level
     joint = np.zeros((int(topic.max(initial=-1)) + 1, 2, 2))
@@ -48,23 +48,23 @@ def usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefu
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     shares = joint / joint.sum(axis=(1, 2), keepdims=True)
     graded, gain = (
-        _gain(x.astype(np.float64), y.astype(np.float64))
+        _sample_size_gain(x.astype(np.float64), y.astype(np.float64))
         for x, y in ((people, machine), (relevant, called))
     )
     return Usefulness(
         len(people),
         graded,
         gain,
-        gain_interval(joint),
-        _share(called[relevant]),
-        1 - _share(called[~relevant]),
-        _share(called),
-        _share(relevant),
+        compute_gain_interval(joint),
+        _share_or_nan(called[relevant]),
+        1 - _share_or_nan(called[~relevant]),
+        _share_or_nan(called),
+        _share_or_nan(relevant),
         float((shares[:, 0, 1] - shares[:, 1, 0]).std()),
     )
 
 
-def gain_interval(joint: Floats) -> Interval:
+def compute_gain_interval(joint: Floats) -> Interval:
     """Of the gain, 95 %, from that of ρ by the jackknife over topics, which has its rules and
     refusals from agreement: ρ is at most 1 as kappa is.
 
@@ -72,19 +72,19 @@ def gain_interval(joint: Floats) -> Interval:
     cover less than they say with few topics, down to .80 where few pairs are relevant:
     docs/evidence/calibration.md."""
     interval = (
-        agreement_interval(joint, np.ones(len(joint), np.int64), correlation, unit="topics")
+        agreement_interval(joint, np.ones(len(joint), np.int64), binary_correlation, unit="topics")
         if len(joint)
         else no_interval("no pairs")
     )
     if interval.reason:
         return interval
-    ends = sorted(_worth(end**2) for end in interval.bounds)
+    ends = sorted(_gain_from_square(end**2) for end in interval.bounds)
     return Interval(
         1.0 if interval.low <= 0 <= interval.high else ends[0], ends[1], "", interval.unit
     )
 
 
-def correlation(joint: Floats) -> Floats:
+def binary_correlation(joint: Floats) -> Floats:
     """(n) of joint counts (n, 2, 2); NaN where one of both gives one label only."""
     rows, columns = joint.sum(axis=2), joint.sum(axis=1)
     spread = rows.prod(axis=1) * columns.prod(axis=1)
@@ -92,11 +92,11 @@ def correlation(joint: Floats) -> Floats:
     return np.divide(product, np.sqrt(spread), out=np.full(len(joint), np.nan), where=spread > 0)
 
 
-def _share(flags: NDArray[np.bool_]) -> float:
+def _share_or_nan(flags: NDArray[np.bool_]) -> float:
     return float(flags.mean()) if len(flags) else math.nan
 
 
-def _gain(x: Floats, y: Floats) -> float:
+def _sample_size_gain(x: Floats, y: Floats) -> float:
     """1 / (1 - ρ²) of people's labels x and the machine's y. A machine that gives one label only is
     worth nothing: 1."""
     if not len(x) or (x == x[0]).all():
@@ -104,9 +104,9 @@ def _gain(x: Floats, y: Floats) -> float:
     if (y == y[0]).all():
         return 1.0
     own, machine = x - x.mean(), y - y.mean()
-    return _worth(float((own @ machine) ** 2 / (own @ own) / (machine @ machine)))
+    return _gain_from_square(float((own @ machine) ** 2 / (own @ own) / (machine @ machine)))
 
 
-def _worth(square: float) -> float:
+def _gain_from_square(square: float) -> float:
     """Of ρ²."""
     return 1 / (1 - square) if square < 1 - 1e-12 else math.inf

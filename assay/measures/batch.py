@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.measures import Measure
-from assay.measures.on_subcollections import Flags, PackedTopic, Sampled, score
+from assay.measures.on_subcollections import Flags, PackedTopic, SampledTopic, score_topic
 
 Scores = NDArray[np.float64]
 
-CELLS = 1 << 20
+MAX_CELLS = 1 << 20
 """How many cells (ranks x runs x sub-collections) are worked on at a time: what caches hold, and
 never much memory."""
 
@@ -56,7 +56,7 @@ class PackedCollection:
         return slice(int(self.offsets[topic]), int(self.offsets[topic + 1]))
 
 
-def pack(
+def pack_collection(
     qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None
 ) -> PackedCollection:
     """The collection of these qrels and runs. Nothing in it but the order of runs depends on the
@@ -99,7 +99,7 @@ def pack(
     )
 
 
-def evaluate(
+def evaluate_subcollections(
     collection: PackedCollection,
     measures: Sequence[Measure],
     *,
@@ -125,7 +125,7 @@ def evaluate(
         for topic in collection.packed
     )
     block = max(
-        CELLS // places // 2 * 2, 2
+        MAX_CELLS // places // 2 * 2, 2
     )  # even, so that the two sub-collections of a pair stay together
     for start in range(0, n_samples, block):
         columns = slice(start, min(start + block, n_samples))
@@ -137,24 +137,24 @@ def evaluate(
         )
         for number, topic in enumerate(collection.packed):
             assessed_here = None if assessed is None else assessed[collection.rows(number), columns]
-            sampled = Sampled(topic, kept_here, assessed_here, width)
+            sampled = SampledTopic(topic, kept_here, assessed_here, width)
             for m, measure in enumerate(measures):
-                scores[m, :, number, columns] = score(sampled, measure, level)
+                scores[m, :, number, columns] = score_topic(sampled, measure, level)
             sampled.forget()
     return scores
 
 
-def whole_scores(
+def evaluate_whole(
     collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1
 ) -> Scores:
     """Scores on the whole collection, computed once. -> float64 (n_measures, n_runs, n_topics)"""
     key = (tuple(measures), level)
     if key not in collection._whole:
-        collection._whole[key] = evaluate(collection, measures, level=level)[..., 0]
+        collection._whole[key] = evaluate_subcollections(collection, measures, level=level)[..., 0]
     return collection._whole[key]
 
 
-def mean_scores(
+def compute_mean_scores(
     collection: PackedCollection, scores: Scores, *, topics: str = "complete"
 ) -> Scores:
     """Means over topics. -> float64 (n_measures, n_runs, n_samples)

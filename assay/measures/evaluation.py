@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.measures import FAMILIES, Measure, parse_measures, refuse_estimates
-from assay.measures.packing import Packed, PairIndex, index_of, pack
+from assay.measures.packing import PackedRun, PairIndex, index_qrels, pack_run
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,10 +55,10 @@ class Evaluation:
     def means(self) -> Floats:
         """float64 (n_measures) over the topics that count; NaN if there is none. Independent of the
         order of topics."""
-        return means_over_topics(self.values)
+        return compute_topic_means(self.values)
 
 
-def means_over_topics(values: Floats) -> Floats:
+def compute_topic_means(values: Floats) -> Floats:
     """Column means of (n_topics, n), NaN rows left out; NaN for a column without a number. Exactly
     rounded sums: no order matters."""
     columns = [column[~np.isnan(column)] for column in values.T]
@@ -113,15 +113,15 @@ class Evaluator:
 
     @cached_property
     def index(self) -> PairIndex:
-        return index_of(self.qrels)
+        return index_qrels(self.qrels)
 
-    def pack(self, run: RunColumns) -> Packed:
-        return pack(run, self.index)
+    def pack(self, run: RunColumns) -> PackedRun:
+        return pack_run(run, self.index)
 
     def evaluate(self, run: RunColumns) -> Evaluation:
         return self.evaluate_packed(self.pack(run))
 
-    def evaluate_packed(self, packed: Packed) -> Evaluation:
+    def evaluate_packed(self, packed: PackedRun) -> Evaluation:
         """As evaluate, for a run that `pack` has joined with these qrels."""
         values = measure_topics(packed, self.base, self.measures, level=self.level)
         with_relevant = self.base.n_relevant(self.level) > 0
@@ -142,7 +142,7 @@ class Evaluator:
 
 
 def measure_topics(
-    packed: Packed, base: RecallBase, measures: Sequence[Measure], *, level: int = 1
+    packed: PackedRun, base: RecallBase, measures: Sequence[Measure], *, level: int = 1
 ) -> Floats:
     """float64 (n_topics, n_measures): every measure of every topic of the qrels, 0 where the run
     has none.
@@ -161,7 +161,7 @@ def measure_topics(
             for name, value in (("persistence", measure.persistence), ("highest", measure.highest))
             if value is not None
         }
-        values[:, column] = _formula(measure.family)(
+        values[:, column] = _get_formula(measure.family)(
             rankings[measure.condensed], base, lowest, measure.cutoff, **own
         )
     return values
@@ -205,7 +205,9 @@ class RecallBase:
         """float64 (n_topics): the grades of the topic's best documents, as many as the cutoff,
         without a discount."""
         topic, rank, grade = self._best_order
-        return sums(topic[rank <= cutoff], grade[rank <= cutoff].astype(np.float64), self.n_topics)
+        return sum_by_topic(
+            topic[rank <= cutoff], grade[rank <= cutoff].astype(np.float64), self.n_topics
+        )
 
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
         """float64 (n_topics): discounted gain of the topic's judged documents in the best order,
@@ -217,7 +219,7 @@ class RecallBase:
             gained = self.gains(topic[counts], grade[counts], exponential) / np.log2(
                 rank[counts] + 1
             )
-            self._ideal[key] = sums(topic[counts], gained, self.n_topics)
+            self._ideal[key] = sum_by_topic(topic[counts], gained, self.n_topics)
         return self._ideal[key]
 
     @cached_property
@@ -233,19 +235,19 @@ class RecallBase:
         rows = np.flatnonzero(self.grades > 0)
         rows = rows[np.lexsort((-self.grades[rows], self.topic[rows]))]
         topic = self.topic[rows]
-        return topic, place_within_topic(topic), self.grades[rows]
+        return topic, rank_within_topic(topic), self.grades[rows]
 
 
 class JudgedRanking:
     """The judged documents of a run's rankings, in order. condensed: unjudged ones are taken out,
     ranks closed up."""
 
-    def __init__(self, packed: Packed, base: RecallBase, *, condensed: bool) -> None:
+    def __init__(self, packed: PackedRun, base: RecallBase, *, condensed: bool) -> None:
         grade = base.grades[packed.row]
         judged = grade >= 0
         self.pooled_topic, self.pooled_grade, self.pooled_rank = packed.topic, grade, packed.rank
         self.topic, self.grade = packed.topic[judged], grade[judged]
-        self.rank = place_within_topic(self.topic) if condensed else packed.rank[judged]
+        self.rank = rank_within_topic(self.topic) if condensed else packed.rank[judged]
         self.n_topics = base.n_topics
         self.retrieved = (
             np.bincount(self.topic, minlength=self.n_topics) if condensed else packed.retrieved
@@ -268,7 +270,7 @@ class JudgedRanking:
 
 UNJUDGED = -1
 
-LARGEST_EXPONENT = 900
+MAX_EXPONENT = 900
 """Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double
 holds, also as a sum."""
 
@@ -278,23 +280,23 @@ def exponential_gains(
 ) -> Floats:
     """2^grade - 1 (Burges et al. 2005), in a unit that depends only on the highest grade of the
     topic, which no ratio sees."""
-    shift = np.maximum(np.asarray(highest, np.float64) - LARGEST_EXPONENT, 0)
+    shift = np.maximum(np.asarray(highest, np.float64) - MAX_EXPONENT, 0)
     return np.asarray(np.exp2(np.asarray(grade, np.float64) - shift) - np.exp2(-shift))
 
 
-def place_within_topic(topic: Ints) -> Ints:
+def rank_within_topic(topic: Ints) -> Ints:
     """int64 (n): place from 1 of each row among the rows of its topic, which stand together."""
     places = np.arange(1, len(topic) + 1)
     starts = np.flatnonzero(np.concatenate([[True], topic[1:] != topic[:-1]]))[: len(topic)]
     return places - np.repeat(starts, np.diff(np.append(starts, len(topic))))
 
 
-def sums(topic: Ints, values: Floats, n_topics: int) -> Floats:
+def sum_by_topic(topic: Ints, values: Floats, n_topics: int) -> Floats:
     """float64 (n_topics): sum of the values of each topic, in their order."""
     return np.bincount(topic, weights=values, minlength=n_topics).astype(np.float64, copy=False)
 
 
-def ratio(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> Floats:
+def ratio_or_zero(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> Floats:
     """Quotient by topic, 0 where there is nothing to divide by: nothing relevant, or nothing
     retrieved (trec_eval)."""
     quotient = np.zeros(len(denominator))
@@ -308,10 +310,10 @@ def _average_precision(
     """Mean over the topic's relevant documents of the precision at their ranks; not retrieved (up
     to the cutoff): 0."""
     topic, rank = ranking.relevant(level)
-    precision = place_within_topic(topic) / rank
+    precision = rank_within_topic(topic) / rank
     if cutoff is not None:
         topic, precision = topic[rank <= cutoff], precision[rank <= cutoff]
-    return ratio(sums(topic, precision, base.n_topics), base.n_relevant(level))
+    return ratio_or_zero(sum_by_topic(topic, precision, base.n_topics), base.n_relevant(level))
 
 
 def _dcg(
@@ -327,7 +329,9 @@ def _dcg(
     if cutoff is not None:
         counts = rank <= cutoff
         topic, rank, grade = topic[counts], rank[counts], grade[counts]
-    return sums(topic, base.gains(topic, grade, exponential) / np.log2(rank + 1), base.n_topics)
+    return sum_by_topic(
+        topic, base.gains(topic, grade, exponential) / np.log2(rank + 1), base.n_topics
+    )
 
 
 def _ndcg(
@@ -339,7 +343,7 @@ def _ndcg(
 ) -> Floats:
     """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over
     all judged documents, cut."""
-    return ratio(
+    return ratio_or_zero(
         _dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
     )
 
@@ -354,7 +358,7 @@ def _reciprocal_rank(
     ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
 ) -> Floats:
     topic, rank = ranking.relevant(level)
-    first = place_within_topic(topic) == 1
+    first = rank_within_topic(topic) == 1
     if cutoff is not None:
         first &= rank <= cutoff
     result = np.zeros(base.n_topics)
@@ -362,7 +366,7 @@ def _reciprocal_rank(
     return result
 
 
-def stopping(grade: NDArray[np.integer[Any]], highest: int) -> Floats:
+def stopping_probability(grade: NDArray[np.integer[Any]], highest: int) -> Floats:
     """The chance that a reader is content with a document: (2^grade - 1) / 2^highest, below 1; a
     grade above the highest counts as that."""
     chance = np.exp2(np.minimum(grade, highest) - float(highest)) - np.exp2(-float(highest))
@@ -380,17 +384,17 @@ def _expected_reciprocal_rank(
     """Chapelle et al. (2009): Σ over ranks of 1 / rank times the chance that a reader stops there
     and not before."""
     topic, rank = ranking.relevant(1)
-    stops = stopping(
+    stops = stopping_probability(
         ranking.grade[ranking.grade >= 1],
         int(base.grades.max(initial=0)) if highest is None else highest,
     )
     going = np.concatenate(([0.0], np.cumsum(np.log1p(-stops))))
-    first = np.flatnonzero(place_within_topic(topic) == 1)
+    first = np.flatnonzero(rank_within_topic(topic) == 1)
     before = going[:-1] - np.repeat(going[first], np.diff(np.append(first, len(topic))))
     share = stops * np.exp(before) / rank
     if cutoff is not None:
         topic, share = topic[rank <= cutoff], share[rank <= cutoff]
-    return sums(topic, share, base.n_topics)
+    return sum_by_topic(topic, share, base.n_topics)
 
 
 def _normalised_cumulative_gain(
@@ -400,8 +404,9 @@ def _normalised_cumulative_gain(
     topic's best k."""
     topic, rank = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
-    return ratio(
-        sums(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics), base.ideal_gain(cutoff)
+    return ratio_or_zero(
+        sum_by_topic(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics),
+        base.ideal_gain(cutoff),
     )
 
 
@@ -411,11 +416,11 @@ def _precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int
 
 
 def _recall(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    return ratio(ranking.n_relevant(level, cutoff), base.n_relevant(level))
+    return ratio_or_zero(ranking.n_relevant(level, cutoff), base.n_relevant(level))
 
 
 def _r_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
-    return ratio(ranking.n_relevant(level, base.n_relevant(level)), base.n_relevant(level))
+    return ratio_or_zero(ranking.n_relevant(level, base.n_relevant(level)), base.n_relevant(level))
 
 
 def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
@@ -425,18 +430,18 @@ def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
     chosen = ranking.grade >= level
     topic = ranking.topic[chosen]
-    above = place_within_topic(ranking.topic)[chosen] - place_within_topic(
+    above = rank_within_topic(ranking.topic)[chosen] - rank_within_topic(
         topic
     )  # judged documents above, less the relevant ones: non-relevant above
-    penalty = ratio(np.minimum(above, n_relevant[topic]), bound[topic])
-    return ratio(sums(topic, 1 - penalty, base.n_topics), n_relevant)
+    penalty = ratio_or_zero(np.minimum(above, n_relevant[topic]), bound[topic])
+    return ratio_or_zero(sum_by_topic(topic, 1 - penalty, base.n_topics), n_relevant)
 
 
-def _judged(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+def _judged_share(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
     """Share of judged documents in the top k or in what is retrieved, if that is less; 0 if nothing
     is."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
-    return ratio(n_judged, np.minimum(cutoff, ranking.retrieved))
+    return ratio_or_zero(n_judged, np.minimum(cutoff, ranking.retrieved))
 
 
 def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
@@ -451,7 +456,7 @@ def _rank_biased_precision(
     topic, rank = ranking.relevant(level)
     if cutoff is not None:
         topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
-    return (1 - persistence) * sums(
+    return (1 - persistence) * sum_by_topic(
         topic, np.power(persistence, rank - 1.0, dtype=np.float64), base.n_topics
     )
 
@@ -479,7 +484,7 @@ def _inferred_average_precision(
 
     share = (above(grade >= level) + INFERRED_EPSILON) / (above(grade >= 0) + 2 * INFERRED_EPSILON)
     precision = (1 + (hit - first) * share) / ranking.pooled_rank[hit]
-    return ratio(sums(topic[hit], precision, base.n_topics), base.n_relevant(level))
+    return ratio_or_zero(sum_by_topic(topic[hit], precision, base.n_topics), base.n_relevant(level))
 
 
 FORMULAS: dict[str, Callable[..., Floats]] = {
@@ -496,18 +501,18 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "R": _recall,
     "Rprec": _r_precision,
     "Bpref": _bpref,
-    "Judged": _judged,
+    "Judged": _judged_share,
     "Success": _success,
 }
 """(ranking, recall base, relevance level, cutoff or None) -> float64 (n_topics)."""
 
 
-def _formula(family: str) -> Callable[..., Floats]:
+def _get_formula(family: str) -> Callable[..., Floats]:
     function = FAMILIES[family].function
-    return FORMULAS[family] if function is None else partial(_of_function, family, function)
+    return FORMULAS[family] if function is None else partial(_evaluate_custom, family, function)
 
 
-def _of_function(
+def _evaluate_custom(
     family: str,
     function: Callable[..., float],
     ranking: JudgedRanking,

@@ -2,7 +2,7 @@
 SAMPLING 6).
 
     bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of
-    qrels (but ERR, see below, and those that `why_not` names)
+    qrels (but ERR, see below, and those that `no_bounds_reason` names)
     difference_of(tops, rival, measure, ...) -> Bounds               of one run less that of
     another, over the holes of both
     depth_of(measures) -> int | None                                 how many ranks of the run they
@@ -28,30 +28,30 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.comparison.holes import (
-    Bounds,
+    ScoreBounds,
     TopicTop,
+    list_unjudged,
+    merge_unjudged,
     ndcg_bounds,
     ndcg_difference,
-    open_holes,
-    open_together,
     precision_bounds,
     rbp_bounds,
 )
-from assay.measures.evaluation import stopping
+from assay.measures.evaluation import stopping_probability
 from assay.measures.measures import FAMILIES, Measure
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """Ranks of a run that are read for RBP without a cutoff; what lies below is in its residual."""
-MOST_TRIED = 4_000_000
+MAX_COMBINATIONS = 4_000_000
 """Cells (fillings of a topic's holes x ranks) that nDCG tries."""
-MOST_OF_OTHERS = 2_000
+MAX_OTHER_UNJUDGED = 2_000
 """Numbers of relevant holes, a run's own and of other runs, that Rprec and Bpref try of a topic;
 beyond that they may be anything."""
-Ends = tuple[float, float, float]
+BoundsTuple = tuple[float, float, float]
 """Least, with the holes not relevant, greatest."""
 
 
-def why_not(measure: Measure) -> str | None:
+def no_bounds_reason(measure: Measure) -> str | None:
     """Why there is no range of this measure; None where there is one."""
     if measure.condensed:
         return "the condensed form leaves unjudged documents out, which judging them would undo"
@@ -64,23 +64,25 @@ def why_not(measure: Measure) -> str | None:
     return None
 
 
-def depth_of(measures: Sequence[Measure]) -> int | None:
+def required_depth(measures: Sequence[Measure]) -> int | None:
     if any(measure.cutoff is None and measure.family != "RBP" for measure in measures):
         return None
-    return max([DEEPEST, *(measure.cutoff or 0 for measure in measures)])
+    return max([MAX_DEPTH, *(measure.cutoff or 0 for measure in measures)])
 
 
-def bounds_of(tops: Sequence[TopicTop], measure: Measure, *, level: int, highest: int) -> Bounds:
+def compute_bounds(
+    tops: Sequence[TopicTop], measure: Measure, *, level: int, highest: int
+) -> ScoreBounds:
     """level: the lowest relevant grade where the measure brings none; highest: that a hole may
     have.
 
-    ValueError where `why_not` says why, and where nDCG would have to try too many fillings of a
+    ValueError where `no_bounds_reason` says why, and where nDCG would have to try too many fillings of a
     topic's holes."""
-    if reason := why_not(measure):
+    if reason := no_bounds_reason(measure):
         raise ValueError(f"there is no range of {measure}: {reason}")
     lowest = measure.level or level
     if measure.family in ("nDCG", "nDCG-exp"):
-        refuse_too_many(tops, measure, highest)
+        check_combinations(tops, measure, highest)
         return ndcg_bounds(
             tops, cutoff=measure.cutoff, highest=highest, exponential=measure.family == "nDCG-exp"
         )
@@ -91,36 +93,39 @@ def bounds_of(tops: Sequence[TopicTop], measure: Measure, *, level: int, highest
             tops, persistence=measure.persistence or 0.0, level=lowest, cutoff=measure.cutoff
         )
     if measure.family == "ERR" and measure.highest is None:
-        ends = _err_of_any_scale(tops, measure, highest)
-    elif measure.family in GRADED:
-        ends = [_monotone(top, measure, highest) for top in tops]
+        ends = _err_bounds(tops, measure, highest)
+    elif measure.family in GRADED_FORMULAS:
+        ends = [_monotone_bounds(top, measure, highest) for top in tops]
     else:
-        ends = [BINARY[measure.family](_binary(top, lowest, measure.cutoff)) for top in tops]
+        ends = [
+            BINARY_FORMULAS[measure.family](_make_open_ranking(top, lowest, measure.cutoff))
+            for top in tops
+        ]
     low, zero, high = (
         (np.array(column, np.float64) for column in zip(*ends, strict=True))
         if ends
         else (np.empty(0),) * 3
     )
-    return Bounds(low, zero, high)
+    return ScoreBounds(low, zero, high)
 
 
-def difference_of(
+def compute_difference_bounds(
     tops: Sequence[TopicTop],
     rival: Sequence[TopicTop],
     measure: Measure,
     *,
     level: int,
     highest: int,
-) -> Bounds:
+) -> ScoreBounds:
     """Of the run less the rival, topic by topic, whatever the holes of both turn out to be. Exact
     for nDCG; else no narrower than the truth.
 
     A hole that only one of them has raises the ideal and the number of relevant documents of both.
-    Errors as `bounds_of`."""
-    if reason := why_not(measure):
+    Errors as `compute_bounds`."""
+    if reason := no_bounds_reason(measure):
         raise ValueError(f"there is no range of {measure}: {reason}")
     if measure.family in ("nDCG", "nDCG-exp") and not any(
-        _too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)
+        _has_too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)
     ):
         exponential = measure.family == "nDCG-exp"
         ends = [
@@ -132,24 +137,24 @@ def difference_of(
             if ends
             else (np.empty(0),) * 3
         )
-        return Bounds(low, zero, high)
+        return ScoreBounds(low, zero, high)
     own, other = (
-        bounds_of(side, measure, level=level, highest=highest)
-        for side in open_together([tops, rival], measure.cutoff)
+        compute_bounds(side, measure, level=level, highest=highest)
+        for side in merge_unjudged([tops, rival], measure.cutoff)
     )
-    return Bounds(own.low - other.high, own.zero - other.zero, own.high - other.low)
+    return ScoreBounds(own.low - other.high, own.zero - other.zero, own.high - other.low)
 
 
-def _too_many(top: TopicTop, rival: TopicTop, measure: Measure, highest: int) -> bool:
-    n = len({*open_holes(top, measure.cutoff), *open_holes(rival, measure.cutoff)})
-    return math.comb(n + highest, highest) * max(len(top.judged) + n, 1) > MOST_TRIED
+def _has_too_many(top: TopicTop, rival: TopicTop, measure: Measure, highest: int) -> bool:
+    n = len({*list_unjudged(top, measure.cutoff), *list_unjudged(rival, measure.cutoff)})
+    return math.comb(n + highest, highest) * max(len(top.judged) + n, 1) > MAX_COMBINATIONS
 
 
-def refuse_too_many(tops: Sequence[TopicTop], measure: Measure, highest: int) -> None:
+def check_combinations(tops: Sequence[TopicTop], measure: Measure, highest: int) -> None:
     for top in tops:
         n = sum(grade is None for grade in top.grades[: measure.cutoff])
         fillings = math.comb(n + highest, highest)
-        if fillings * max(len(top.grades[: measure.cutoff]), 1) > MOST_TRIED:
+        if fillings * max(len(top.grades[: measure.cutoff]), 1) > MAX_COMBINATIONS:
             raise ValueError(
                 f"{measure}: topic {top.topic} has {n} holes and {highest + 1} grades, "
                 f"{fillings:,} fillings to try, which is too many; expected a lower "
@@ -157,12 +162,12 @@ def refuse_too_many(tops: Sequence[TopicTop], measure: Measure, highest: int) ->
             )
 
 
-def _monotone(top: TopicTop, measure: Measure, highest: int) -> Ends:
+def _monotone_bounds(top: TopicTop, measure: Measure, highest: int) -> BoundsTuple:
     low, high = (
         [fill if grade is None else grade for grade in top.grades[: measure.cutoff]]
         for fill in (0, highest)
     )
-    score = GRADED[measure.family]
+    score = GRADED_FORMULAS[measure.family]
     n_holes = sum(grade is None for grade in top.grades[: measure.cutoff])
     least = score(low, [*top.judged, *[highest] * top.n_elsewhere], measure, highest)
     return (
@@ -172,14 +177,14 @@ def _monotone(top: TopicTop, measure: Measure, highest: int) -> Ends:
     )
 
 
-def _err_of_any_scale(tops: Sequence[TopicTop], measure: Measure, highest: int) -> list[Ends]:
+def _err_bounds(tops: Sequence[TopicTop], measure: Measure, highest: int) -> list[BoundsTuple]:
     """ERR is told in units of the highest grade of all qrels (`evaluation`). A hole of a higher
     one, of whichever topic, changes those of every topic:
     each highest grade that the qrels may come to have is tried."""
     seen = max((grade for top in tops for grade in top.judged), default=0)
     is_open = any(top.n_elsewhere or None in top.grades[: measure.cutoff] for top in tops)
     tried = [
-        [_monotone(top, measure, most) for top in tops]
+        [_monotone_bounds(top, measure, most) for top in tops]
         for most in range(seen, (highest if is_open else seen) + 1)
     ]
     return [
@@ -200,21 +205,22 @@ def _ncg(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest
 def _err(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:
     going, total = 1.0, 0.0
     for rank, chance in enumerate(
-        stopping(np.array(grades, np.int64), measure.highest or highest).tolist(), start=1
+        stopping_probability(np.array(grades, np.int64), measure.highest or highest).tolist(),
+        start=1,
     ):
         total += going * chance / rank
         going *= 1 - chance
     return total
 
 
-GRADED: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int], float]] = {
+GRADED_FORMULAS: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int], float]] = {
     "DCG": _dcg,
     "NCG": _ncg,
     "ERR": _err,
 }
 
 
-class _Open(NamedTuple):
+class _OpenRanking(NamedTuple):
     """Ranks down to the cutoff. n_relevant, n_others: judged documents, retrieved or not.
     n_elsewhere: holes that only other runs have."""
 
@@ -226,10 +232,10 @@ class _Open(NamedTuple):
     n_elsewhere: int
 
 
-def _binary(top: TopicTop, lowest: int, cutoff: int | None) -> _Open:
+def _make_open_ranking(top: TopicTop, lowest: int, cutoff: int | None) -> _OpenRanking:
     grades = list(enumerate(top.grades[:cutoff], start=1))
     n_relevant = sum(grade >= lowest for grade in top.judged)
-    return _Open(
+    return _OpenRanking(
         [rank for rank, grade in grades if grade is not None and grade >= lowest],
         [rank for rank, grade in grades if grade is None],
         n_relevant,
@@ -239,17 +245,17 @@ def _binary(top: TopicTop, lowest: int, cutoff: int | None) -> _Open:
     )
 
 
-def _success(of: _Open) -> Ends:
+def _success_bounds(of: _OpenRanking) -> BoundsTuple:
     least = float(bool(of.relevant))
     return least, least, float(bool(of.relevant or of.holes))
 
 
-def _reciprocal(of: _Open) -> Ends:
+def _reciprocal_rank_bounds(of: _OpenRanking) -> BoundsTuple:
     least = 1 / of.relevant[0] if of.relevant else 0.0
     return least, least, 1 / min(of.relevant[:1] + of.holes[:1]) if of.relevant or of.holes else 0.0
 
 
-def _recall(of: _Open) -> Ends:
+def _recall_bounds(of: _OpenRanking) -> BoundsTuple:
     n, n_found = len(of.holes), len(of.relevant)
     least, zero = (
         n_found / total if total else 0.0
@@ -258,26 +264,26 @@ def _recall(of: _Open) -> Ends:
     return least, zero, (n_found + n) / (of.n_relevant + n) if of.n_relevant + n else 0.0
 
 
-def _average_precision(of: _Open) -> Ends:
+def _average_precision_bounds(of: _OpenRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int) -> float:
         ranks = np.sort(np.array(of.relevant + chosen, np.int64))
         n = of.n_relevant + len(chosen) + elsewhere
         return float((np.arange(1, len(ranks) + 1) / ranks).sum() / n) if n else 0.0
 
-    return _tried(
+    return _enumerate_bounds(
         value, of.holes, [0, of.n_elsewhere] if of.n_elsewhere else [0]
     )  # more relevant ones elsewhere only lower it
 
 
-def _r_precision(of: _Open) -> Ends:
+def _r_precision_bounds(of: _OpenRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int) -> float:
         n = of.n_relevant + len(chosen) + elsewhere
         return sum(rank <= n for rank in (*of.relevant, *chosen)) / n if n else 0.0
 
-    return _tried(value, of.holes, range(of.n_elsewhere + 1))
+    return _enumerate_bounds(value, of.holes, range(of.n_elsewhere + 1))
 
 
-def _bpref(of: _Open) -> Ends:
+def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int, against_elsewhere: int = 0) -> float:
         n = of.n_relevant + len(chosen) + elsewhere
         if not n:
@@ -293,17 +299,17 @@ def _bpref(of: _Open) -> Ends:
         return value(chosen, elsewhere, of.n_elsewhere - elsewhere)
 
     elsewhere = range(of.n_elsewhere + 1)
-    least, zero, _ = _tried(value, of.holes, elsewhere)
-    return least, zero, _tried(most, of.holes, elsewhere)[2]
+    least, zero, _ = _enumerate_bounds(value, of.holes, elsewhere)
+    return least, zero, _enumerate_bounds(most, of.holes, elsewhere)[2]
 
 
-def _tried(
+def _enumerate_bounds(
     value: Callable[[list[int], int], float], holes: list[int], elsewhere: Sequence[int]
-) -> Ends:
+) -> BoundsTuple:
     """The first m holes relevant for the upper end, the last m for the lower, for every m, and
     every number of relevant ones elsewhere."""
     numbers, zero = range(len(holes) + 1), value([], 0)
-    if len(elsewhere) > 2 and len(numbers) * len(elsewhere) > MOST_OF_OTHERS:
+    if len(elsewhere) > 2 and len(numbers) * len(elsewhere) > MAX_OTHER_UNJUDGED:
         return 0.0, zero, 1.0
     tried = [(m, n) for m in numbers for n in elsewhere]
     return (
@@ -313,11 +319,11 @@ def _tried(
     )
 
 
-BINARY: dict[str, Callable[[_Open], Ends]] = {
-    "Success": _success,
-    "RR": _reciprocal,
-    "R": _recall,
-    "AP": _average_precision,
-    "Rprec": _r_precision,
-    "Bpref": _bpref,
+BINARY_FORMULAS: dict[str, Callable[[_OpenRanking], BoundsTuple]] = {
+    "Success": _success_bounds,
+    "RR": _reciprocal_rank_bounds,
+    "R": _recall_bounds,
+    "AP": _average_precision_bounds,
+    "Rprec": _r_precision_bounds,
+    "Bpref": _bpref_bounds,
 }

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 
-class Family(NamedTuple):
+class MeasureFamily(NamedTuple):
     """One kind of measure. cutoff: "none", "optional" or "required"; uses_level: binary, so that a
     relevance level matters.
 
@@ -35,43 +35,49 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "AP": Family("optional", True, "average precision"),
-    "nDCG": Family("optional", False, "normalised discounted cumulative gain, gain = grade"),
-    "nDCG-exp": Family(
+    "AP": MeasureFamily("optional", True, "average precision"),
+    "nDCG": MeasureFamily("optional", False, "normalised discounted cumulative gain, gain = grade"),
+    "nDCG-exp": MeasureFamily(
         "optional", False, "normalised discounted cumulative gain, gain = 2^grade - 1"
     ),
-    "DCG": Family("optional", False, "discounted cumulative gain, gain = grade"),
-    "NCG": Family("required", False, "normalised cumulative gain, gain = grade, no discount"),
-    "RR": Family("optional", True, "reciprocal rank"),
-    "ERR": Family("optional", False, "expected reciprocal rank"),
-    "P": Family("required", True, "precision"),
-    "R": Family("required", True, "recall"),
-    "Rprec": Family("none", True, "precision at the number of relevant documents"),
-    "Bpref": Family("none", True, "binary preference"),
-    "Judged": Family("required", False, "share of judged documents"),
-    "Success": Family("required", True, "1 where a relevant document is found"),
-    "RBP": Family("optional", True, "rank-biased precision with its persistence, RBP(0.8)"),
-    "infAP": Family(
+    "DCG": MeasureFamily("optional", False, "discounted cumulative gain, gain = grade"),
+    "NCG": MeasureFamily(
+        "required", False, "normalised cumulative gain, gain = grade, no discount"
+    ),
+    "RR": MeasureFamily("optional", True, "reciprocal rank"),
+    "ERR": MeasureFamily("optional", False, "expected reciprocal rank"),
+    "P": MeasureFamily("required", True, "precision"),
+    "R": MeasureFamily("required", True, "recall"),
+    "Rprec": MeasureFamily("none", True, "precision at the number of relevant documents"),
+    "Bpref": MeasureFamily("none", True, "binary preference"),
+    "Judged": MeasureFamily("required", False, "share of judged documents"),
+    "Success": MeasureFamily("required", True, "1 where a relevant document is found"),
+    "RBP": MeasureFamily("optional", True, "rank-biased precision with its persistence, RBP(0.8)"),
+    "infAP": MeasureFamily(
         "none",
         True,
         "average precision inferred from one random sample of the pool (grade -1: not drawn)",
         divisible=False,
     ),
-    "HT-P": Family("required", True, "precision, estimated from a sampled pool", sampled=True),
-    "HT-DCG": Family(
+    "HT-P": MeasureFamily(
+        "required", True, "precision, estimated from a sampled pool", sampled=True
+    ),
+    "HT-DCG": MeasureFamily(
         "required", False, "discounted cumulative gain, estimated from a sampled pool", sampled=True
     ),
-    "HT-nDCG": Family("required", False, "nDCG, estimated from a sampled pool", sampled=True),
-    "HT-AP": Family(
+    "HT-nDCG": MeasureFamily(
+        "required", False, "nDCG, estimated from a sampled pool", sampled=True
+    ),
+    "HT-AP": MeasureFamily(
         "none",
         True,
         "average precision, estimated from a sampled pool by pairs of documents",
         sampled=True,
     ),
-    "xinfAP": Family(
+    "xinfAP": MeasureFamily(
         "none", True, "average precision inferred from a stratified sample", sampled=True
     ),
-    "infNDCG": Family(
+    "infNDCG": MeasureFamily(
         "optional",
         False,
         "nDCG as NIST's sample_eval infers it, for comparison with TREC",
@@ -79,13 +85,13 @@ FAMILIES = {
     ),
 }
 
-USUAL_CUTOFF = 10
+DEFAULT_CUTOFF = 10
 """The cutoff of default measures."""
-USUAL_PERSISTENCE = 0.8
+DEFAULT_PERSISTENCE = 0.8
 """The default of ir-measures, which therefore leaves it out of its names."""
 DISCOUNTED_GAINS = {"log2": "nDCG", "exp-log2": "nDCG-exp"}
 """Families by the parameter `dcg` of ir-measures."""
-OTHER_NAMES = {
+ALIASES = {
     "map": "AP",
     "map-cut": "AP",
     "ndcg-cut": "nDCG",
@@ -102,7 +108,7 @@ OTHER_NAMES = {
 }
 """Families by the names of trec_eval, ranx and papers: lower case, hyphens for underscores."""
 
-PATTERN = re.compile(
+NAME_PATTERN = re.compile(
     r"(?P<family>[A-Za-z][A-Za-z_-]*?)(?:\((?P<options>[^()]*)\))?(?P<condensed>-[Jj])?"
     r"(?:[@_.](?P<cutoff>\d+))?"
 )
@@ -151,13 +157,13 @@ def parse_measure(name: object) -> Measure:
     if isinstance(name, Measure):
         return name
     name = str(name)
-    match = PATTERN.fullmatch(name)
-    family = None if match is None else _families().get(_folded(match["family"]))
+    match = NAME_PATTERN.fullmatch(name)
+    family = None if match is None else _families_by_name().get(_fold_name(match["family"]))
     if match is not None and family is None:
         load_entry_points()
-        family = _families().get(_folded(match["family"]))
+        family = _families_by_name().get(_fold_name(match["family"]))
     if match is None or family is None:
-        raise UnknownMeasure(f"no measure is called {name!r}; {_nearest(name)}")
+        raise UnknownMeasure(f"no measure is called {name!r}; {_suggest_names(name)}")
     measure = Measure(
         family,
         cutoff=None if match["cutoff"] is None else int(match["cutoff"]),
@@ -165,7 +171,7 @@ def parse_measure(name: object) -> Measure:
     )
     for option in (match["options"] or "").split(","):
         if option.strip():
-            measure = _with_option(measure, option.strip(), name)
+            measure = _apply_option(measure, option.strip(), name)
     rule = FAMILIES[family].cutoff
     if measure.cutoff is None and rule == "required":
         raise UnknownMeasure(f"{name!r} needs a cutoff, for example {name}@10")
@@ -178,7 +184,7 @@ def parse_measure(name: object) -> Measure:
             raise UnknownMeasure(
                 f"{name!r} needs a persistence between 0 and 1, for example RBP(0.8)"
             )
-        return replace(measure, persistence=USUAL_PERSISTENCE)
+        return replace(measure, persistence=DEFAULT_PERSISTENCE)
     return measure
 
 
@@ -192,13 +198,13 @@ def define(name: str, function: Callable[..., float]) -> None:
 
     The same name again replaces the function. Packages offer measures by entry points of the group
     `assay.measures`, a name for a function. ValueError for a name that has another meaning."""
-    match = PATTERN.fullmatch(name)
+    match = NAME_PATTERN.fullmatch(name)
     if match is None or match["family"] != name:
         raise ValueError(f"{name!r} cannot name a measure: expected letters, - and _")
     family = FAMILIES.get(name)
-    if (family is None or family.function is None) and _folded(name) in _families():
-        raise ValueError(f"{name!r} already means {_families()[_folded(name)]}")
-    FAMILIES[name] = Family(
+    if (family is None or family.function is None) and _fold_name(name) in _families_by_name():
+        raise ValueError(f"{name!r} already means {_families_by_name()[_fold_name(name)]}")
+    FAMILIES[name] = MeasureFamily(
         "optional",
         "level" in inspect.signature(function).parameters,
         " ".join((function.__doc__ or name).split()),
@@ -213,11 +219,11 @@ def load_entry_points() -> None:
     from importlib.metadata import entry_points  # only an unknown name needs it
 
     for one in entry_points(group="assay.measures"):
-        if _folded(one.name) not in _families():
+        if _fold_name(one.name) not in _families_by_name():
             define(one.name, one.load())
 
 
-def name_of_condition(text: str) -> tuple[str, str]:
+def split_condition(text: str) -> tuple[str, str]:
     """(name, rest) of NAME=MEASURE,...; the name may hold a measure with its level, such as
     `RR(rel=2)@10 NIST`: what stands in parentheses does not end it."""
     split = re.match(r"((?:[^=(]|\([^()]*\))*)=", text)
@@ -234,22 +240,22 @@ def parse_measures(names: Any) -> list[Measure]:
         words = list(names) if isinstance(names, Iterable) else [names]
     measures = list(dict.fromkeys(parse_measure(word) for word in words))
     if not measures:
-        raise UnknownMeasure(f"no measure is named; there are {', '.join(known_names())}")
+        raise UnknownMeasure(f"no measure is named; there are {', '.join(list_known_names())}")
     return measures
 
 
-def measure_names(names: Any) -> str:
+def format_measure_names(names: Any) -> str:
     """Whatever `parse_measures` takes as a text of canonical names."""
     return " ".join(map(str, parse_measures(names)))
 
 
-def at_judged_depth(measures: Iterable[Measure], depth: int | None) -> list[Measure]:
+def limit_cutoffs(measures: Iterable[Measure], depth: int | None) -> list[Measure]:
     """Default measures for a pool judged to rank `depth`: a cutoff of 10 becomes `depth` if that is
     less, since deeper ranks are unjudged."""
-    cutoff = USUAL_CUTOFF if depth is None else max(1, min(depth, USUAL_CUTOFF))
+    cutoff = DEFAULT_CUTOFF if depth is None else max(1, min(depth, DEFAULT_CUTOFF))
     return list(
         dict.fromkeys(
-            replace(one, cutoff=cutoff) if one.cutoff == USUAL_CUTOFF else one for one in measures
+            replace(one, cutoff=cutoff) if one.cutoff == DEFAULT_CUTOFF else one for one in measures
         )
     )
 
@@ -275,7 +281,7 @@ def refuse_indivisible(measures: Iterable[Measure]) -> None:
         )
 
 
-def known_names() -> list[str]:
+def list_known_names() -> list[str]:
     """The form of every name, `k` standing for a cutoff."""
     forms = {"none": "{0}", "optional": "{0} {0}@k", "required": "{0}@k"}
     shown = {"RBP": "RBP(p)"}
@@ -285,16 +291,16 @@ def known_names() -> list[str]:
     return [*names, "each also with -J before the cutoff (nDCG-J@5, AP-J)"]
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return name.casefold().replace("_", "-")
 
 
-def _families() -> dict[str, str]:
+def _families_by_name() -> dict[str, str]:
     """Family by every name of it."""
-    return OTHER_NAMES | {_folded(family): family for family in FAMILIES}
+    return ALIASES | {_fold_name(family): family for family in FAMILIES}
 
 
-def _with_option(measure: Measure, option: str, name: str) -> Measure:
+def _apply_option(measure: Measure, option: str, name: str) -> Measure:
     """The measure with one of the options between brackets, in the spelling of ir-measures."""
     key, _, value = (part.strip() for part in option.rpartition("="))
     value = value.strip("'\"")
@@ -318,19 +324,21 @@ def _with_option(measure: Measure, option: str, name: str) -> Measure:
     )
 
 
-def _nearest(name: str) -> str:
+def _suggest_names(name: str) -> str:
     """The end of the message on an unknown name: the nearest names, and all there are."""
     import difflib  # only a mistake needs it
 
     stem, *rest = re.split(r"[@(]|[_.](?=\d)", name)
-    cutoff = next((int(text) for text in reversed(rest) if text.isdecimal()), 0) or USUAL_CUTOFF
-    families = _families()
-    close = difflib.get_close_matches(_folded(stem).removesuffix("-j"), families, n=3, cutoff=0.6)
+    cutoff = next((int(text) for text in reversed(rest) if text.isdecimal()), 0) or DEFAULT_CUTOFF
+    families = _families_by_name()
+    close = difflib.get_close_matches(
+        _fold_name(stem).removesuffix("-j"), families, n=3, cutoff=0.6
+    )
     near = []
     for family in dict.fromkeys(families[one] for one in close):
         rule = FAMILIES[family].cutoff
         has_cutoff = rule == "required" or (rest and rule == "optional")
-        shown = f"RBP({USUAL_PERSISTENCE})" if family == "RBP" else family
+        shown = f"RBP({DEFAULT_PERSISTENCE})" if family == "RBP" else family
         near.append(f"{shown}@{cutoff}" if has_cutoff else shown)
-    there_are = f"there are {', '.join(known_names())}"
+    there_are = f"there are {', '.join(list_known_names())}"
     return f"did you mean {' or '.join(near)}? T{there_are[1:]}" if near else there_are

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.measures.evaluation import exponential_gains, stopping
+from assay.measures.evaluation import exponential_gains, stopping_probability
 from assay.measures.measures import Measure
 
 Flags = NDArray[np.uint8]
@@ -58,7 +58,7 @@ class PackedTopic:
         order = np.argsort(documents)
         lengths = np.array([len(ranking) for ranking in rankings], np.int64)
         return cls(
-            grades[order], documents[order], lengths, _columns(rankings, n_documents), highest
+            grades[order], documents[order], lengths, _pad_lists(rankings, n_documents), highest
         )
 
     def gains(self, grade: NDArray[np.integer[Any]] | int, exponential: bool) -> Floats:
@@ -85,7 +85,7 @@ class PackedTopic:
                 )
                 rows.append(row[place])
                 at.append(place * n_runs + run)
-            self._places[lowest] = _columns(rows, len(self.grades)), _columns(at, 0)
+            self._places[lowest] = _pad_lists(rows, len(self.grades)), _pad_lists(at, 0)
         return self._places[lowest]
 
     def among_judged(self, lowest: int) -> NDArray[np.int64]:
@@ -103,7 +103,7 @@ class PackedTopic:
         return self._among_judged[lowest]
 
 
-def _columns(lists: list[NDArray[np.int64]], filling: int) -> NDArray[np.int64]:
+def _pad_lists(lists: list[NDArray[np.int64]], filling: int) -> NDArray[np.int64]:
     """The lists as columns of one array, at least one row long."""
     columns = np.full((max(1, *map(len, lists)), len(lists)), filling, np.int64)
     for number, column in enumerate(lists):
@@ -111,7 +111,7 @@ def _columns(lists: list[NDArray[np.int64]], filling: int) -> NDArray[np.int64]:
     return columns
 
 
-class Sampled:
+class SampledTopic:
     """A topic in a batch of sub-collections.
 
     kept: uint8 (n_documents + 1, n_samples), the last row 0, or None: all documents.
@@ -130,13 +130,13 @@ class Sampled:
         if kept is not None:
             flags[:-1] &= kept.take(topic.documents, axis=0)
         self.flags = flags
-        self._selections: dict[int, Selection] = {}
+        self._selections: dict[int, RankSelection] = {}
         self._n_assessed: dict[int, NDArray[np.int64]] = {}
 
-    def selection(self, lowest: int) -> Selection:
+    def selection(self, lowest: int) -> RankSelection:
         """The documents of at least this grade."""
         if lowest not in self._selections:
-            self._selections[lowest] = Selection(self, lowest)
+            self._selections[lowest] = RankSelection(self, lowest)
         return self._selections[lowest]
 
     def forget(self) -> None:
@@ -173,7 +173,7 @@ class Sampled:
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
         """float64 (n_samples): the discounted gain of all assessed documents, best first."""
         discounts = np.concatenate(
-            [[0.0], np.cumsum(discount(np.arange(1, len(self.topic.grades) + 1)))]
+            [[0.0], np.cumsum(log_discount(np.arange(1, len(self.topic.grades) + 1)))]
         )
         limit = len(self.topic.grades) if cutoff is None else cutoff
         better, total = np.zeros(self.n_samples, np.int64), np.zeros(self.n_samples)
@@ -186,14 +186,14 @@ class Sampled:
         return total
 
 
-class Selection:
+class RankSelection:
     """The places of a topic's rankings that hold an assessed document of at least some grade.
 
     hits: uint8 (n_places, n_runs, n_samples), 1 where the sample has document and assessment.
     n_until: counts of the same shape, how many are found down to a place, itself included.
     """
 
-    def __init__(self, sampled: Sampled, lowest: int) -> None:
+    def __init__(self, sampled: SampledTopic, lowest: int) -> None:
         self.sampled, self.lowest = sampled, lowest
         self.rows, self.at = sampled.topic.places(lowest)
         self.hits: Flags = sampled.flags.take(self.rows, axis=0)
@@ -261,11 +261,11 @@ def running_count(flags: Flags, n_runs: int, count_type: type[np.unsignedinteger
     return counts
 
 
-def discount(rank: NDArray[np.int64]) -> Floats:
+def log_discount(rank: NDArray[np.int64]) -> Floats:
     return 1 / np.log2(rank + 1)
 
 
-def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
+def ratio_or_zero(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     """Quotient, 0 where there is nothing to divide by: nothing relevant, or nothing retrieved
     (trec_eval)."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
@@ -278,12 +278,12 @@ def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     )
 
 
-def total(counts: Counts | Flags) -> NDArray[np.uint32]:
+def sum_over_ranks(counts: Counts | Flags) -> NDArray[np.uint32]:
     """Sum over places. -> (n_runs, n_samples)"""
     return np.add.reduce(counts, axis=0, dtype=np.uint32)
 
 
-def score(sampled: Sampled, measure: Measure, level: int) -> Floats:
+def score_topic(sampled: SampledTopic, measure: Measure, level: int) -> Floats:
     """One measure of every run in every sub-collection. -> float64 (n_runs, n_samples)"""
     lowest = level if measure.level is None else measure.level
     own = {
@@ -295,25 +295,31 @@ def score(sampled: Sampled, measure: Measure, level: int) -> Floats:
 
 
 def _average_precision(
-    sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool
+    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool
 ) -> Floats:
     relevant = sampled.selection(lowest)
     hits = relevant.n_until * relevant.hits_until(cutoff, condensed)
     precision = np.divide(hits, relevant.rank(condensed), dtype=np.float64)
-    return ratio(precision.sum(axis=0), sampled.n_assessed(lowest))
+    return ratio_or_zero(precision.sum(axis=0), sampled.n_assessed(lowest))
 
 
 def _dcg(
-    sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False
+    sampled: SampledTopic,
+    lowest: int,
+    cutoff: int | None,
+    condensed: bool,
+    exponential: bool = False,
 ) -> Floats:
     gaining = sampled.selection(1)
     rank = gaining.rank(condensed)
     n_until = gaining.hits_until(cutoff, condensed)
-    gains = sampled.topic.gains(_grades(sampled, gaining), exponential)
+    gains = sampled.topic.gains(_ranked_grades(sampled, gaining), exponential)
     if rank.shape[2] == 1:
-        discounted = np.multiply(n_until, discount(rank.astype(np.int64)))
+        discounted = np.multiply(n_until, log_discount(rank.astype(np.int64)))
     else:
-        table = np.concatenate([[0.0], discount(np.arange(1, len(sampled.topic.retrieved) + 1))])
+        table = np.concatenate(
+            [[0.0], log_discount(np.arange(1, len(sampled.topic.retrieved) + 1))]
+        )
         discounted = table.take(
             np.multiply(rank, n_until, dtype=np.intp)
         )  # rank 0 has discount 0: not found
@@ -321,48 +327,56 @@ def _dcg(
 
 
 def _ndcg(
-    sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, exponential: bool = False
+    sampled: SampledTopic,
+    lowest: int,
+    cutoff: int | None,
+    condensed: bool,
+    exponential: bool = False,
 ) -> Floats:
-    return ratio(
+    return ratio_or_zero(
         _dcg(sampled, lowest, cutoff, condensed, exponential),
         sampled.ideal_dcg(exponential, cutoff),
     )
 
 
-def _ndcg_exponential(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
+def _ndcg_exponential(
+    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool
+) -> Floats:
     return _ndcg(sampled, lowest, cutoff, condensed, exponential=True)
 
 
-def _reciprocal_rank(sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool) -> Floats:
+def _reciprocal_rank(
+    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool
+) -> Floats:
     relevant = sampled.selection(lowest)
     is_first = relevant.hits_until(cutoff, condensed)
     return np.divide(is_first, relevant.rank(condensed), dtype=np.float64).max(axis=0)
 
 
-def _grades(sampled: Sampled, gaining: Selection) -> NDArray[np.int32]:
+def _ranked_grades(sampled: SampledTopic, gaining: RankSelection) -> NDArray[np.int32]:
     """(n_places, n_runs), 0 where a run's list has ended."""
     return np.append(sampled.topic.grades, 0)[gaining.rows]
 
 
 def _normalised_cumulative_gain(
-    sampled: Sampled, lowest: int, cutoff: int, condensed: bool
+    sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool
 ) -> Floats:
     gaining = sampled.selection(1)
     gained = np.einsum(
         "prs,pr->rs",
         gaining.hits_until(cutoff, condensed).astype(np.float64),
-        _grades(sampled, gaining).astype(np.float64),
+        _ranked_grades(sampled, gaining).astype(np.float64),
     )
     best, better = np.zeros(sampled.n_samples), np.zeros(sampled.n_samples, np.int64)
     for grade in np.unique(sampled.topic.grades[sampled.topic.grades > 0])[::-1].tolist():
         until = np.minimum(sampled.n_assessed(grade), cutoff)
         best += grade * (until - better)
         better = until
-    return ratio(gained, best)
+    return ratio_or_zero(gained, best)
 
 
 def _rank_biased_precision(
-    sampled: Sampled, lowest: int, cutoff: int | None, condensed: bool, *, persistence: float
+    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool, *, persistence: float
 ) -> Floats:
     relevant = sampled.selection(lowest)
     weight = (1 - persistence) * persistence ** (relevant.rank(condensed) - 1.0)
@@ -370,7 +384,7 @@ def _rank_biased_precision(
 
 
 def _expected_reciprocal_rank(
-    sampled: Sampled,
+    sampled: SampledTopic,
     lowest: int,
     cutoff: int | None,
     condensed: bool,
@@ -378,8 +392,8 @@ def _expected_reciprocal_rank(
     highest: int | None = None,
 ) -> Floats:
     gaining = sampled.selection(1)
-    chance = stopping(
-        _grades(sampled, gaining), sampled.topic.highest if highest is None else highest
+    chance = stopping_probability(
+        _ranked_grades(sampled, gaining), sampled.topic.highest if highest is None else highest
     )
     stops = gaining.hits_until(cutoff, condensed) * chance[:, :, None]
     before = np.ones_like(stops)
@@ -387,30 +401,32 @@ def _expected_reciprocal_rank(
     return np.asarray((stops * before / gaining.rank(condensed)).sum(axis=0))
 
 
-def _n_found(
-    sampled: Sampled, lowest: int, limit: int | NDArray[np.int64], condensed: bool
+def _count_found(
+    sampled: SampledTopic, lowest: int, limit: int | NDArray[np.int64], condensed: bool
 ) -> NDArray[np.uint32]:
-    return total(sampled.selection(lowest).hits_until(limit, condensed))
+    return sum_over_ranks(sampled.selection(lowest).hits_until(limit, condensed))
 
 
-def _precision(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    return _n_found(sampled, lowest, cutoff, condensed) / cutoff
+def _precision(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
+    return _count_found(sampled, lowest, cutoff, condensed) / cutoff
 
 
-def _recall(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    return ratio(_n_found(sampled, lowest, cutoff, condensed), sampled.n_assessed(lowest))
+def _recall(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
+    return ratio_or_zero(
+        _count_found(sampled, lowest, cutoff, condensed), sampled.n_assessed(lowest)
+    )
 
 
-def _success(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    return (_n_found(sampled, lowest, cutoff, condensed) > 0).astype(np.float64)
+def _success(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
+    return (_count_found(sampled, lowest, cutoff, condensed) > 0).astype(np.float64)
 
 
-def _r_precision(sampled: Sampled, lowest: int, cutoff: None, condensed: bool) -> Floats:
+def _r_precision(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bool) -> Floats:
     n_relevant = sampled.n_assessed(lowest)
-    return ratio(_n_found(sampled, lowest, n_relevant, condensed), n_relevant)
+    return ratio_or_zero(_count_found(sampled, lowest, n_relevant, condensed), n_relevant)
 
 
-def _bpref(sampled: Sampled, lowest: int, cutoff: None, condensed: bool) -> Floats:
+def _bpref(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bool) -> Floats:
     """The sum of 1 - min(above, R) / min(R, N) over the relevant, as found - sum of min(above, R) /
     min(R, N)."""
     relevant, n_relevant = sampled.selection(lowest), sampled.n_assessed(lowest)
@@ -418,13 +434,15 @@ def _bpref(sampled: Sampled, lowest: int, cutoff: None, condensed: bool) -> Floa
     above = relevant.n_judged_until - relevant.n_until
     np.minimum(above, n_relevant.astype(above.dtype), out=above)
     above *= relevant.hits
-    return ratio(total(relevant.hits) - ratio(total(above), bound), n_relevant)
+    return ratio_or_zero(
+        sum_over_ranks(relevant.hits) - ratio_or_zero(sum_over_ranks(above), bound), n_relevant
+    )
 
 
-def _judged(sampled: Sampled, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    n_judged = _n_found(sampled, 0, cutoff, condensed)
-    n_retrieved = total(sampled.selection(0).hits) if condensed else sampled.n_retrieved
-    return ratio(n_judged, np.minimum(n_retrieved, cutoff))
+def _judged_share(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
+    n_judged = _count_found(sampled, 0, cutoff, condensed)
+    n_retrieved = sum_over_ranks(sampled.selection(0).hits) if condensed else sampled.n_retrieved
+    return ratio_or_zero(n_judged, np.minimum(n_retrieved, cutoff))
 
 
 FORMULAS: dict[str, Callable[..., Floats]] = {
@@ -440,7 +458,7 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "R": _recall,
     "Rprec": _r_precision,
     "Bpref": _bpref,
-    "Judged": _judged,
+    "Judged": _judged_share,
     "Success": _success,
 }
 """(sub-collections, lowest relevant grade, cutoff or None, condensed) -> float64 (n_runs,

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
 
-WORD = 8
+WORD_BYTES = 8
 """Bytes of an id that are handled at once, as one uint64."""
 
-HIGHEST = np.uint64(2**64 - 1)
+MAX_HASH = np.uint64(2**64 - 1)
 
 ABSENT = -1
 """The row of a document that the qrels do not have."""
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class PackedRun:
     """The documents of a run that stand in the qrels, topics being those of the qrels.
 
     topic: int64 (n_hits), index into the topics of the qrels, ascending. rank: int64 (n_hits), from
@@ -67,20 +67,20 @@ class PairIndex:
         self.topic_codes = {topic: code for code, topic in enumerate(topics)}
         self.n_rows = len(documents)
         codes = np.repeat(np.arange(len(topics)), np.diff(offsets))
-        self.words = _words(documents)
+        self.words = _to_words(documents)
         for attempt in range(
             64
         ):  # another hash until no two pairs share one; the first does, but for one chance in billions
             self.attempt = attempt
-            hashes = _hash(codes, self.words, attempt)
+            hashes = _hash_words(codes, self.words, attempt)
             order = np.argsort(hashes)
             ordered = hashes[order]
-            if not (ordered[1:] == ordered[:-1]).any() and (ordered[-1:] != HIGHEST).all():
+            if not (ordered[1:] == ordered[:-1]).any() and (ordered[-1:] != MAX_HASH).all():
                 break
         else:
             raise ValueError("a (topic, document) pair stands in the qrels twice")
         self.codes, self.order = codes, np.append(order, 0)
-        self.hashes = np.append(ordered, HIGHEST)
+        self.hashes = np.append(ordered, MAX_HASH)
         self.shift = np.uint64(64 - max(1, (2 * self.n_rows).bit_length()))
         counts = np.bincount(
             (ordered >> self.shift).astype(np.int64), minlength=1 << (64 - int(self.shift))
@@ -93,8 +93,8 @@ class PairIndex:
     def rows(self, codes: NDArray[np.int64], documents: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """int64 (n): the row of each pair, ABSENT where there is none. codes: index of each pair's
         topic."""
-        words = _words(documents)
-        hashes = _hash(codes, words, self.attempt)
+        words = _to_words(documents)
+        hashes = _hash_words(codes, words, self.attempt)
         result = np.full(len(hashes), ABSENT, dtype=np.int64)
         if not self.n_rows:
             return result
@@ -140,11 +140,11 @@ class PairIndex:
         return equal
 
 
-def index_of(qrels: QrelsColumns) -> PairIndex:
+def index_qrels(qrels: QrelsColumns) -> PairIndex:
     return PairIndex(qrels.topics, qrels.offsets, qrels.documents)
 
 
-def pack(run: RunColumns, index: PairIndex) -> Packed:
+def pack_run(run: RunColumns, index: PairIndex) -> PackedRun:
     """The run's documents that stand in the indexed qrels."""
     n_topics = len(index.topic_codes)
     codes = np.array([index.topic_codes.get(topic, ABSENT) for topic in run.topics], dtype=np.int64)
@@ -164,22 +164,24 @@ def pack(run: RunColumns, index: PairIndex) -> Packed:
     hits = np.flatnonzero(row != ABSENT)
     if (np.diff(codes[known]) < 0).any():  # the run has the topics in another order
         hits = hits[np.argsort(row_codes[hits], kind="stable")]
-    return Packed(
+    return PackedRun(
         run.tag, row_codes[hits], rank[hits], row[hits], retrieved, has_topic, int((~known).sum())
     )
 
 
-def _words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
+def _to_words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
     """uint64 (n, n_words): the ids' bytes, padded with zeros."""
-    n_words = max(1, -(-documents.dtype.itemsize // WORD))
-    padded = np.ascontiguousarray(documents.astype(f"S{n_words * WORD}", copy=False))
+    n_words = max(1, -(-documents.dtype.itemsize // WORD_BYTES))
+    padded = np.ascontiguousarray(documents.astype(f"S{n_words * WORD_BYTES}", copy=False))
     return padded.view("<u8").reshape(len(documents), n_words)
 
 
-def _hash(codes: NDArray[np.int64], words: NDArray[np.uint64], attempt: int) -> NDArray[np.uint64]:
+def _hash_words(
+    codes: NDArray[np.int64], words: NDArray[np.uint64], attempt: int
+) -> NDArray[np.uint64]:
     """uint64 (n). A sum of products modulo 2^64 (zero words add nothing, so padding does not
     matter), then mixed."""
-    factors = _factors(words.shape[1] + 2, attempt)
+    factors = _hash_factors(words.shape[1] + 2, attempt)
     hashes = (codes.astype(np.uint64) + np.uint64(1)) * factors[0]
     for column in range(words.shape[1]):
         hashes += words[:, column] * factors[column + 2]
@@ -188,7 +190,7 @@ def _hash(codes: NDArray[np.int64], words: NDArray[np.uint64], attempt: int) -> 
     return hashes
 
 
-def _factors(n: int, attempt: int) -> NDArray[np.uint64]:
+def _hash_factors(n: int, attempt: int) -> NDArray[np.uint64]:
     """n odd numbers of 64 bits: the splitmix64 sequence (Steele, Lea and Flood 2014) from a start
     that depends on the attempt."""
     state = (np.arange(1, n + 1, dtype=np.uint64) + np.uint64(1000 * attempt)) * np.uint64(

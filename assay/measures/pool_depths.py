@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.evaluation import Evaluator, RecallBase, measure_topics
 from assay.measures.measures import Measure
-from assay.measures.packing import Packed
+from assay.measures.packing import PackedRun
 
 NEVER = np.iinfo(np.int64).max
 """The best rank of a document that no run has."""
@@ -39,7 +39,7 @@ class CutPool:
     values: NDArray[np.float64]
 
 
-def best_ranks(packed: Sequence[Packed], n_rows: int) -> NDArray[np.int64]:
+def compute_best_ranks(packed: Sequence[PackedRun], n_rows: int) -> NDArray[np.int64]:
     """int64 (n_rows): the best rank at which a run has the document of each row of the qrels; NEVER
     where none has."""
     best = np.full(n_rows, NEVER)
@@ -48,7 +48,7 @@ def best_ranks(packed: Sequence[Packed], n_rows: int) -> NDArray[np.int64]:
     return best
 
 
-def pool_sizes(
+def count_pool_sizes(
     runs: Sequence[RunColumns], topics: Sequence[str], depths: Sequence[int]
 ) -> NDArray[np.int64]:
     """int64 (n_depths, n_topics): the documents of each topic that any run has down to each depth,
@@ -74,7 +74,7 @@ def pool_sizes(
     return sizes
 
 
-def cut_pools(
+def evaluate_cut_pools(
     qrels: QrelsColumns,
     runs: Sequence[RunColumns],
     measures: Sequence[Measure],
@@ -92,9 +92,9 @@ def cut_pools(
         )
     evaluator = Evaluator(qrels, measures, level=level)
     packed = [evaluator.pack(run) for run in runs]
-    best = best_ranks(packed, len(qrels.grades))
+    best = compute_best_ranks(packed, len(qrels.grades))
     cuts = []
-    for depth, pairs in zip(depths, pool_sizes(runs, qrels.topics, depths), strict=True):
+    for depth, pairs in zip(depths, count_pool_sizes(runs, qrels.topics, depths), strict=True):
         grades = np.where(best <= depth, qrels.grades, -1).astype(qrels.grades.dtype)
         base = RecallBase(qrels.offsets, grades)
         values = np.stack([measure_topics(run, base, measures, level=level) for run in packed])

@@ -24,7 +24,7 @@ class ScoreTable:
     n_left_out: int
 
 
-def score_table(
+def make_score_table(
     evaluations: Sequence[Evaluation], measure: int = 0, *, only: Collection[str] | None = None
 ) -> ScoreTable:
     """One measure of runs under the same qrels, on the topics that count for every run and, if

@@ -30,7 +30,7 @@ DEFAULT_OVERLAPS = tuple(Fraction(percent, 100) for percent in range(5, 101, 5))
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class SamplingPopulation:
     """What is drawn from: things numbered from 0, in one group, or in groups that are halved each
     by itself (quotas).
 
@@ -41,40 +41,40 @@ class Population:
     groups: tuple[NDArray[np.int64], ...]
 
     @classmethod
-    def whole(cls, n: int) -> Population:
+    def whole(cls, n: int) -> SamplingPopulation:
         return cls(n, (np.arange(n),))
 
     @classmethod
-    def by_group(cls, group: NDArray[np.integer]) -> Population:
+    def by_group(cls, group: NDArray[np.integer]) -> SamplingPopulation:
         """group: int (N), the number of each thing's group."""
         return cls(len(group), tuple(np.flatnonzero(group == g) for g in np.unique(group)))
 
     @property
     def size(self) -> int:
         """m, the things in one sub-collection."""
-        return sum(half(len(group)) for group in self.groups)
+        return sum(half_size(len(group)) for group in self.groups)
 
     def shared(self, overlap: Fraction) -> int:
         """s, the things that both have."""
-        return sum(n_shared(half(len(group)), overlap) for group in self.groups)
+        return sum(shared_size(half_size(len(group)), overlap) for group in self.groups)
 
 
-def half(n: int) -> int:
+def half_size(n: int) -> int:
     return n // 2
 
 
-def n_shared(size: int, overlap: Fraction) -> int:
+def shared_size(size: int, overlap: Fraction) -> int:
     """floor(o m + 1/2) in whole numbers: 10 % of 25 is 3."""
     return (2 * overlap.numerator * size + overlap.denominator) // (2 * overlap.denominator)
 
 
-def overlaps_of_every_number(size: int) -> tuple[Fraction, ...]:
+def all_overlaps(size: int) -> tuple[Fraction, ...]:
     """One overlap for each number of shared things, 1..m (the paper's levels for topics)."""
     return tuple(Fraction(shared, size) for shared in range(1, size + 1))
 
 
 def draw_pairs(
-    population: Population, overlap: Fraction, n_pairs: int, rng: np.random.Generator
+    population: SamplingPopulation, overlap: Fraction, n_pairs: int, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
     """Memberships, IN_FIRST and IN_SECOND as bits. -> uint8 (n_pairs, N)
 
@@ -83,8 +83,8 @@ def draw_pairs(
     memberships = np.zeros((n_pairs, population.n), np.uint8)
     for pair in memberships:
         for group in population.groups:
-            size = half(len(group))
-            pair[group] = draw_pair(len(group), size, n_shared(size, overlap), rng)
+            size = half_size(len(group))
+            pair[group] = draw_pair(len(group), size, shared_size(size, overlap), rng)
     return memberships
 
 
@@ -112,7 +112,7 @@ def draw_pair(n: int, size: int, shared: int, rng: np.random.Generator) -> NDArr
             return first.view(np.uint8) | (second.view(np.uint8) << 1)
 
 
-def columns_of(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def split_memberships(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Flags 0/1 with the sub-collections as columns, the two of a pair side by side. -> uint8 (N, 2
     x n_pairs)"""
     flags = np.empty((memberships.shape[1], len(memberships), 2), np.uint8)
@@ -122,7 +122,7 @@ def columns_of(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return flags.reshape(memberships.shape[1], -1)
 
 
-def least_overlap(overlaps: Sequence[Fraction], holds: Sequence[bool]) -> Fraction | None:
+def find_least_overlap(overlaps: Sequence[Fraction], holds: Sequence[bool]) -> Fraction | None:
     """The smallest overlap below 1 from which on it holds at every level; None if there is none."""
     least = None
     for overlap, held in sorted(zip(overlaps, holds, strict=True), reverse=True):

@@ -18,17 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
-from assay.pools.rank_model import DECIMALS, Fit, RankFeatures, fitted, rank_features_of, scores
+from assay.pools.rank_model import (
+    DECIMALS,
+    RankFeatures,
+    RankModelFit,
+    fit_rank_model,
+    make_pool_features,
+    score_pairs,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-SIZE = 250
-AUDIT = 0.1
+DEFAULT_SIZE = 250
+DEFAULT_AUDIT = 0.1
 
 
-class Goal(StrEnum):
+class BatchGoal(StrEnum):
     RELEVANT = "relevant"
     """The pairs most likely relevant, whatever their topic."""
     EQUAL = "equal"
@@ -55,12 +62,12 @@ class OrderedPool:
     rows."""
 
     features: RankFeatures
-    last: Fit | None = field(default=None)
+    last: RankModelFit | None = field(default=None)
     """Where the next fit begins; it is the same fit from anywhere, only sooner."""
 
     @classmethod
     def of(cls, pool: PooledPairs) -> OrderedPool:
-        return cls(rank_features_of(pool))
+        return cls(make_pool_features(pool))
 
     def batch(
         self,
@@ -69,9 +76,9 @@ class OrderedPool:
         *,
         stage: int,
         seed: int,
-        size: int = SIZE,
-        audit: float = AUDIT,
-        goal: Goal = Goal.RELEVANT,
+        size: int = DEFAULT_SIZE,
+        audit: float = DEFAULT_AUDIT,
+        goal: BatchGoal = BatchGoal.RELEVANT,
     ) -> Batch:
         """The next `size` pairs (more at the start where there are more topics, fewer at the end).
 
@@ -85,23 +92,23 @@ class OrderedPool:
         by_lot = chance.permutation(left)[: round(audit * min(size, len(left)))]
         given = given.copy()
         given[by_lot] = True
-        self.last = fitted(features, own, start=self.last)
-        value = np.round(scores(features, own, self.last), DECIMALS)
+        self.last = fit_rank_model(features, own, start=self.last)
+        value = np.round(score_pairs(features, own, self.last), DECIMALS)
         room = min(size, len(left)) - len(by_lot)
         if self.last is None:
-            chosen = _even_start(features, value, given, room)
-        elif goal is Goal.EQUAL:
-            chosen = _equal_shares(features, value, given, room)
+            chosen = _equal_topic_quotas(features, value, given, room)
+        elif goal is BatchGoal.EQUAL:
+            chosen = _equal_share_quotas(features, value, given, room)
         else:
             free = np.flatnonzero(~given)
             chosen = free[np.argsort(-value[free], kind="stable")[:room]]
         picked = np.concatenate([chosen, by_lot])
         drawn = np.concatenate([np.zeros(len(chosen), bool), np.ones(len(by_lot), bool)])
-        order = _in_blocks(features.topic[picked], picked, chance)
+        order = _order_in_blocks(features.topic[picked], picked, chance)
         return Batch(features.rows[picked[order]], drawn[order], len(left), self.last is not None)
 
 
-def _ranked_within(features: RankFeatures, value: Floats, given: Flags) -> tuple[Ints, Ints]:
+def _rank_within_topics(features: RankFeatures, value: Floats, given: Flags) -> tuple[Ints, Ints]:
     """Free pairs by topic, best first, ties by document; and each one's place in its topic from
     0."""
     free = np.flatnonzero(~given)
@@ -110,16 +117,16 @@ def _ranked_within(features: RankFeatures, value: Floats, given: Flags) -> tuple
     return free, np.arange(len(free)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _even_start(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
+def _equal_topic_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
     """The same number of each topic, at least one."""
-    free, place = _ranked_within(features, value, given)
+    free, place = _rank_within_topics(features, value, given)
     return free[place < max(1, room // max(features.n_topics, 1))]
 
 
-def _equal_shares(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
+def _equal_share_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
     """So many of each topic that all have had nearly the same share of their pairs: each step goes
     to the topic that is furthest behind."""
-    free, place = _ranked_within(features, value, given)
+    free, place = _rank_within_topics(features, value, given)
     sizes = np.bincount(features.topic, minlength=features.n_topics)
     had = np.bincount(features.topic[given], minlength=features.n_topics)
     topic = features.topic[free]
@@ -129,7 +136,7 @@ def _equal_shares(features: RankFeatures, value: Floats, given: Flags, room: int
     return free[np.lexsort((free, share))[:room]]
 
 
-def _in_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
+def _order_in_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
     """Topics in random order, pairs in random order within their topic."""
     by_pair = np.argsort(picked)
     topics = np.unique(topic)

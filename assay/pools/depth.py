@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import RunColumns
-from assay.ranking import big_endian, words_of
+from assay.ranking import ids_to_words, to_big_endian
 
 
 class PooledPair(NamedTuple):
@@ -32,7 +32,7 @@ class PooledPair(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Top:
+class RunTop:
     """The first documents of each topic of one run. topics[i] owns rows offsets[i]:offsets[i + 1],
     in rank order from 1."""
 
@@ -92,7 +92,7 @@ class PooledPairs:
         return {depth: int(counts[depth]) for depth in range(1, self.depth + 1)}
 
 
-DEEPEST = 32767
+MAX_DEPTH = 32767
 
 
 def is_ranked(pool: PooledPairs) -> bool:
@@ -100,10 +100,10 @@ def is_ranked(pool: PooledPairs) -> bool:
     return bool(((pool.best_rank > 0) & (pool.priority == pool.depth - pool.best_rank)).all())
 
 
-def top_of_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None) -> Top:
+def cut_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None) -> RunTop:
     """Each topic's first `depth` documents in the run's order, copied. topics: only these."""
-    if not 1 <= depth <= DEEPEST:
-        raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
     wanted = None if topics is None else set(topics)
     kept = [i for i, topic in enumerate(run.topics) if wanted is None or topic in wanted]
     begins = run.offsets[kept] if kept else np.empty(0, np.int64)
@@ -114,7 +114,7 @@ def top_of_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = No
     )
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     rows = np.repeat(begins - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Top(
+    return RunTop(
         tag=run.tag,
         topics=[run.topics[i] for i in kept],
         offsets=offsets,
@@ -122,17 +122,17 @@ def top_of_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = No
     )
 
 
-def depth_pool(tops: Sequence[Top], *, depth: int, rng: np.random.Generator) -> PooledPairs:
+def make_depth_pool(tops: Sequence[RunTop], *, depth: int, rng: np.random.Generator) -> PooledPairs:
     """The union of the tops, cut at `depth`.
 
     Priority is depth - best rank. Order: priority descending; within one priority a shuffle of
     topics, pairs of a topic together (by document id as bytes). The shuffle depends on the
     generator and on the set of topics only, not on the order of runs. Tags must differ."""
-    return _pooled([top.tag for top in tops], tops, [], depth=depth, rng=rng)
+    return _merge_tops([top.tag for top in tops], tops, [], depth=depth, rng=rng)
 
 
 def extend_pool(
-    pool: PooledPairs, tops: Sequence[Top], *, depth: int | None = None, rng: np.random.Generator
+    pool: PooledPairs, tops: Sequence[RunTop], *, depth: int | None = None, rng: np.random.Generator
 ) -> PooledPairs:
     """The pool with more runs, or with the same runs deeper: every pair of `pool` stays, best ranks
     only improve.
@@ -141,10 +141,12 @@ def extend_pool(
     has the smaller of both ranks."""
     depth = max(pool.depth, depth or 0)
     tags = pool.tags + [top.tag for top in tops if top.tag not in pool.tags]
-    return _pooled(tags, tops, [pool], depth=depth, rng=rng)
+    return _merge_tops(tags, tops, [pool], depth=depth, rng=rng)
 
 
-def of_topics(pool: PooledPairs, topics: Collection[str]) -> tuple[PooledPairs, NDArray[np.int64]]:
+def select_topics(
+    pool: PooledPairs, topics: Collection[str]
+) -> tuple[PooledPairs, NDArray[np.int64]]:
     """The pairs of these topics, in their order. -> (the part, the row of each of its pairs in the
     whole)"""
     kept = [i for i, topic in enumerate(pool.topics) if topic in topics]
@@ -156,7 +158,7 @@ def of_topics(pool: PooledPairs, topics: Collection[str]) -> tuple[PooledPairs, 
     ), rows
 
 
-def without(
+def shrink_pool(
     pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.random.Generator
 ) -> PooledPairs:
     """The pool that these of its runs alone give, down to `depth`: what `extend_pool` has added
@@ -184,7 +186,7 @@ def without(
         ranks=ranks[kept],
         everyone=pool.everyone[kept],
     )
-    return _pooled(list(tags), [], [part], depth=depth, rng=rng)
+    return _merge_tops(list(tags), [], [part], depth=depth, rng=rng)
 
 
 class _Sightings(NamedTuple):
@@ -201,43 +203,43 @@ class _Sightings(NamedTuple):
     run: NDArray[np.int64]
 
 
-def _pooled(
+def _merge_tops(
     tags: list[str],
-    tops: Sequence[Top],
+    tops: Sequence[RunTop],
     pools: Sequence[PooledPairs],
     *,
     depth: int,
     rng: np.random.Generator,
 ) -> PooledPairs:
     """The union. tags: of the runs of the pools (in their order) and of the tops."""
-    if not 1 <= depth <= DEEPEST:
-        raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
     if len(set(tags)) != len(tags):
         raise ValueError("two runs have one tag")
-    parts: list[Top | PooledPairs] = [*tops, *pools]
+    parts: list[RunTop | PooledPairs] = [*tops, *pools]
     names = sorted(
         {topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8")
     )
     index = {topic: i for i, topic in enumerate(names)}
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
-    seen = [_of_pool(pool, index, width) for pool in pools]
-    seen += [_of_top(top, tags.index(top.tag), index, width, depth) for top in tops]
+    seen = [_pool_sightings(pool, index, width) for pool in pools]
+    seen += [_top_sightings(top, tags.index(top.tag), index, width, depth) for top in tops]
     if not any(len(sightings.topic) for sightings in seen):
-        return _empty(depth, tags)
-    topic, ids, pair, rank, run = _by_pair(seen)
-    ranks = _rank_of_runs(pair, rank, run, len(topic), len(tags))
-    best = _best_ranks(pair, rank, len(topic))
+        return _empty_pool(depth, tags)
+    topic, ids, pair, rank, run = _group_by_pair(seen)
+    ranks = _ranks_by_run(pair, rank, run, len(topic), len(tags))
+    best = _compute_best_ranks(pair, rank, len(topic))
     priority = np.where(best > 0, depth - best, 0)
     everyone = np.zeros(len(topic), bool)
     for pool in pools:
-        _take_over(pool, _pairs(names, topic, ids), best, priority, everyone)
-    arranged = _arranged(topic, best, priority, ids, n_topics=len(names), rng=rng)
+        _copy_unranked(pool, _iterate_pairs(names, topic, ids), best, priority, everyone)
+    arranged = _sort_pairs(topic, best, priority, ids, n_topics=len(names), rng=rng)
     return PooledPairs(
         depth=depth,
         tags=tags,
         topics=names,
         topic=topic[arranged].astype(np.int32),
-        documents=_documents(ids[arranged]),
+        documents=_document_array(ids[arranged]),
         best_rank=best[arranged].astype(np.int32),
         priority=priority[arranged].astype(np.int32),
         ranks=ranks[arranged],
@@ -245,30 +247,35 @@ def _pooled(
     )
 
 
-def _of_pool(pool: PooledPairs, index: dict[str, int], width: int) -> _Sightings:
+def _pool_sightings(pool: PooledPairs, index: dict[str, int], width: int) -> _Sightings:
     """Its pairs with their best ranks, then what each of its runs contributed."""
     place = np.array([index[topic] for topic in pool.topics], np.int64)
     row, run = np.nonzero(pool.ranks)
     rows = np.concatenate((np.arange(len(pool)), row))
     return _Sightings(
         topic=place[pool.topic[rows]],
-        words=words_of(pool.documents[rows], width),
+        words=ids_to_words(pool.documents[rows], width),
         rank=np.concatenate((pool.best_rank, pool.ranks[row, run])).astype(np.int64),
         run=np.concatenate((np.full(len(pool), -1), run)).astype(np.int64),
     )
 
 
-def _of_top(top: Top, run: int, index: dict[str, int], width: int, depth: int) -> _Sightings:
+def _top_sightings(
+    top: RunTop, run: int, index: dict[str, int], width: int, depth: int
+) -> _Sightings:
     sizes = np.diff(top.offsets)
     rank = np.arange(len(top.documents)) - np.repeat(top.offsets[:-1], sizes) + 1
     topic = np.repeat(np.array([index[topic] for topic in top.topics], np.int64), sizes)
     near = rank <= depth
     return _Sightings(
-        topic[near], words_of(top.documents, width)[near], rank[near], np.full(int(near.sum()), run)
+        topic[near],
+        ids_to_words(top.documents, width)[near],
+        rank[near],
+        np.full(int(near.sum()), run),
     )
 
 
-def _by_pair(
+def _group_by_pair(
     seen: Sequence[_Sightings],
 ) -> tuple[
     NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
@@ -277,7 +284,7 @@ def _by_pair(
     of each sighting"""
     topic, ids = (
         np.concatenate([part.topic for part in seen]),
-        big_endian(np.concatenate([part.words for part in seen])),
+        to_big_endian(np.concatenate([part.words for part in seen])),
     )
     rank, run = (
         np.concatenate([part.rank for part in seen]),
@@ -290,7 +297,7 @@ def _by_pair(
     return topic[new], ids[new], np.cumsum(new) - 1, rank[order], run[order]
 
 
-def _rank_of_runs(
+def _ranks_by_run(
     pair: NDArray[np.int64],
     rank: NDArray[np.int64],
     run: NDArray[np.int64],
@@ -307,7 +314,7 @@ def _rank_of_runs(
     return ranks
 
 
-def _best_ranks(
+def _compute_best_ranks(
     pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int
 ) -> NDArray[np.int64]:
     """int64 (n_pairs): 0 where no rank is known."""
@@ -319,7 +326,7 @@ def _best_ranks(
     return best
 
 
-def _take_over(
+def _copy_unranked(
     pool: PooledPairs,
     pairs: Iterator[tuple[str, bytes]],
     best: NDArray[np.int64],
@@ -343,19 +350,19 @@ def _take_over(
             priority[k] = pool.priority[row]
 
 
-def _documents(ids: NDArray[np.uint64]) -> NDArray[np.bytes_]:
+def _document_array(ids: NDArray[np.uint64]) -> NDArray[np.bytes_]:
     words = np.ascontiguousarray(ids.byteswap())
     return words.view(f"S{8 * words.shape[1]}").reshape(len(words))
 
 
-def _pairs(
+def _iterate_pairs(
     names: Sequence[str], topic: NDArray[np.int64], ids: NDArray[np.uint64]
 ) -> Iterator[tuple[str, bytes]]:
     """(topic, document); nothing is made before it is asked for."""
-    yield from zip((names[t] for t in topic.tolist()), _documents(ids).tolist(), strict=True)
+    yield from zip((names[t] for t in topic.tolist()), _document_array(ids).tolist(), strict=True)
 
 
-def _arranged(
+def _sort_pairs(
     topic: NDArray[np.int64],
     best: NDArray[np.int64],
     priority: NDArray[np.int64],
@@ -374,7 +381,7 @@ def _arranged(
     return np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), place, -priority))
 
 
-def _empty(depth: int, tags: list[str]) -> PooledPairs:
+def _empty_pool(depth: int, tags: list[str]) -> PooledPairs:
     none = np.empty(0, np.int32)
     return PooledPairs(
         depth=depth,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-SET_REFERENCE = re.compile(r"#\s*\d+")
-UNSPACED = (
+SET_REFERENCE_PATTERN = re.compile(r"#\s*\d+")
+UNSPACED_SCRIPTS = (
     "CJK ",
     "HIRAGANA ",
     "KATAKANA ",
@@ -26,12 +26,12 @@ UNSPACED = (
 )
 """Names of characters of which one alone can be a word: scripts written without spaces, and
 syllables of several letters."""
-DAMAGED = re.compile("[\x80-\x9f\ufffd]")
+DAMAGED_PATTERN = re.compile("[\x80-\x9f\ufffd]")
 """Characters that only damaged text has: UTF-8 read as Latin-1, or replaced."""
-OPERATORS = frozenset(("and", "or", "not"))
+BOOLEAN_OPERATORS = frozenset(("and", "or", "not"))
 
 
-class Match(StrEnum):
+class MatchLevel(StrEnum):
     """How alike two texts must be for the later one to be proposed."""
 
     EXACT = "exact"
@@ -39,7 +39,7 @@ class Match(StrEnum):
     SUSPECT = "suspect"
 
 
-class Removal(NamedTuple):
+class ProposedRemoval(NamedTuple):
     """A topic proposed for removal. reason: `duplicate`, `no text` or `suspect`; same_as: the kept
     topic that it repeats, or ``."""
 
@@ -49,21 +49,21 @@ class Removal(NamedTuple):
     same_as: str
 
 
-def normal(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Unicode NFKC, case folded, trimmed, white space collapsed."""
     return " ".join(
         unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split()
     )
 
 
-def without_punctuation(text: str) -> str:
+def strip_punctuation(text: str) -> str:
     """`normal` text with every character of the categories punctuation and symbol as a space;
     apostrophes vanish without one."""
-    text = re.sub(r"(?<=\w)['’](?=\w)", "", normal(text))
+    text = re.sub(r"(?<=\w)['’](?=\w)", "", normalise_text(text))
     return " ".join("".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text).split())
 
 
-def need_of(description: str, narrative: str) -> str:
+def join_need(description: str, narrative: str) -> str:
     """What is said of the information need besides the query; empty where nothing is."""
     return f"{description}\n{narrative}".strip()
 
@@ -74,80 +74,81 @@ def has_text(text: str) -> bool:
     A word is a run of letters with their combining marks (vowel signs, accents) and of digits: two
     characters at least, or one of a script that does not part words by spaces (ours)."""
     return any(
-        _is_word(word)
+        _is_real_word(word)
         for word in "".join(
-            c if _in_word(c) else " " for c in SET_REFERENCE.sub(" ", normal(text))
+            c if _is_word_character(c) else " "
+            for c in SET_REFERENCE_PATTERN.sub(" ", normalise_text(text))
         ).split()
     )
 
 
-def _in_word(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return unicodedata.category(character)[0] in "LM" or character.isdecimal()
 
 
-def _is_word(run: str) -> bool:
-    if run in OPERATORS or all(unicodedata.category(c)[0] == "M" for c in run):
+def _is_real_word(run: str) -> bool:
+    if run in BOOLEAN_OPERATORS or all(unicodedata.category(c)[0] == "M" for c in run):
         return False
-    return len(run) > 1 or unicodedata.name(run, "").startswith(UNSPACED)
+    return len(run) > 1 or unicodedata.name(run, "").startswith(UNSPACED_SCRIPTS)
 
 
 def check_topics(
     topics: Iterable[tuple[str, str]],
     *,
-    match: Match | str = Match.EXACT,
+    match: MatchLevel | str = MatchLevel.EXACT,
     needs: Mapping[str, str] | None = None,
-) -> list[Removal]:
+) -> list[ProposedRemoval]:
     """Proposals for removal among (id, text), in file order; the first of equal topics is the one
     that is kept.
 
-    exact: texts equal after `normal`. punctuation: equal after `without_punctuation` too. suspect:
+    exact: texts equal after `normal`. punctuation: equal after `strip_punctuation` too. suspect:
     also, as reason `suspect` for a person to confirm, the same words in another order or parted
     otherwise, singular against plural, one-letter typing errors (same_as says of what), and text
     with damaged characters. needs: topic id -> what else annotators read of the information need
     (description, narrative). Topics of one text that state different needs are no duplicates;
     `suspect` proposes them."""
-    match = Match(match)
-    removed: list[Removal] = []
+    match = MatchLevel(match)
+    removed: list[ProposedRemoval] = []
     kept: list[tuple[str, str]] = []
     for topic, text in topics:
         if has_text(text):
             kept.append((topic, text))
         else:
-            removed.append(Removal(topic, text, "no text", ""))
+            removed.append(ProposedRemoval(topic, text, "no text", ""))
     order = (
         {topic: place for place, (topic, _) in enumerate(topics)}
         if isinstance(topics, Sequence)
         else {}
     )
-    levels: list[tuple[str, Callable[[str], str]]] = [("duplicate", normal)]
-    if match is not Match.EXACT:
-        levels.append(("duplicate", without_punctuation))
+    levels: list[tuple[str, Callable[[str], str]]] = [("duplicate", normalise_text)]
+    if match is not MatchLevel.EXACT:
+        levels.append(("duplicate", strip_punctuation))
     for reason, form in levels:
-        kept, removals = _equal(kept, form, reason, needs or {})
+        kept, removals = _find_equal(kept, form, reason, needs or {})
         removed += removals
-    if match is Match.SUSPECT:
-        kept, removals = _alike(kept)
+    if match is MatchLevel.SUSPECT:
+        kept, removals = _find_similar(kept)
         removed += removals
-    removed = _chased(removed)
+    removed = _resolve_originals(removed)
     return sorted(removed, key=lambda r: order[r.topic]) if order else removed
 
 
-def _equal(
+def _find_equal(
     topics: list[tuple[str, str]], form: Callable[[str], str], reason: str, needs: Mapping[str, str]
-) -> tuple[list[tuple[str, str]], list[Removal]]:
+) -> tuple[list[tuple[str, str]], list[ProposedRemoval]]:
     first: dict[tuple[str, str], str] = {}
     kept, removed = [], []
     for topic, text in topics:
-        key = form(text) or normal(text), form(needs.get(topic, ""))
+        key = form(text) or normalise_text(text), form(needs.get(topic, ""))
         if key in first:
-            removed.append(Removal(topic, text, reason, first[key]))
+            removed.append(ProposedRemoval(topic, text, reason, first[key]))
         else:
             first[key] = topic
             kept.append((topic, text))
     return kept, removed
 
 
-def _singular(word: str) -> str:
+def _to_singular(word: str) -> str:
     """The word without an English plural ending; words of up to three letters stay."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
@@ -158,36 +159,38 @@ def _singular(word: str) -> str:
     return word
 
 
-def _alike(topics: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[Removal]]:
+def _find_similar(
+    topics: list[tuple[str, str]],
+) -> tuple[list[tuple[str, str]], list[ProposedRemoval]]:
     first_bag: dict[tuple[str, ...], str] = {}
     first_text: dict[str, str] = {}
     holes: dict[str, list[str]] = {}
     kept, removed = [], []
     for topic, text in topics:
-        if DAMAGED.search(text):
-            removed.append(Removal(topic, text, "suspect", ""))
+        if DAMAGED_PATTERN.search(text):
+            removed.append(ProposedRemoval(topic, text, "suspect", ""))
             continue
-        words = [_singular(word) for word in without_punctuation(text).split()]
+        words = [_to_singular(word) for word in strip_punctuation(text).split()]
         bag, joined = tuple(sorted(words)), " ".join(words)
         same = first_bag.get(bag) or first_text.get(joined.replace(" ", ""))
         if same is None:
             same = next(
                 (
                     first_text[other]
-                    for hole in _holes(joined)
+                    for hole in _deletion_variants(joined)
                     for other in holes.get(hole, ())
-                    if _one_letter(joined, other)
+                    if _differ_by_one_letter(joined, other)
                 ),
                 None,
             )
         if same is not None:
-            removed.append(Removal(topic, text, "suspect", same))
+            removed.append(ProposedRemoval(topic, text, "suspect", same))
             continue
         kept.append((topic, text))
         first_bag.setdefault(bag, topic)
         first_text.setdefault(joined, topic)
         first_text.setdefault(joined.replace(" ", ""), topic)
-        for hole in _holes(joined):
+        for hole in _deletion_variants(joined):
             holes.setdefault(hole, []).append(joined)
     return kept, removed
 
@@ -197,7 +200,7 @@ SHORTEST, SHORTEST_WORD = 6, 5
 not an error."""
 
 
-def _holes(text: str) -> set[str]:
+def _deletion_variants(text: str) -> set[str]:
     """The text, and the text with each one character left out: two texts one error apart share one
     of these."""
     if len(text) < SHORTEST:
@@ -205,7 +208,7 @@ def _holes(text: str) -> set[str]:
     return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
 
 
-def _one_letter(a: str, b: str) -> bool:
+def _differ_by_one_letter(a: str, b: str) -> bool:
     """Whether one letter added, left out, changed, or two neighbours exchanged turn one text into
     the other; digits never do."""
     if a == b:
@@ -232,7 +235,7 @@ def _word_length(text: str, place: int) -> int:
     return len(text[:place].rpartition(" ")[2]) + len(text[place:].partition(" ")[0])
 
 
-def _chased(removed: list[Removal]) -> list[Removal]:
+def _resolve_originals(removed: list[ProposedRemoval]) -> list[ProposedRemoval]:
     """`same_as` followed to a topic that is kept."""
     target = {r.topic: r.same_as for r in removed if r.same_as}
 

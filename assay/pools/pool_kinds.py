@@ -24,7 +24,7 @@ class PoolKind(StrEnum):
     GIVEN = "given"
 
 
-class Entered(StrEnum):
+class SelectionMethod(StrEnum):
     """How a pair came to be judged: drawn from its stratum by chance, or chosen, by a model or a
     person, with certainty."""
 
@@ -32,31 +32,31 @@ class Entered(StrEnum):
     CHOICE = "choice"
 
 
-CHOICES = [(kind.value, kind.value) for kind in PoolKind]
-ENTERED = [(how.value, how.value) for how in Entered]
-OF_RUNS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
+KIND_CHOICES = [(kind.value, kind.value) for kind in PoolKind]
+SELECTION_CHOICES = [(how.value, how.value) for how in SelectionMethod]
+RUN_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 """Ways to pool runs, of which a manager chooses one."""
-STAGED = (PoolKind.ORDERED, PoolKind.SAMPLED)
+STAGED_KINDS = (PoolKind.ORDERED, PoolKind.SAMPLED)
 """Their pairs are judged stage by stage: only pairs that have a stage become pairs of a
 campaign."""
-LEVELS = {
+LEVEL_WORDS = {
     PoolKind.DEPTH: "rank",
     PoolKind.ORDERED: "batch",
     PoolKind.SAMPLED: "stage",
     PoolKind.GIVEN: "priority",
 }
 """What one step of priority is called."""
-MOST_IN_BATCH = 100_000
-MOST_AUDIT = 0.5
+MAX_IN_BATCH = 100_000
+MAX_AUDIT = 0.5
 """Share of a batch drawn at random beyond which it is a sample, and drawn better as one."""
-LAST_STAGE = 10_000
+MAX_STAGE = 10_000
 """The number of the last stage or batch to which there are priorities."""
-STEP = 100
+PRIORITY_STEP = 100
 """Between the priorities of two stages: wider than any band of a campaign, so that a band never
 mixes two of them."""
 
 
-def described(kind: str, *, depth: int | None, source: str = "") -> str:
+def describe_pool(kind: str, *, depth: int | None, source: str = "") -> str:
     """How the pool was made, in a few words. source: the file that named its pairs."""
     if kind == PoolKind.GIVEN:
         return f"pairs from {source}" if source else "pairs from a file"
@@ -68,7 +68,7 @@ def described(kind: str, *, depth: int | None, source: str = "") -> str:
     }[PoolKind(kind)].removesuffix(", ")
 
 
-def made_as(parameters: Mapping[str, Any]) -> PoolKind:
+def kind_from_parameters(parameters: Mapping[str, Any]) -> PoolKind:
     """The kind of a pool of runs that keeps these parameters of how it was made."""
     if "batch" in parameters:
         return PoolKind.ORDERED
@@ -78,23 +78,23 @@ def made_as(parameters: Mapping[str, Any]) -> PoolKind:
 def staged_priority(stage: int) -> int:
     """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond
     LAST_STAGE."""
-    if not 1 <= stage <= LAST_STAGE:
-        raise ValueError(f"stage {stage} is not from 1 to {LAST_STAGE}")
-    return (LAST_STAGE - stage) * STEP
+    if not 1 <= stage <= MAX_STAGE:
+        raise ValueError(f"stage {stage} is not from 1 to {MAX_STAGE}")
+    return (MAX_STAGE - stage) * PRIORITY_STEP
 
 
-def level_of(kind: str, priority: int, *, depth: int | None) -> int:
+def compute_level(kind: str, priority: int, *, depth: int | None) -> int:
     """The rank (batch, stage) of the pairs of this priority; of pairs from a file that gave no
     ranks, the priority itself."""
-    if kind in STAGED:
-        return LAST_STAGE - priority // STEP
+    if kind in STAGED_KINDS:
+        return MAX_STAGE - priority // PRIORITY_STEP
     return priority if depth is None else depth - priority
 
 
-def level_word(kind: str, *, depth: int | None) -> str:
-    """What `level_of` counts. A file that gave ranks has them for levels."""
+def get_level_word(kind: str, *, depth: int | None) -> str:
+    """What `compute_level` counts. A file that gave ranks has them for levels."""
     return (
-        LEVELS[PoolKind.DEPTH]
+        LEVEL_WORDS[PoolKind.DEPTH]
         if kind == PoolKind.GIVEN and depth is not None
-        else LEVELS[PoolKind(kind)]
+        else LEVEL_WORDS[PoolKind(kind)]
     )

@@ -30,7 +30,7 @@ squared coefficients."""
 DECIMALS = 9
 """Scores are compared after rounding: the last bits of a matrix product depend on the machine, and
 ties go by pair."""
-STEPS = 50
+MAX_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class RankFeatures:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class RankModelFit:
     """coefficients: float64 (n_features), of the fixed features and of the topic's log-odds. mean,
     scale: of the log-odds at the fit."""
 
@@ -63,7 +63,7 @@ class Fit:
     scale: float
 
 
-def rank_features_of(pool: PooledPairs) -> RankFeatures:
+def make_pool_features(pool: PooledPairs) -> RankFeatures:
     rows = np.lexsort((pool.documents, pool.topic)).astype(np.int64)
     runs = sorted(range(len(pool.tags)), key=lambda k: pool.tags[k].encode("utf-8"))
     ranks = pool.ranks[np.ix_(rows, np.array(runs, np.int64))].astype(np.float64)
@@ -77,7 +77,7 @@ def rank_features_of(pool: PooledPairs) -> RankFeatures:
         (is_ranked & (ranks <= VOTE_DEPTH)).sum(axis=1) / n_runs,
         is_ranked.sum(axis=1) / n_runs,
     ]
-    fixed = _standardised(np.column_stack([closeness, *shared]))
+    fixed = _standardise(np.column_stack([closeness, *shared]))
     fixed[:, : len(runs)] /= np.sqrt(n_runs)
     return RankFeatures(
         rows,
@@ -88,23 +88,23 @@ def rank_features_of(pool: PooledPairs) -> RankFeatures:
     )
 
 
-def _standardised(columns: Floats) -> Floats:
+def _standardise(columns: Floats) -> Floats:
     spread = columns.std(axis=0)
     return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def log_odds(features: RankFeatures, labels: Floats) -> Floats:
+def topic_log_odds(features: RankFeatures, labels: Floats) -> Floats:
     """float64 (n_topics): ln((rel + 2g + .02) / (nonrel + 2(1 - g) + .02)), g the rate over all
     topics.
 
     labels: float64 (n_pairs), in the order of `features.rows`: 1 relevant, 0 not, NaN not judged.
     """
-    relevant, judged = judged_by_topic(features, labels)
+    relevant, judged = count_judged_by_topic(features, labels)
     rate = relevant.sum() / max(judged.sum(), 1.0)
     return np.log((relevant + 2 * rate + 0.02) / (judged - relevant + 2 * (1 - rate) + 0.02))
 
 
-def judged_by_topic(features: RankFeatures, labels: Floats) -> tuple[Floats, Floats]:
+def count_judged_by_topic(features: RankFeatures, labels: Floats) -> tuple[Floats, Floats]:
     """Two of float64 (n_topics): how many are relevant, and how many judged."""
     known = ~np.isnan(labels)
     relevant = np.bincount(
@@ -115,13 +115,13 @@ def judged_by_topic(features: RankFeatures, labels: Floats) -> tuple[Floats, Flo
     )
 
 
-def fitted(
+def fit_rank_model(
     features: RankFeatures,
     labels: Floats,
     *,
     weights: Floats | None = None,
-    start: Fit | None = None,
-) -> Fit | None:
+    start: RankModelFit | None = None,
+) -> RankModelFit | None:
     """The regression of the judged pairs' labels. None while fewer than two classes are judged.
 
     weights: float64 (n_topics), how often each topic counts (a bootstrap of topics); start: a fit
@@ -133,15 +133,15 @@ def fitted(
     classes = labels[known]
     if not len(known) or classes.min() == classes.max():
         return None
-    odds = log_odds(features, labels)[features.topic]
+    odds = topic_log_odds(features, labels)[features.topic]
     mean, scale = float(odds.mean()), float(odds.std()) or 1.0
     columns = np.column_stack([features.fixed[known], (odds[known] - mean) / scale])
     first = None if start is None else np.append(start.coefficients, start.intercept)
-    coefficients = logistic(columns, classes, importance, start=first)
-    return Fit(coefficients[:-1], float(coefficients[-1]), mean, scale)
+    coefficients = fit_logistic(columns, classes, importance, start=first)
+    return RankModelFit(coefficients[:-1], float(coefficients[-1]), mean, scale)
 
 
-def logistic(
+def fit_logistic(
     columns: Floats, classes: Floats, importance: Floats, *, start: Floats | None = None
 ) -> Floats:
     """Coefficients and, last, the intercept that minimise ½ Σ w² + C Σ log-loss, by Newton's steps;
@@ -162,7 +162,7 @@ def logistic(
 
     with threadpool_limits(1, user_api="blas"):  # small products: more threads wait for each other
         current = loss(at)
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS):
             chance = sigmoid(with_one @ at)
             gradient = ridge * at + PENALTY * (with_one.T @ (importance * (chance - classes)))
             if np.abs(gradient).max() < 1e-6:
@@ -182,8 +182,8 @@ def sigmoid(value: Floats) -> Floats:
     return 1 / (1 + np.exp(-np.clip(value, -500, 500)))
 
 
-def scores(
-    features: RankFeatures, labels: Floats, fit: Fit | None, *, odds: Floats | None = None
+def score_pairs(
+    features: RankFeatures, labels: Floats, fit: RankModelFit | None, *, odds: Floats | None = None
 ) -> Floats:
     """float64 (n_pairs): the log-odds of being relevant; without a fit the order of reciprocal rank
     fusion (Cormack, Clarke and Büttcher 2009).
@@ -192,7 +192,7 @@ def scores(
     """
     if fit is None:
         return features.fused
-    own = (log_odds(features, labels) if odds is None else odds)[features.topic]
+    own = (topic_log_odds(features, labels) if odds is None else odds)[features.topic]
     return (
         features.fixed @ fit.coefficients[:-1]
         + fit.coefficients[-1] * (own - fit.mean) / fit.scale

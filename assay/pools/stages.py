@@ -19,25 +19,28 @@ from assay.pools.depth import PooledPairs
 from assay.pools.pool_kinds import staged_priority
 from assay.pools.strata import (
     Strata,
-    allocation,
-    finishing,
-    machine_strata,
-    rank_strata,
-    shuffled,
-    spreads_of,
-    vote_strata,
+    allocate_sample,
+    make_llm_strata,
+    make_rank_strata,
+    make_vote_strata,
+    rate_spreads,
+    shuffle_strata,
+    take_small_strata_whole,
 )
 
-STRATA: dict[str, Callable[[PooledPairs], Strata]] = {"rank": rank_strata, "votes": vote_strata}
-MACHINE = "machine"
+STRATA_MAKERS: dict[str, Callable[[PooledPairs], Strata]] = {
+    "rank": make_rank_strata,
+    "votes": make_vote_strata,
+}
+LLM_STRATA = "machine"
 """Strata of votes and a machine's grades, which need its labels of every pair."""
-KINDS_OF_STRATA = (*STRATA, MACHINE)
-MOST_STAGES = 10
+STRATA_KINDS = (*STRATA_MAKERS, LLM_STRATA)
+MAX_STAGES = 10
 """More looks at the results than this would find something by chance (SAMPLING 4)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class StagedDraw:
     """strata; place: int64 (n_pairs), in the shuffle of its stratum, from 0; counts: int64
     (n_stages, n_strata), n_h by the end of each stage; stage: int32 (n_pairs), from 1 on; 0: not
     drawn."""
@@ -48,7 +51,7 @@ class Draw:
     stage: NDArray[np.int32]
 
 
-def budgets_in_order(budgets: Sequence[float]) -> list[float]:
+def check_budgets(budgets: Sequence[float]) -> list[float]:
     """Shares of the pool, each more than the one before; ValueError for others."""
     given = list(budgets)
     if (
@@ -59,14 +62,14 @@ def budgets_in_order(budgets: Sequence[float]) -> list[float]:
         raise ValueError(
             "stages are shares of the pool above 0 and up to 1, each more than the one before"
         )
-    if len(given) > MOST_STAGES:
+    if len(given) > MAX_STAGES:
         raise ValueError(
-            f"more than {MOST_STAGES} stages; who looks so often finds something by chance"
+            f"more than {MAX_STAGES} stages; who looks so often finds something by chance"
         )
     return given
 
 
-def staged(
+def draw_stages(
     pool: PooledPairs,
     *,
     strata: str,
@@ -74,24 +77,24 @@ def staged(
     seed: int,
     grades: NDArray[np.integer] | None = None,
     n_grades: int = 0,
-) -> Draw:
+) -> StagedDraw:
     """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the
     same draw, whatever the order of files.
 
     grades: int (n_pairs), by a machine whose scale has n_grades, for strata of MACHINE.
     """
-    if strata == MACHINE:
+    if strata == LLM_STRATA:
         assert grades is not None
-        made, spreads = machine_strata(pool, grades, n_grades=n_grades)
+        made, spreads = make_llm_strata(pool, grades, n_grades=n_grades)
     else:
-        made = STRATA[strata](pool)
-        spreads = spreads_of(made.rates)
-    place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
-    counts = counts_of(made.sizes, spreads, budgets)
-    return Draw(made, place, counts, stages_of(made.stratum, place, counts))
+        made = STRATA_MAKERS[strata](pool)
+        spreads = rate_spreads(made.rates)
+    place = shuffle_strata(made, np.random.default_rng(seed), pool.documents, pool.topic)
+    counts = allocate_stages(made.sizes, spreads, budgets)
+    return StagedDraw(made, place, counts, assign_stages(made.stratum, place, counts))
 
 
-def counts_of(
+def allocate_stages(
     sizes: NDArray[np.int64],
     spreads: NDArray[np.float64],
     budgets: Sequence[float],
@@ -107,15 +110,15 @@ def counts_of(
     badly."""
     before, rows = np.zeros(len(sizes), np.int64) if least is None else least, []
     for budget in budgets:
-        wanted = allocation(sizes, spreads, round(budget * int(sizes.sum())))
+        wanted = allocate_sample(sizes, spreads, round(budget * int(sizes.sum())))
         before = np.maximum(
-            before, finishing(sizes, wanted)
+            before, take_small_strata_whole(sizes, wanted)
         )  # the largest remainder of a larger budget can be another's
         rows.append(before)
     return np.array(rows, np.int64).reshape(len(rows), len(sizes))
 
 
-def stages_of(
+def assign_stages(
     stratum: NDArray[np.int32], place: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """int32 (n_pairs): the first stage whose n_h exceeds the pair's place; 0 where none does."""
@@ -123,7 +126,7 @@ def stages_of(
     return np.where(taken.any(axis=0), 1 + taken.argmax(axis=0), 0).astype(np.int32)
 
 
-def order_of(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
+def service_order(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
     """Rows in the order of service: stage by stage; in each the topics in random order and a
     topic's pairs in random order, so that the strata cannot be read off what comes next; what is
     not drawn last. Ties and files do not matter."""
@@ -140,7 +143,7 @@ def order_of(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArr
     return np.lexsort((chance, turn[stage, pool.topic], late))
 
 
-def in_stages(
+def arrange_in_stages(
     pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]
 ) -> PooledPairs:
     """In this order, with the priorities of their stages."""

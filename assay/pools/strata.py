@@ -33,14 +33,14 @@ GRADE_RATES = VOTE_RATES
 """Share of relevant documents expected at each grade of a machine, from its lowest to its
 highest."""
 VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
-LATE = "@"
+LATE_PREFIX = "@"
 """Between a band and the stage in which a late run brought it: pairs that come after a draw form
 strata of their own."""
-LEAST = 2
+MIN_DRAWN = 2
 """Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within
 it."""
 
-NEARLY_ALL = 0.15
+WHOLE_STRATUM_SHARE = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,24 +57,24 @@ class Strata:
     rates: NDArray[np.float64]
 
 
-def rank_strata(pool: PooledPairs) -> Strata:
+def make_rank_strata(pool: PooledPairs) -> Strata:
     """Topic x band of best rank. A best rank that is not known (0) counts as deep."""
     deep = np.where(pool.best_rank > 0, pool.best_rank, np.iinfo(np.int32).max)
     band = np.searchsorted(RANK_BANDS, deep, side="left")
     n = len(RANK_NAMES)
     names = [f"{topic}/{name}" for topic in pool.topics for name in RANK_NAMES]
-    return _strata(
+    return _make_strata(
         pool.topic.astype(np.int64) * n + band, names, np.tile(RANK_RATES, len(pool.topics))
     )
 
 
-def vote_strata(pool: PooledPairs) -> Strata:
+def make_vote_strata(pool: PooledPairs) -> Strata:
     """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over
     all topics."""
-    return _strata(_bands_of_votes(shares_of_votes(pool)), VOTE_NAMES, np.array(VOTE_RATES))
+    return _make_strata(_vote_band_index(vote_shares(pool)), VOTE_NAMES, np.array(VOTE_RATES))
 
 
-def rate_of(name: str, *, n_grades: int = 0) -> float:
+def prior_rate(name: str, *, n_grades: int = 0) -> float:
     """Share of relevant documents expected in the stratum of this name before anything is judged;
     what a late run brought (`@stage`) has the rate of its band. KeyError for a band that is none of
     ours.
@@ -82,32 +82,32 @@ def rate_of(name: str, *, n_grades: int = 0) -> float:
     n_grades: of the scale of the machine by whose grades the strata were made.
     """
     if name.startswith("*votes") and "-grade" in name:
-        return float(rates_of_grades(n_grades)[int(name.rpartition("-grade")[2])])
+        return float(prior_rates(n_grades)[int(name.rpartition("-grade")[2])])
     known = dict(zip((*RANK_NAMES, *VOTE_NAMES), (*RANK_RATES, *VOTE_RATES), strict=True))
     band = name if name.startswith("*") else name.rpartition("/")[2]
-    return known[band.partition(LATE)[0]]
+    return known[band.partition(LATE_PREFIX)[0]]
 
 
-def rates_of_grades(n_grades: int) -> NDArray[np.float64]:
+def prior_rates(n_grades: int) -> NDArray[np.float64]:
     return np.interp(
         np.linspace(0, 1, max(n_grades, 2)), np.linspace(0, 1, len(GRADE_RATES)), GRADE_RATES
     )[:n_grades]
 
 
-def spreads_by_votes(
+def vote_spreads(
     stratum: NDArray[np.int32], rates: NDArray[np.float64], votes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """float64 (n_strata): the mean of √(v(1 - v)) over the votes v of a stratum's pairs, times
     √(p(1 - p)) of its rate."""
     n = len(rates)
     return (
-        np.bincount(stratum, weights=spreads_of(votes), minlength=n)
+        np.bincount(stratum, weights=rate_spreads(votes), minlength=n)
         / np.bincount(stratum, minlength=n)
-        * spreads_of(rates)
+        * rate_spreads(rates)
     )
 
 
-def machine_strata(
+def make_llm_strata(
     pool: PooledPairs, grades: NDArray[np.integer], *, n_grades: int = 0
 ) -> tuple[Strata, NDArray[np.float64]]:
     """Band of votes x the machine's grade, over all topics, and the spreads by which people's
@@ -116,27 +116,29 @@ def machine_strata(
     grades: int (n_pairs), by the machine, which must have been made before the draw; n_grades: of
     its scale, where that is known. The rate expected at a grade goes from .08 at the lowest to .50
     at the highest. -> Strata, spreads float64 (n_strata)"""
-    votes = shares_of_votes(pool)
-    band = _bands_of_votes(votes)
+    votes = vote_shares(pool)
+    band = _vote_band_index(votes)
     n_grades = max(n_grades, int(grades.max(initial=0)) + 1)
     code = band * n_grades + grades
     names = [f"{votes_name}-grade{g}" for votes_name in VOTE_NAMES for g in range(n_grades)]
-    made = _strata(code, names, np.tile(rates_of_grades(n_grades), len(VOTE_NAMES)))
-    return made, spreads_by_votes(made.stratum, made.rates, votes)
+    made = _make_strata(code, names, np.tile(prior_rates(n_grades), len(VOTE_NAMES)))
+    return made, vote_spreads(made.stratum, made.rates, votes)
 
 
-def shares_of_votes(pool: PooledPairs) -> NDArray[np.float64]:
+def vote_shares(pool: PooledPairs) -> NDArray[np.float64]:
     """float64 (n_pairs): share of the pool's runs that have the pair among their first ten."""
     return ((pool.ranks > 0) & (pool.ranks <= VOTE_DEPTH)).sum(axis=1) / max(len(pool.tags), 1)
 
 
-def _bands_of_votes(votes: NDArray[np.float64]) -> NDArray[np.intp]:
+def _vote_band_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
     """Of each pair, index into VOTE_NAMES."""
     cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
     return np.searchsorted(cuts, votes, side="left")
 
 
-def _strata(code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]) -> Strata:
+def _make_strata(
+    code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]
+) -> Strata:
     """Strata without a pair are left out; the others keep their order."""
     sizes = np.bincount(code, minlength=len(names))
     kept = np.flatnonzero(sizes)
@@ -147,8 +149,8 @@ def _strata(code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.f
     )
 
 
-def allocation(
-    sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = LEAST
+def allocate_sample(
+    sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = MIN_DRAWN
 ) -> NDArray[np.int64]:
     """How many pairs of each stratum: proportional to N_h times its spread, at least `least`, at
     most N_h.
@@ -181,8 +183,8 @@ def allocation(
     return counts
 
 
-def finishing(
-    sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = NEARLY_ALL
+def take_small_strata_whole(
+    sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = WHOLE_STRATUM_SHARE
 ) -> NDArray[np.int64]:
     """The counts, with a stratum taken whole where less than `left` of it would remain: the few
     left would tell its spread badly (ours)."""
@@ -190,11 +192,11 @@ def finishing(
     return np.where(remains < left * sizes, sizes, counts)
 
 
-def spreads_of(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+def rate_spreads(rates: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(rates * (1 - rates))
 
 
-def shuffled(
+def shuffle_strata(
     strata: Strata, rng: np.random.Generator, keys: NDArray[np.bytes_], topics: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """Place of each pair in its stratum's shuffle, from 0.
@@ -210,6 +212,8 @@ def shuffled(
     return place
 
 
-def drawn(strata: Strata, place: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+def sampled_mask(
+    strata: Strata, place: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """bool (n_pairs): the pairs whose place in the shuffle is below their stratum's count."""
     return place < counts[strata.stratum]

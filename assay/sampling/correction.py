@@ -2,7 +2,7 @@
 (SAMPLING 5.2).
 
 A target is linear in the labels: θ = Σ a_i y_i over the pooled pairs, with a_i of a run and a
-measure (`weights_of_run`).
+measure (`compute_run_weights`).
 
     θ̂_λ = λ Σ a_i f_i + Σ_{judged} a_i (y_i - λ f_i) / π_i         f: the machine's label of every
     pair
@@ -25,19 +25,19 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.measures.evaluation import ratio, sums
-from assay.measures.packing import Packed
+from assay.measures.evaluation import ratio_or_zero, sum_by_topic
+from assay.measures.packing import PackedRun
 from assay.pools.rank_model import RRF_CONSTANT
 from assay.pools.strata import VOTE_DEPTH
-from assay.sampling.estimates import Sample, interval_over_topics
+from assay.sampling.estimates import JudgedSample, topic_interval
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FOLDS = 5
-RIDGE = 0.1
-FEWEST_JUDGED = 100
-FEWEST_RELEVANT = 5
+N_FOLDS = 5
+RIDGE_PENALTY = 0.1
+MIN_JUDGED = 100
+MIN_RELEVANT = 5
 """Judged relevant pairs that a target needs: with fewer the variance is estimated as nothing, or
 nearly."""
 
@@ -62,11 +62,11 @@ class CorrectedEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Targets:
+class EstimationTargets:
     """weights: float64 (n_rows, n_targets), the a_i. labels: float64 (n_rows), what people said,
     NaN where nothing is judged. machine: float64 (n_rows)."""
 
-    sample: Sample
+    sample: JudgedSample
     weights: Floats
     labels: Floats
     machine: Floats
@@ -81,7 +81,9 @@ class Targets:
         return self.sample.weight[self.judged]
 
 
-def weights_of_run(packed: Packed, sample: Sample, *, cutoff: int, discounted: bool) -> Floats:
+def compute_run_weights(
+    packed: PackedRun, sample: JudgedSample, *, cutoff: int, discounted: bool
+) -> Floats:
     """float64 (n_rows): a_i of the mean over topics of P@k (1 / kT), or of DCG@k (1 / (T log2(rank
     + 1)))."""
     weights = np.zeros(len(sample.grades))
@@ -91,7 +93,7 @@ def weights_of_run(packed: Packed, sample: Sample, *, cutoff: int, discounted: b
     return weights
 
 
-def variance(targets: Targets, residuals: Floats) -> Floats:
+def stratified_variance(targets: EstimationTargets, residuals: Floats) -> Floats:
     """float64 (n_targets): Σ_h N_h² (1 - n_h/N_h) s²_h / n_h of z = a (residual). residuals:
     float64 (n_judged) or (n_judged, n_targets).
 
@@ -99,11 +101,11 @@ def variance(targets: Targets, residuals: Floats) -> Floats:
     """
     sample, rows = targets.sample, targets.judged
     z = targets.weights[rows] * (residuals if residuals.ndim == 2 else residuals[:, None])
-    factor = _stratum_factor(sample)
-    return (factor[:, None] * _squares(sample, rows, z, z)).sum(axis=0)
+    factor = _stratum_factors(sample)
+    return (factor[:, None] * _cross_products(sample, rows, z, z)).sum(axis=0)
 
 
-def _stratum_factor(sample: Sample) -> Floats:
+def _stratum_factors(sample: JudgedSample) -> Floats:
     """float64 (n_strata): N_h² (1 - f_h) / (n_h (n_h - 1)), by which a sum of squared deviations
     becomes a variance."""
     n, size = sample.n_judged.astype(np.float64), sample.sizes.astype(np.float64)
@@ -115,7 +117,7 @@ def _stratum_factor(sample: Sample) -> Floats:
     return factor
 
 
-def _squares(sample: Sample, rows: Ints, x: Floats, y: Floats) -> Floats:
+def _cross_products(sample: JudgedSample, rows: Ints, x: Floats, y: Floats) -> Floats:
     """float64 (n_strata, n_targets): Σ (x - mean)(y - mean) over the judged pairs of each
     stratum."""
     n_strata, code = len(sample.sizes), sample.stratum[rows]
@@ -125,28 +127,30 @@ def _squares(sample: Sample, rows: Ints, x: Floats, y: Floats) -> Floats:
     return member @ (x * y) - (member @ x) * (member @ y) / count
 
 
-def tuned_lambda(targets: Targets) -> Floats:
+def tune_lambda(targets: EstimationTargets) -> Floats:
     """float64 (n_targets): the λ of the smallest variance, cut to [0, 1]; 0 where the machine's
     label does not vary."""
     rows, sample = targets.judged, targets.sample
-    factor = np.nan_to_num(_stratum_factor(sample))[:, None]
+    factor = np.nan_to_num(_stratum_factors(sample))[:, None]
     y = targets.weights[rows] * targets.labels[rows, None]
     f = targets.weights[rows] * targets.machine[rows, None]
     together, alone = (
-        (factor * _squares(sample, rows, y, f)).sum(axis=0),
-        (factor * _squares(sample, rows, f, f)).sum(axis=0),
+        (factor * _cross_products(sample, rows, y, f)).sum(axis=0),
+        (factor * _cross_products(sample, rows, f, f)).sum(axis=0),
     )
-    return np.clip(ratio(together, alone), 0, 1)
+    return np.clip(ratio_or_zero(together, alone), 0, 1)
 
 
-def corrected(targets: Targets, lambdas: Floats | float) -> CorrectedEstimate:
-    """θ̂_λ of each target. lambdas: 0 is people alone, 1 PPI, `tuned_lambda(targets)` PPI++."""
+def correct_estimates(targets: EstimationTargets, lambdas: Floats | float) -> CorrectedEstimate:
+    """θ̂_λ of each target. lambdas: 0 is people alone, 1 PPI, `tune_lambda(targets)` PPI++."""
     lambdas = np.broadcast_to(np.asarray(lambdas, np.float64), (targets.weights.shape[1],))
     predicted = targets.machine[:, None] * lambdas
-    return _estimate(targets, predicted, predicted[targets.judged], lambdas)
+    return _make_estimate(targets, predicted, predicted[targets.judged], lambdas)
 
 
-def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -> CorrectedEstimate:
+def cross_fit_estimates(
+    targets: EstimationTargets, features: Floats, rng: np.random.Generator
+) -> CorrectedEstimate:
     """Each fold's labels predicted by a ridge regression on the other four. features: float64
     (n_rows, n_features), made from ranks and the machine's labels only."""
     from sklearn.linear_model import (
@@ -155,8 +159,8 @@ def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -
 
     rows, labels = targets.judged, targets.labels[targets.judged]
     if len(rows) == len(targets.labels):
-        return corrected(targets, 0.0)  # nothing is left to predict
-    n_folds = min(FOLDS, len(rows))
+        return correct_estimates(targets, 0.0)  # nothing is left to predict
+    n_folds = min(N_FOLDS, len(rows))
     fold = rng.permutation(np.arange(len(rows)) % max(n_folds, 1))
     centred = (features - features.mean(axis=0)) / np.where(
         features.std(axis=0) > 0, features.std(axis=0), 1
@@ -167,14 +171,14 @@ def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -
         learned, held = fold != k, fold == k
         if not learned.any():
             continue
-        model = Ridge(alpha=RIDGE).fit(
+        model = Ridge(alpha=RIDGE_PENALTY).fit(
             centred[rows[learned]], labels[learned], sample_weight=weight[learned]
         )
         predicted = model.predict(centred)
         everywhere += held.mean() * predicted
         own[held] = predicted[rows[held]]
     n_targets = targets.weights.shape[1]
-    return _estimate(
+    return _make_estimate(
         targets,
         np.broadcast_to(everywhere[:, None], (len(everywhere), n_targets)),
         np.broadcast_to(own[:, None], (len(own), n_targets)),
@@ -182,8 +186,8 @@ def cross_fitted(targets: Targets, features: Floats, rng: np.random.Generator) -
     )
 
 
-def _estimate(
-    targets: Targets, predicted: Floats, own: Floats, lambdas: Floats
+def _make_estimate(
+    targets: EstimationTargets, predicted: Floats, own: Floats, lambdas: Floats
 ) -> CorrectedEstimate:
     """predicted: float64 (n_rows, n_targets) of all pairs; own: float64 (n_judged, n_targets), of
     the judged ones what is subtracted."""
@@ -194,12 +198,12 @@ def _estimate(
     by_topic = np.zeros((n_topics, targets.weights.shape[1]))
     np.add.at(by_topic, sample.topic, targets.weights * predicted)
     np.add.at(by_topic, sample.topic[rows], spread)
-    values, variances = by_topic.sum(axis=0), variance(targets, residuals)
-    why = [_why_none(targets, column, variances[column]) for column in range(len(values))]
+    values, variances = by_topic.sum(axis=0), stratified_variance(targets, residuals)
+    why = [_no_estimate_reason(targets, column, variances[column]) for column in range(len(values))]
     shown = np.array([reason is None for reason in why], bool)
     half = scipy.special.ndtri(0.975) * np.sqrt(np.where(shown, variances, math.nan))
     new = np.array(
-        [interval_over_topics(by_topic[:, column] * n_topics) for column in range(len(values))]
+        [topic_interval(by_topic[:, column] * n_topics) for column in range(len(values))]
     ).reshape(-1, 2)
     new[~shown] = math.nan
     return CorrectedEstimate(
@@ -216,7 +220,7 @@ def _estimate(
     )
 
 
-def anticipated_variance(targets: Targets, residuals: Floats) -> Floats:
+def anticipated_variance(targets: EstimationTargets, residuals: Floats) -> Floats:
     """float64 (n_targets): Σ_h (N_h/n_h - 1) s²_h Σ_{i in h} a_i², s²_h the mean square of the
     stratum's residuals (ours).
 
@@ -224,11 +228,12 @@ def anticipated_variance(targets: Targets, residuals: Floats) -> Floats:
     all pairs of the stratum can. residuals: float64 (n_judged). NaN where a stratum that is not
     wholly judged has fewer than two judged pairs."""
     sample, rows = targets.sample, targets.judged
-    squares = sums(sample.stratum[rows], residuals**2, len(sample.sizes))
+    squares = sum_by_topic(sample.stratum[rows], residuals**2, len(sample.sizes))
     missing = sample.sizes > sample.n_judged
     factor = np.where(
         missing,
-        ratio(sample.sizes - sample.n_judged, sample.n_judged) * ratio(squares, sample.n_judged),
+        ratio_or_zero(sample.sizes - sample.n_judged, sample.n_judged)
+        * ratio_or_zero(squares, sample.n_judged),
         0.0,
     )
     factor[missing & (sample.n_judged < 2)] = math.nan
@@ -237,22 +242,22 @@ def anticipated_variance(targets: Targets, residuals: Floats) -> Floats:
     return (factor[:, None] * weights).sum(axis=0)
 
 
-def _why_none(targets: Targets, column: int, variance: float) -> str | None:
+def _no_estimate_reason(targets: EstimationTargets, column: int, variance: float) -> str | None:
     rows = targets.judged
     if len(rows) == len(targets.labels):
         return None  # all are judged: nothing is estimated
     if (reason := targets.sample.why_ungraded) is not None:
         return reason
-    if len(rows) < FEWEST_JUDGED:
-        return f"{len(rows)} judged pairs, but an interval needs {FEWEST_JUDGED}"
+    if len(rows) < MIN_JUDGED:
+        return f"{len(rows)} judged pairs, but an interval needs {MIN_JUDGED}"
     if math.isnan(variance):
         return "a stratum has fewer than two judged pairs, so that its spread is not known"
-    relevant = n_relevant_that_count(targets, column)
-    if relevant < FEWEST_RELEVANT or variance <= 0:
+    relevant = count_relevant(targets, column)
+    if relevant < MIN_RELEVANT or variance <= 0:
         return (
             f"{relevant} judged relevant pairs among those that count, too few to tell the spread"
         )
-    if (stratum := _unseen_stratum(targets, column, 1.96 * math.sqrt(variance))) is not None:
+    if (stratum := _find_unseen_stratum(targets, column, 1.96 * math.sqrt(variance))) is not None:
         return (
             f"no relevant pair is judged of stratum {stratum}, where a single one would move the "
             f"estimate out of its interval"
@@ -260,7 +265,7 @@ def _why_none(targets: Targets, column: int, variance: float) -> str | None:
     return None
 
 
-def _unseen_stratum(targets: Targets, column: int, half: float) -> str | None:
+def _find_unseen_stratum(targets: EstimationTargets, column: int, half: float) -> str | None:
     """The heaviest stratum without a judged relevant pair that counts, if one such pair would move
     the estimate by more than `half`; else None.
 
@@ -272,19 +277,19 @@ def _unseen_stratum(targets: Targets, column: int, half: float) -> str | None:
     counting = np.flatnonzero(weights)
     np.maximum.at(largest, sample.stratum[counting], weights[counting])
     moved = np.where(
-        sample.sizes > sample.n_judged, largest * ratio(sample.sizes, sample.n_judged), 0.0
+        sample.sizes > sample.n_judged, largest * ratio_or_zero(sample.sizes, sample.n_judged), 0.0
     )
     moved[sample.stratum[rows[weights[rows] > 0]]] = 0.0
     heaviest = int(np.argmax(moved))
     return sample.names[heaviest] if moved[heaviest] > half else None
 
 
-def n_relevant_that_count(targets: Targets, column: int) -> int:
+def count_relevant(targets: EstimationTargets, column: int) -> int:
     rows = targets.judged
     return int(((targets.weights[rows, column] != 0) & (targets.labels[rows] > 0)).sum())
 
 
-class RankingByRuns(NamedTuple):
+class RunRankSummary(NamedTuple):
     """How the runs rank each pair. best: int64 (n_rows), 0 where no run has it. votes: float64,
     share of runs with it in their first ten. closeness:
     float64, mean of 60/(60 + rank), 0 where a run lacks it."""
@@ -294,7 +299,7 @@ class RankingByRuns(NamedTuple):
     closeness: Floats
 
 
-def ranking_by_runs(runs: Sequence[Packed], n_rows: int) -> RankingByRuns:
+def summarise_run_ranks(runs: Sequence[PackedRun], n_rows: int) -> RunRankSummary:
     best, votes, closeness = (
         np.full(n_rows, np.iinfo(np.int64).max),
         np.zeros(n_rows),
@@ -305,12 +310,12 @@ def ranking_by_runs(runs: Sequence[Packed], n_rows: int) -> RankingByRuns:
         votes[packed.row[packed.rank <= VOTE_DEPTH]] += 1
         closeness[packed.row] += RRF_CONSTANT / (RRF_CONSTANT + packed.rank)
     n = max(len(runs), 1)
-    return RankingByRuns(
+    return RunRankSummary(
         np.where(best == np.iinfo(np.int64).max, 0, best), votes / n, closeness / n
     )
 
 
-def rank_features(standing: RankingByRuns, machine: Ints | None = None) -> Floats:
+def make_regression_features(standing: RunRankSummary, machine: Ints | None = None) -> Floats:
     """float64 (n_rows, n): ln best rank, votes, votes², and mean closeness (SAMPLING 3.4); with a
     machine, a column for each of its grades but the lowest in place of the closeness (5.2). A pair
     that no run has counts as just below the deepest."""

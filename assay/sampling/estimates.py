@@ -21,27 +21,27 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import counted, part_of
-from assay.formats.prel import SPANNING, Prel
-from assay.measures.evaluation import ratio, sums
+from assay.counts import format_count, format_part
+from assay.formats.prel import CROSS_TOPIC_PREFIX, SampledQrels
+from assay.measures.evaluation import ratio_or_zero, sum_by_topic
 from assay.measures.measures import Measure
-from assay.measures.packing import Packed
+from assay.measures.packing import PackedRun
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DEEPEST_RANK = 1000
+MAX_RANK = 1000
 """sample_eval reads so many ranks of a run, and no ideal ranking is longer."""
 EPSILON = 1e-5
-FEWEST_JUDGED = {"xinfAP": 40.0, "HT-AP": 40.0}
-FEWEST_JUDGED_OTHERS = 10.0
+MIN_JUDGED = {"xinfAP": 40.0, "HT-AP": 40.0}
+MIN_JUDGED_OTHERS = 10.0
 """Judged pairs a topic, on the mean, below which the interval of a measure does not cover what it
 says (SAMPLING 3.3)."""
-MOST_UNGRADED = 0.02
+MAX_UNGRADED = 0.02
 """Share of the drawn pairs that may lack a grade; beyond it no interval is shown: that they lack it
 by chance is not known."""
-BIASED = "biased; for comparison with TREC only"
-MEASURED_COVERAGE = {
+BIASED_NOTE = "biased; for comparison with TREC only"
+COVERAGE_NOTES = {
     "xinfAP": "In simulations with 40 to 80 judged pairs per topic, 95% confidence intervals of xinfAP "
     "covered .86 to .96 of the means "
     "and .91 to .96 of the differences",
@@ -51,11 +51,11 @@ MEASURED_COVERAGE = {
     ),
 }
 """What was measured of intervals that are shown although they may cover less than they say."""
-OUTSIDE = "the interval lies outside the range of the measure"
+OUTSIDE_REASON = "the interval lies outside the range of the measure"
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class JudgedSample:
     """What is judged of a sampled pool.
 
     topics: ids. topic: int64 (n_rows), of each pair of the pool. grades: int32 (n_rows), negative
@@ -78,20 +78,24 @@ class Sample:
         """Why the grades are no random sample: too many drawn pairs have none, or pairs have one
         that were not drawn. None where `drawn` is not known."""
         n = int(self.n_judged.sum())
-        if self.drawn is None or 0 <= self.drawn - n <= MOST_UNGRADED * self.drawn:
+        if self.drawn is None or 0 <= self.drawn - n <= MAX_UNGRADED * self.drawn:
             return None
         if n > self.drawn:
             return (
-                f"{counted(n, 'pair has', plural='pairs have')} a grade, but {self.drawn:,} were "
+                f"{format_count(n, 'pair has', plural='pairs have')} a grade, but {self.drawn:,} were "
                 f"drawn; the others were not chosen at random"
             )
-        missing = part_of(self.drawn - n, self.drawn, "drawn pair", "has", "have")
-        return f"{missing} no grade; more than {MOST_UNGRADED:.0%} cannot be taken as missing at random"
+        missing = format_part(self.drawn - n, self.drawn, "drawn pair", "has", "have")
+        return (
+            f"{missing} no grade; more than {MAX_UNGRADED:.0%} cannot be taken as missing at random"
+        )
 
     @cached_property
     def weight(self) -> Floats:
         """float64 (n_rows): 1 / π = N_h / n_h of a judged pair, 0 of the others."""
-        return np.where(self.grades >= 0, ratio(self.sizes, self.n_judged)[self.stratum], 0.0)
+        return np.where(
+            self.grades >= 0, ratio_or_zero(self.sizes, self.n_judged)[self.stratum], 0.0
+        )
 
     @cached_property
     def local(self) -> tuple[Ints, int]:
@@ -129,7 +133,7 @@ class Sample:
     def n_relevant(self, level: int) -> Floats:
         """float64 (n_topics): R̂."""
         chosen = self.grades >= level
-        return sums(self.topic[chosen], self.weight[chosen], len(self.topics))
+        return sum_by_topic(self.topic[chosen], self.weight[chosen], len(self.topics))
 
     def judged_per_topic(self) -> float:
         return float((self.grades >= 0).sum() / max(len(self.topics), 1))
@@ -140,24 +144,24 @@ class Sample:
         return [self.names[k] for k in np.flatnonzero(self.n_judged == 0).tolist()]
 
 
-def sample_of(prel: Prel) -> Sample:
+def make_sample(prel: SampledQrels) -> JudgedSample:
     topic = np.repeat(np.arange(len(prel.qrels.topics)), np.diff(prel.qrels.offsets))
     stratum, n_strata = prel.stratum.astype(np.int64), len(prel.strata)
-    return Sample(
+    return JudgedSample(
         topics=prel.qrels.topics,
         topic=topic,
         grades=prel.qrels.grades,
         stratum=stratum,
         sizes=np.bincount(stratum, minlength=n_strata),
         n_judged=np.bincount(stratum[prel.qrels.grades >= 0], minlength=n_strata),
-        spanning=np.array([name.startswith(SPANNING) for name in prel.strata], bool),
+        spanning=np.array([name.startswith(CROSS_TOPIC_PREFIX) for name in prel.strata], bool),
         names=prel.strata,
         drawn=prel.drawn,
     )
 
 
 def estimate_topics(
-    packed: Packed, sample: Sample, measures: Sequence[Measure], *, level: int = 1
+    packed: PackedRun, sample: JudgedSample, measures: Sequence[Measure], *, level: int = 1
 ) -> Floats:
     """float64 (n_topics, n_measures); 0 for a topic that the run has not or where nothing relevant
     was found."""
@@ -168,30 +172,32 @@ def estimate_topics(
     return values
 
 
-def _precision(packed: Packed, sample: Sample, level: int, cutoff: int) -> Floats:
+def _precision(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Floats:
     chosen = (sample.grades[packed.row] >= level) & (packed.rank <= cutoff)
     return (
-        sums(packed.topic[chosen], sample.weight[packed.row[chosen]], len(sample.topics)) / cutoff
+        sum_by_topic(packed.topic[chosen], sample.weight[packed.row[chosen]], len(sample.topics))
+        / cutoff
     )
 
 
-def _dcg(packed: Packed, sample: Sample, level: int, cutoff: int) -> Floats:
+def _dcg(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Floats:
     chosen = (sample.grades[packed.row] > 0) & (packed.rank <= cutoff)
     row, rank = packed.row[chosen], packed.rank[chosen]
-    return sums(
+    return sum_by_topic(
         packed.topic[chosen],
         sample.grades[row] * sample.weight[row] / np.log2(rank + 1),
         len(sample.topics),
     )
 
 
-def _ndcg(packed: Packed, sample: Sample, level: int, cutoff: int) -> Floats:
-    return ratio(
-        _dcg(packed, sample, level, cutoff), sample.ideal("fractional", cutoff, fractional_ideal)
+def _ndcg(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Floats:
+    return ratio_or_zero(
+        _dcg(packed, sample, level, cutoff),
+        sample.ideal("fractional", cutoff, fractional_ideal_dcg),
     )
 
 
-def fractional_ideal(n_of_grade: Floats, cutoff: int) -> Floats:
+def fractional_ideal_dcg(n_of_grade: Floats, cutoff: int) -> Floats:
     """Discounted gain of the first `cutoff` places filled with the estimated numbers, best grade
     first, places shared (ours).
 
@@ -203,19 +209,19 @@ def fractional_ideal(n_of_grade: Floats, cutoff: int) -> Floats:
     filled, total = np.zeros(len(n_of_grade)), np.zeros(len(n_of_grade))
     for grade in range(n_of_grade.shape[1] - 1, 0, -1):
         end = np.minimum(filled + n_of_grade[:, grade], cutoff)
-        total += grade * (_between(discount, end) - _between(discount, filled))
+        total += grade * (_interpolate(discount, end) - _interpolate(discount, filled))
         filled = end
     return total
 
 
-def _between(cumulated: Floats, place: Floats) -> Floats:
+def _interpolate(cumulated: Floats, place: Floats) -> Floats:
     whole = np.floor(place).astype(np.int64)
     following = np.minimum(whole + 1, len(cumulated) - 1)
     return cumulated[whole] + (place - whole) * (cumulated[following] - cumulated[whole])
 
 
 @dataclass(frozen=True, eq=False)
-class Above:
+class RankedAbove:
     """What stands above each relevant judged document of a run, by stratum of its topic.
 
     hit: int64 (n), place of the document among the packed rows. pooled, judged, relevant: float64
@@ -227,7 +233,9 @@ class Above:
     relevant: Floats
 
 
-def _above(packed: Packed, sample: Sample, level: int, deepest: int | None) -> Above:
+def _count_above(
+    packed: PackedRun, sample: JudgedSample, level: int, deepest: int | None
+) -> RankedAbove:
     number, n_local = sample.local
     grade = sample.grades[packed.row]
     place = np.arange(len(packed.row))
@@ -242,48 +250,56 @@ def _above(packed: Packed, sample: Sample, level: int, deepest: int | None) -> A
     counts = (
         before[:, hit] - before[:, np.minimum(starts[packed.topic[hit]], max(len(place) - 1, 0))]
     )
-    return Above(hit, *counts)
+    return RankedAbove(hit, *counts)
 
 
-def _extended_inferred_ap(packed: Packed, sample: Sample, level: int, cutoff: None) -> Floats:
+def _extended_inferred_ap(
+    packed: PackedRun, sample: JudgedSample, level: int, cutoff: None
+) -> Floats:
     """xinfAP: the expected precision at each relevant document, that of the pairs above it
     estimated stratum by stratum."""
-    above = _above(packed, sample, level, DEEPEST_RANK)
+    above = _count_above(packed, sample, level, MAX_RANK)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     share = (above.relevant + EPSILON) / (above.judged + 3 * EPSILON)
     precision = (1 + (above.pooled * share).sum(axis=1)) / rank
     n_relevant = sample.n_relevant(level)
-    precisions = sums(packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics))
-    return ratio(
-        precisions, np.minimum(n_relevant, DEEPEST_RANK)
+    precisions = sum_by_topic(
+        packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics)
+    )
+    return ratio_or_zero(
+        precisions, np.minimum(n_relevant, MAX_RANK)
     )  # sample_eval: no run can find more than it may return
 
 
-def _expanded_ap(packed: Packed, sample: Sample, level: int, cutoff: None) -> Floats:
+def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: None) -> Floats:
     """HT-AP: sums over pairs of relevant documents, each weighted by the chance that both were
     drawn."""
-    above = _above(packed, sample, level, None)
+    above = _count_above(packed, sample, level, None)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     number, n_local = sample.local
     weights = np.zeros((len(sample.topics), n_local))
-    weights[sample.topic, number] = ratio(sample.sizes, sample.n_judged)[sample.stratum]
+    weights[sample.topic, number] = ratio_or_zero(sample.sizes, sample.n_judged)[sample.stratum]
     together = weights[packed.topic[above.hit]]  # π_i / π_ij = 1 / π_j for another stratum
     own = sample.stratum[row]
-    same = ratio(sample.sizes[own] - 1, sample.n_judged[own] - 1)  # π_i / π_ij within one stratum
+    same = ratio_or_zero(
+        sample.sizes[own] - 1, sample.n_judged[own] - 1
+    )  # π_i / π_ij within one stratum
     together[np.arange(len(row)), number[row]] = same
     relevant_above = (above.relevant * together).sum(axis=1)
-    precisions = sums(
+    precisions = sum_by_topic(
         packed.topic[above.hit],
         sample.weight[row] * (1 + relevant_above) / rank,
         len(sample.topics),
     )
-    return ratio(precisions, sample.n_relevant(level))
+    return ratio_or_zero(precisions, sample.n_relevant(level))
 
 
-def _inferred_ndcg(packed: Packed, sample: Sample, level: int, cutoff: int | None) -> Floats:
+def _inferred_ndcg(
+    packed: PackedRun, sample: JudgedSample, level: int, cutoff: int | None
+) -> Floats:
     """As sample_eval: pooled documents of the run in a stratum times the mean gain of those that
     are judged."""
-    deepest = cutoff or DEEPEST_RANK
+    deepest = cutoff or MAX_RANK
     number, n_local = sample.local
     near = packed.rank <= deepest
     row, rank, topic = packed.row[near], packed.rank[near], packed.topic[near]
@@ -293,14 +309,14 @@ def _inferred_ndcg(packed: Packed, sample: Sample, level: int, cutoff: int | Non
     judged = np.bincount(code[grade >= 0], minlength=n_codes)
     gained = np.bincount(code, weights=np.maximum(grade, 0) / np.log2(rank + 1), minlength=n_codes)
     dcg = (
-        (np.bincount(code, minlength=n_codes) * ratio(gained, judged))
+        (np.bincount(code, minlength=n_codes) * ratio_or_zero(gained, judged))
         .reshape(-1, n_local)
         .sum(axis=1)
     )
-    return ratio(dcg, sample.ideal("stepped", deepest, _stepped_ideal))
+    return ratio_or_zero(dcg, sample.ideal("stepped", deepest, _stepped_ideal_dcg))
 
 
-def _stepped_ideal(n_of_grade: Floats, deepest: int) -> Floats:
+def _stepped_ideal_dcg(n_of_grade: Floats, deepest: int) -> Floats:
     """The ideal of sample_eval: each grade begins at a fractional rank and goes on in whole
     steps."""
     ideal = np.zeros(len(n_of_grade))
@@ -327,7 +343,7 @@ ESTIMATES: dict[str, Callable[..., Floats]] = {
 """(packed run, sample, relevance level, cutoff) -> float64 (n_topics)."""
 
 
-def interval_over_topics(values: Floats, *, alpha: float = 0.05) -> tuple[float, float]:
+def topic_interval(values: Floats, *, alpha: float = 0.05) -> tuple[float, float]:
     """Of the mean, for new topics: mean ± t s/√T. The spread over topics holds the noise of the
     sampling already.
 
@@ -343,7 +359,7 @@ def interval_over_topics(values: Floats, *, alpha: float = 0.05) -> tuple[float,
     return mean - half, mean + half
 
 
-def within_range(
+def clip_to_range(
     measure: Measure, low: float, high: float, *, difference: bool = False
 ) -> tuple[float, float]:
     """The ends cut at what the measure (or a difference of it) can be: from 0 (-1) to 1, DCG
@@ -355,11 +371,11 @@ def within_range(
     return (low, high) if math.isnan(low) else (max(low, least), min(high, most))
 
 
-def why_no_interval(sample: Sample, measure: Measure) -> str | None:
+def no_interval_reason(sample: JudgedSample, measure: Measure) -> str | None:
     """The reason why no interval of this measure is shown, None where one is."""
     if measure.family == "infNDCG":
-        return BIASED
-    fewest = FEWEST_JUDGED.get(measure.family, FEWEST_JUDGED_OTHERS)
+        return BIASED_NOTE
+    fewest = MIN_JUDGED.get(measure.family, MIN_JUDGED_OTHERS)
     if len(sample.topics) < 2:
         return "an interval for new topics needs at least two topics"
     if (reason := sample.why_ungraded) is not None:
@@ -368,7 +384,7 @@ def why_no_interval(sample: Sample, measure: Measure) -> str | None:
         return f"{n:.1f} judged pairs per topic; an interval of {measure} needs {fewest:.0f}"
     if empty := sample.empty_strata():
         return (
-            f"nothing is judged of {counted(len(empty), 'stratum', plural='strata')} "
+            f"nothing is judged of {format_count(len(empty), 'stratum', plural='strata')} "
             f"({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
         )
     return None

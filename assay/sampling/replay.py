@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.evaluation import RecallBase, measure_topics
 from assay.measures.measures import Measure
-from assay.measures.packing import Packed, index_of, pack
+from assay.measures.packing import PackedRun, index_qrels, pack_run
 from assay.pools.depth import PooledPairs
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Errors:
+class AnnotatorErrors:
     """How annotators err: a relevant pair is called relevant with chance `sensitivity`, another one
     not relevant with `specificity`.
 
@@ -53,11 +53,11 @@ class Errors:
         return np.where(said == relevant, grades, np.where(said, level, 0)).astype(np.int32)
 
 
-NO_ERRORS = Errors()
+PERFECT_ANNOTATORS = AnnotatorErrors()
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class JudgedPool:
     """A pool that is judged as a whole, with its runs.
 
     pool: by topic and document. grades: int32 (n_pairs). offsets: int64 (n_topics + 1), rows of
@@ -67,7 +67,7 @@ class World:
     pool: PooledPairs
     grades: NDArray[np.int32]
     offsets: Ints
-    packed: list[Packed]
+    packed: list[PackedRun]
     service: Ints
     level: int
 
@@ -94,9 +94,9 @@ class World:
     def topic(self) -> Ints:
         return np.repeat(np.arange(self.n_topics), np.diff(self.offsets))
 
-    def of_topics(self, chosen: Ints) -> World:
+    def of_topics(self, chosen: Ints) -> JudgedPool:
         """These topics, as often as they are named."""
-        rows = _slices(self.offsets[chosen], self.offsets[chosen + 1])
+        rows = _concatenate_ranges(self.offsets[chosen], self.offsets[chosen + 1])
         sizes = np.diff(self.offsets)[chosen]
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         topic = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes)
@@ -106,26 +106,26 @@ class World:
             topic=topic,
         )
         shift = offsets[:-1] - self.offsets[chosen]
-        packed = [_packed_of_topics(one, chosen, shift) for one in self.packed]
+        packed = [_select_packed_topics(one, chosen, shift) for one in self.packed]
         place = np.empty(len(self), np.int64)
         place[self.service] = np.arange(len(self))
-        return World(
+        return JudgedPool(
             pool, self.grades[rows], offsets, packed, np.lexsort((topic, place[rows])), self.level
         )
 
 
-def _slices(begins: Ints, ends: Ints) -> Ints:
+def _concatenate_ranges(begins: Ints, ends: Ints) -> Ints:
     """int64: begins[0], begins[0] + 1, ... ends[0] - 1, begins[1], ..."""
     sizes = ends - begins
     starts = np.concatenate(([0], np.cumsum(sizes)))
     return np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])
 
 
-def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
+def _select_packed_topics(packed: PackedRun, chosen: Ints, shift: Ints) -> PackedRun:
     bounds = np.searchsorted(packed.topic, np.arange(len(packed.has_topic) + 1))
-    hits = _slices(bounds[chosen], bounds[chosen + 1])
+    hits = _concatenate_ranges(bounds[chosen], bounds[chosen + 1])
     topic = np.repeat(np.arange(len(chosen)), (bounds[chosen + 1] - bounds[chosen]))
-    return Packed(
+    return PackedRun(
         packed.tag,
         topic,
         packed.rank[hits],
@@ -136,9 +136,9 @@ def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
     )
 
 
-def world_of(
+def make_judged_pool(
     pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int
-) -> World:
+) -> JudgedPool:
     """pool: every pair judged, rows in the order of judging level by level. runs: those of the
     pool, in the order of its tags."""
     rows = np.lexsort((pool.documents, pool.topic))
@@ -147,13 +147,15 @@ def world_of(
         ([0], np.cumsum(np.bincount(arranged.topic, minlength=len(pool.topics))))
     ).astype(np.int64)
     own = grades[rows].astype(np.int32)
-    index = index_of(QrelsColumns("pool", pool.topics, offsets, arranged.documents, own))
+    index = index_qrels(QrelsColumns("pool", pool.topics, offsets, arranged.documents, own))
     service = np.empty(len(rows), np.int64)
     service[rows] = np.arange(len(rows))
-    return World(arranged, own, offsets, [pack(run, index) for run in runs], service, level)
+    return JudgedPool(
+        arranged, own, offsets, [pack_run(run, index) for run in runs], service, level
+    )
 
 
-def part_of(world: World, topics: Ints, runs: Ints) -> World:
+def select_part(world: JudgedPool, topics: Ints, runs: Ints) -> JudgedPool:
     """Some topics and runs: the pool is what these runs give, ranked by them alone. topics, runs:
     ascending indices."""
     ranks = world.pool.ranks[:, runs]
@@ -178,7 +180,7 @@ def part_of(world: World, topics: Ints, runs: Ints) -> World:
         one = world.packed[k]
         own = kept[one.row]
         packed.append(
-            Packed(
+            PackedRun(
                 one.tag,
                 place[one.topic[own]],
                 one.rank[own],
@@ -193,4 +195,4 @@ def part_of(world: World, topics: Ints, runs: Ints) -> World:
     offsets = np.concatenate(
         ([0], np.cumsum(np.bincount(pool.topic, minlength=len(topics))))
     ).astype(np.int64)
-    return World(pool, world.grades[kept], offsets, packed, service, world.level)
+    return JudgedPool(pool, world.grades[kept], offsets, packed, service, world.level)

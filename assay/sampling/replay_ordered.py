@@ -20,24 +20,24 @@ from numpy.typing import NDArray
 
 from assay.comparison.rankings import tau_b
 from assay.measures.measures import Measure
-from assay.pools.batches import AUDIT, SIZE, Goal, OrderedPool
-from assay.pools.rank_model import rank_features_of
-from assay.sampling.replay import NO_ERRORS, Errors, World
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal, OrderedPool
+from assay.pools.rank_model import make_pool_features
+from assay.sampling.replay import PERFECT_ANNOTATORS, AnnotatorErrors, JudgedPool
 from assay.sampling.stopping import (
-    BEST,
-    Order,
-    completed_scores,
-    decided,
-    may_stop,
-    relevant_left,
-    tops_of,
-    why_no_look,
+    N_BEST,
+    PairOrder,
+    can_stop,
+    decide_pairs,
+    estimate_remaining_relevant,
+    make_top_k_matrix,
+    no_check_reason,
+    simulate_scores,
 )
 
 Floats = NDArray[np.float64]
 
-LEVEL = "level"
-GOALS = {"relevant": Goal.RELEVANT, "equal": Goal.EQUAL}
+LEVEL_ORDER = "level"
+GOALS = {"relevant": BatchGoal.RELEVANT, "equal": BatchGoal.EQUAL}
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class OrderedReplay:
     order: str
     budgets: Sequence[float]
     measures: Sequence[Measure]
-    errors: Errors = NO_ERRORS
-    batch: int = SIZE
-    audit: float = AUDIT
+    errors: AnnotatorErrors = PERFECT_ANNOTATORS
+    batch: int = DEFAULT_SIZE
+    audit: float = DEFAULT_AUDIT
 
 
-class Look(NamedTuple):
+class InterimResult(NamedTuple):
     """judged: pairs. recall: share of the relevant that were handed out. tau, rmse: {measure: of
     the runs' means, unjudged as not relevant, to those of the whole pool}. upper_left: of the
     relevant, at most, by the audit pairs of the last finished batch (NaN without); left: the
@@ -75,13 +75,13 @@ class ReplayedBatch(NamedTuple):
     n_left: int
 
 
-def served(
-    world: World, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
+def iterate_batches(
+    world: JudgedPool, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
 ) -> Iterator[ReplayedBatch]:
     """Batches until the pool is judged. seen: int32 (n_pairs), what annotators would say of each
     pair, known to the order once served."""
     n = len(world)
-    if plan.order == LEVEL:
+    if plan.order == LEVEL_ORDER:
         for begin in range(0, n, plan.batch):
             rows = world.service[begin : begin + plan.batch]
             yield ReplayedBatch(rows, np.zeros(len(rows), bool), n - begin)
@@ -103,22 +103,22 @@ def served(
         stage += 1
 
 
-def replayed(world: World, plan: OrderedReplay, seed: int) -> list[Look]:
+def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
     """What each budget has brought."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     whole = world.scores(world.grades, plan.measures).mean(axis=1)
     known = np.full(len(world), -1, np.int32)
     wanted = [round(budget * len(world)) for budget in plan.budgets]
-    looks: list[Look] = []
+    looks: list[InterimResult] = []
     n_handed, audited = 0, NO_AUDIT
-    for batch in served(world, plan, seen, seed):
+    for batch in iterate_batches(world, plan, seen, seed):
         while len(looks) < len(wanted) and wanted[len(looks)] <= n_handed + len(batch.rows):
             rows = batch.rows[: wanted[len(looks)] - n_handed]
             until = known.copy()
             until[rows] = seen[rows]
             n_relevant = int((seen[rows] >= world.level).sum())
             looks.append(
-                _look(
+                _interim_result(
                     world,
                     plan,
                     whole,
@@ -150,13 +150,13 @@ class ReplayedAudit(NamedTuple):
 NO_AUDIT = ReplayedAudit(0, 0, 0, 0)
 
 
-def _look(
-    world: World,
+def _interim_result(
+    world: JudgedPool,
     plan: OrderedReplay,
     whole: Floats,
     known: NDArray[np.int32],
     audited: ReplayedAudit,
-) -> Look:
+) -> InterimResult:
     handed, relevant = known >= 0, world.grades >= world.level
     means = world.scores(known, plan.measures).mean(axis=1)
     tau = {str(m): tau_b(whole[:, k], means[:, k]) for k, m in enumerate(plan.measures)}
@@ -165,11 +165,11 @@ def _look(
         for k, m in enumerate(plan.measures)
     }
     upper = (
-        relevant_left(*audited[:3], found_since=audited.found_since).upper
+        estimate_remaining_relevant(*audited[:3], found_since=audited.found_since).upper
         if audited.n
         else math.nan
     )
-    return Look(
+    return InterimResult(
         int(handed.sum()),
         float((handed & relevant).sum() / max(relevant.sum(), 1)),
         tau,
@@ -191,37 +191,37 @@ class OrderedStop(NamedTuple):
     wrong: int
 
 
-def stopped(world: World, plan: OrderedReplay, seed: int) -> OrderedStop:
+def replay_until_stop(world: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
     """The first of the looks (at the plan's budgets) at which every pair of the best five is
     decided or equal."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
-    features, tops = rank_features_of(world.pool), tops_of(world.pool)
+    features, tops = make_pool_features(world.pool), make_top_k_matrix(world.pool)
     truth = tops.ndcg(world.grades[:, None].astype(np.float64))[:, 0]
     order = np.concatenate(
         [
             batch.rows
-            for batch in _until(
-                served(world, plan, seen, seed), round(max(plan.budgets) * len(world))
+            for batch in _take_batches(
+                iterate_batches(world, plan, seen, seed), round(max(plan.budgets) * len(world))
             )
         ]
     )
     for number, budget in enumerate(plan.budgets):
         rows = order[: round(budget * len(world))]
-        if why_no_look(len(rows), len(world), world.n_topics) is not None:
+        if no_check_reason(len(rows), len(world), world.n_topics) is not None:
             continue
         known = np.full(len(world), -1, np.int32)
         known[rows] = seen[rows]
-        completed = completed_scores(
+        completed = simulate_scores(
             features, tops, known, level=world.level, rng=np.random.default_rng([seed, 2, number])
         )
-        if completed is None or not may_stop(decisions := decided(completed, world.tags)):
+        if completed is None or not can_stop(decisions := decide_pairs(completed, world.tags)):
             continue
         place = {tag: k for k, tag in enumerate(world.tags)}
         wrong = 0
         for decision in decisions:
             difference = truth[place[decision.a]] - truth[place[decision.b]]
             wrong += (
-                difference < -0.01 if decision.order is Order.BEFORE else abs(difference) > 0.02
+                difference < -0.01 if decision.order is PairOrder.BEFORE else abs(difference) > 0.02
             )
         first = place[decisions[0].a]
         return OrderedStop(
@@ -231,10 +231,10 @@ def stopped(world: World, plan: OrderedReplay, seed: int) -> OrderedStop:
             len(decisions),
             int(wrong),
         )
-    return OrderedStop(1.0, True, 0.0, BEST * (BEST - 1) // 2, 0)
+    return OrderedStop(1.0, True, 0.0, N_BEST * (N_BEST - 1) // 2, 0)
 
 
-def _until(batches: Iterator[ReplayedBatch], n: int) -> Iterator[ReplayedBatch]:
+def _take_batches(batches: Iterator[ReplayedBatch], n: int) -> Iterator[ReplayedBatch]:
     done = 0
     for batch in batches:
         yield batch

@@ -16,22 +16,44 @@ import scipy
 from numpy.typing import NDArray
 
 from assay.comparison.rankings import tau_b
-from assay.measures.evaluation import sums
+from assay.measures.evaluation import sum_by_topic
 from assay.measures.measures import Measure, parse_measures
-from assay.measures.packing import Packed
-from assay.pools.stages import STRATA
-from assay.pools.strata import Strata, allocation, drawn, finishing, shuffled, spreads_of
-from assay.sampling.correction import Targets, rank_features, ranking_by_runs, weights_of_run
-from assay.sampling.estimates import Sample, estimate_topics, fractional_ideal, interval_over_topics
-from assay.sampling.replay import NO_ERRORS, Errors, World
-from assay.sampling.stopping import SHARE_OF_SPREAD, SampledComparison, judging_left, why_no_look
+from assay.measures.packing import PackedRun
+from assay.pools.stages import STRATA_MAKERS
+from assay.pools.strata import (
+    Strata,
+    allocate_sample,
+    rate_spreads,
+    sampled_mask,
+    shuffle_strata,
+    take_small_strata_whole,
+)
+from assay.sampling.correction import (
+    EstimationTargets,
+    compute_run_weights,
+    make_regression_features,
+    summarise_run_ranks,
+)
+from assay.sampling.estimates import (
+    JudgedSample,
+    estimate_topics,
+    fractional_ideal_dcg,
+    topic_interval,
+)
+from assay.sampling.replay import PERFECT_ANNOTATORS, AnnotatorErrors, JudgedPool
+from assay.sampling.stopping import (
+    SHARE_OF_SPREAD,
+    SampledComparison,
+    compare_sampled_systems,
+    no_check_reason,
+)
 
 Floats = NDArray[np.float64]
 
-WHOLE = {"HT-nDCG": "nDCG", "HT-P": "P", "xinfAP": "AP", "HT-AP": "AP"}
+WHOLE_MEASURES = {"HT-nDCG": "nDCG", "HT-P": "P", "xinfAP": "AP", "HT-AP": "AP"}
 """The measure that each estimate is of."""
-MOST_PAIRS = 300
-A_FIFTH = 1 - math.sqrt(1 - SHARE_OF_SPREAD)
+MAX_PAIRS = 300
+VARIANCE_SHARE = 1 - math.sqrt(1 - SHARE_OF_SPREAD)
 
 
 @dataclass(frozen=True)
@@ -41,12 +63,13 @@ class SampledReplay:
     budgets: Sequence[float]
     strata: str
     measures: Sequence[Measure]
-    errors: Errors = NO_ERRORS
+    errors: AnnotatorErrors = PERFECT_ANNOTATORS
 
 
-def whole_measures(measures: Sequence[Measure]) -> list[Measure]:
+def corresponding_measures(measures: Sequence[Measure]) -> list[Measure]:
     return [
-        parse_measures(WHOLE[m.family] + (f"@{m.cutoff}" if m.cutoff else ""))[0] for m in measures
+        parse_measures(WHOLE_MEASURES[m.family] + (f"@{m.cutoff}" if m.cutoff else ""))[0]
+        for m in measures
     ]
 
 
@@ -54,20 +77,22 @@ def whole_measures(measures: Sequence[Measure]) -> list[Measure]:
 class ReplayDraw:
     """A world's strata and shuffle, of which each budget takes prefixes."""
 
-    world: World
+    world: JudgedPool
     strata: Strata
     place: NDArray[np.int64]
     seen: NDArray[np.int32]
 
-    def sample(self, budget: float, *, finish: bool = False) -> Sample:
-        counts = allocation(
-            self.strata.sizes, spreads_of(self.strata.rates), round(budget * len(self.world))
+    def sample(self, budget: float, *, finish: bool = False) -> JudgedSample:
+        counts = allocate_sample(
+            self.strata.sizes, rate_spreads(self.strata.rates), round(budget * len(self.world))
         )
         if finish:
-            counts = finishing(self.strata.sizes, counts)
-        grades = np.where(drawn(self.strata, self.place, counts), self.seen, -1).astype(np.int32)
+            counts = take_small_strata_whole(self.strata.sizes, counts)
+        grades = np.where(sampled_mask(self.strata, self.place, counts), self.seen, -1).astype(
+            np.int32
+        )
         names = self.strata.names
-        return Sample(
+        return JudgedSample(
             self.world.pool.topics,
             self.world.topic,
             grades,
@@ -79,20 +104,20 @@ class ReplayDraw:
         )
 
 
-def draw_of(world: World, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
-    strata = STRATA[plan.strata](world.pool)
-    place = shuffled(strata, rng, world.pool.documents, world.pool.topic)
+def make_draw(world: JudgedPool, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
+    strata = STRATA_MAKERS[plan.strata](world.pool)
+    place = shuffle_strata(strata, rng, world.pool.documents, world.pool.topic)
     return ReplayDraw(world, strata, place, plan.errors.judged(world.grades, world.level, rng))
 
 
-def pairs_of_systems(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def choose_system_pairs(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """int64 (2, n_pairs): all pairs, or 300 of them by chance."""
     first, second = np.triu_indices(n, 1)
-    kept = np.sort(rng.permutation(len(first))[:MOST_PAIRS])
+    kept = np.sort(rng.permutation(len(first))[:MAX_PAIRS])
     return np.stack([first[kept], second[kept]])
 
 
-class Found(NamedTuple):
+class SimulationResult(NamedTuple):
     """Of one simulation, budget and measure. bias: mean over the runs of the estimate less the same
     topics wholly judged. covered, half: shares and half-widths of the intervals of differences,
     means over pairs of systems. tau: to the truth. judged: pairs, which are more than the budget's
@@ -105,19 +130,19 @@ class Found(NamedTuple):
     judged: int
 
 
-def simulated(
-    world: World, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]
-) -> dict[tuple[str, str], Found]:
+def simulate_sample(
+    world: JudgedPool, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]
+) -> dict[tuple[str, str], SimulationResult]:
     """{(budget or "1", measure): Found}; a naive measure counts what was not drawn as not
     relevant."""
     rng = np.random.default_rng(list(seed))
-    measures = whole_measures(plan.measures)
+    measures = corresponding_measures(plan.measures)
     truth = world.scores(world.grades, measures).mean(axis=1)
     again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
-    draw = draw_of(again, plan, rng)
+    draw = make_draw(again, plan, rng)
     whole = again.scores(again.grades, measures)
     results = {
-        ("1", str(m)): _found(whole[:, :, k], whole[:, :, k], truth[:, k], pairs, len(again))
+        ("1", str(m)): _make_result(whole[:, :, k], whole[:, :, k], truth[:, k], pairs, len(again))
         for k, m in enumerate(measures)
     }
     for budget in plan.budgets:
@@ -130,18 +155,18 @@ def simulated(
             ]
         )
         for k, (estimate, measure) in enumerate(zip(plan.measures, measures, strict=True)):
-            results[str(budget), str(estimate)] = _found(
+            results[str(budget), str(estimate)] = _make_result(
                 values[:, :, k], whole[:, :, k], truth[:, k], pairs, judged
             )
-            results[str(budget), str(measure)] = _found(
+            results[str(budget), str(measure)] = _make_result(
                 naive[:, :, k], whole[:, :, k], truth[:, k], pairs, judged
             )
     return results
 
 
-def _found(
+def _make_result(
     values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64], judged: int
-) -> Found:
+) -> SimulationResult:
     """values, whole: float64 (n_runs, n_topics). truth: float64 (n_runs)."""
     n_topics = values.shape[1]
     difference = values[pairs[0]] - values[pairs[1]]
@@ -152,7 +177,7 @@ def _found(
     )
     off = np.abs(difference.mean(axis=1) - (truth[pairs[0]] - truth[pairs[1]]))
     means = values.mean(axis=1)
-    return Found(
+    return SimulationResult(
         float((means - whole.mean(axis=1)).mean()),
         float((off <= half + 1e-12).mean()),
         float(half.mean()),
@@ -186,35 +211,35 @@ class SampledStop(NamedTuple):
     narrowed: int
 
 
-def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
+def replay_until_stop(world: JudgedPool, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
     """The variance rule at each budget of the plan; DCG@10 in nDCG's range, helped by the
     regression on ranks."""
     rng = np.random.default_rng(list(seed))
     again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
-    draw = draw_of(again, plan, rng)
-    sure = _dcg_of(world)
-    own = _dcg_of(again)
-    ideal = float(fractional_ideal(_n_of_grade(again), 10).mean())
+    draw = make_draw(again, plan, rng)
+    sure = _mean_dcg(world)
+    own = _mean_dcg(again)
+    ideal = float(fractional_ideal_dcg(_count_grades(again), 10).mean())
     place = {tag: k for k, tag in enumerate(world.tags)}
-    result: tuple[float, list, StopSeen] | None = None
+    result: tuple[float, list, StopOutcome] | None = None
     at_end: list = []
     for budget in [*plan.budgets, 1.0]:
         sample = draw.sample(budget, finish=True)
         n_judged = int(sample.n_judged.sum())
         if result is not None and budget < 1:
             continue
-        if budget < 1 and why_no_look(n_judged, len(again), again.n_topics) is not None:
+        if budget < 1 and no_check_reason(n_judged, len(again), again.n_topics) is not None:
             continue
-        comparisons, scale = _comparisons(again, sample, int(rng.integers(2**31)))
+        comparisons, scale = _compare_best(again, sample, int(rng.integers(2**31)))
         if result is None and comparisons and all(comparison.done for comparison in comparisons):
             result = (
                 n_judged / len(again),
-                _against(comparisons, scale, sure, place),
-                seen_of(comparisons, scale, again),
+                _compare_with_truth(comparisons, scale, sure, place),
+                evaluate_stop(comparisons, scale, again),
             )
-        at_end = _against(comparisons, scale, sure, place)
+        at_end = _compare_with_truth(comparisons, scale, sure, place)
         if result is None and budget >= 1:
-            result = 1.0, at_end, seen_of(comparisons, scale, again)
+            result = 1.0, at_end, evaluate_stop(comparisons, scale, again)
     assert result is not None
     share, rows, seen = result
     best = place[rows[0][0]]
@@ -232,7 +257,7 @@ def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledSt
     )
 
 
-class StopSeen(NamedTuple):
+class StopOutcome(NamedTuple):
     """As in `SampledStop`."""
 
     significant_whole: int
@@ -241,40 +266,48 @@ class StopSeen(NamedTuple):
     narrowed: int
 
 
-def seen_of(comparisons: Sequence[SampledComparison], scale: float, world: World) -> StopSeen:
+def evaluate_stop(
+    comparisons: Sequence[SampledComparison], scale: float, world: JudgedPool
+) -> StopOutcome:
     """What full judging of the same topics shows of these comparisons. scale: the mean ideal by
     which their DCG is divided."""
     of_run = dict(zip(world.tags, world.packed, strict=True))
     significant, seen, narrowed = [], [], []
     for one in comparisons:
-        difference = _dcg_of_topics(world, of_run[one.best]) - _dcg_of_topics(
-            world, of_run[one.other]
-        )
-        low, high = interval_over_topics(difference / scale)
+        difference = _topic_dcg(world, of_run[one.best]) - _topic_dcg(world, of_run[one.other])
+        low, high = topic_interval(difference / scale)
         whole = low > 0 or high < 0
         significant.append(whole)
         seen.append(whole and abs(one.difference) > one.half)
         if one.narrows_little and one.judging > 0:
-            narrowed.append((high - low) / 2 < (1 - A_FIFTH) * one.half)
-    return StopSeen(sum(significant), sum(seen), len(narrowed), sum(narrowed))
+            narrowed.append((high - low) / 2 < (1 - VARIANCE_SHARE) * one.half)
+    return StopOutcome(sum(significant), sum(seen), len(narrowed), sum(narrowed))
 
 
-def _comparisons(world: World, sample: Sample, seed: int) -> tuple[list[SampledComparison], float]:
-    ideal = float(fractional_ideal(sample.n_of_grade(), 10).mean()) or 1.0
+def _compare_best(
+    world: JudgedPool, sample: JudgedSample, seed: int
+) -> tuple[list[SampledComparison], float]:
+    ideal = float(fractional_ideal_dcg(sample.n_of_grade(), 10).mean()) or 1.0
     weights = (
         np.column_stack(
-            [weights_of_run(packed, sample, cutoff=10, discounted=True) for packed in world.packed]
+            [
+                compute_run_weights(packed, sample, cutoff=10, discounted=True)
+                for packed in world.packed
+            ]
         )
         / ideal
     )
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-    features = rank_features(ranking_by_runs(world.packed, len(world)))
-    return judging_left(
-        Targets(sample, weights, labels, np.zeros(len(labels))), features, world.tags, seed
+    features = make_regression_features(summarise_run_ranks(world.packed, len(world)))
+    return compare_sampled_systems(
+        EstimationTargets(sample, weights, labels, np.zeros(len(labels))),
+        features,
+        world.tags,
+        seed,
     ), ideal
 
 
-def _against(
+def _compare_with_truth(
     comparisons: list, scale: float, truth: Floats, place: dict[str, int]
 ) -> list[tuple[str, bool, bool, bool]]:
     """(best, covered, significant, significant with the wrong sign) of each comparison."""
@@ -289,19 +322,19 @@ def _against(
     return rows
 
 
-def _dcg_of(world: World) -> Floats:
+def _mean_dcg(world: JudgedPool) -> Floats:
     """float64 (n_runs): mean DCG@10 with everything judged."""
-    return np.array([_dcg_of_topics(world, one).mean() for one in world.packed])
+    return np.array([_topic_dcg(world, one).mean() for one in world.packed])
 
 
-def _dcg_of_topics(world: World, run: Packed) -> Floats:
+def _topic_dcg(world: JudgedPool, run: PackedRun) -> Floats:
     """float64 (n_topics): DCG@10 with everything judged."""
-    return sums(
+    return sum_by_topic(
         run.topic, world.grades[run.row] * (run.rank <= 10) / np.log2(run.rank + 1), world.n_topics
     )
 
 
-def _n_of_grade(world: World) -> Floats:
+def _count_grades(world: JudgedPool) -> Floats:
     highest = int(world.grades.max(initial=0))
     counts = np.bincount(
         world.topic * (highest + 1) + world.grades, minlength=world.n_topics * (highest + 1)

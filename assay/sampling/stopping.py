@@ -25,37 +25,43 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.counts import counted
-from assay.labels.intervals import share_bound
+from assay.counts import format_count
+from assay.labels.intervals import share_upper_bound
 from assay.pools.depth import PooledPairs
-from assay.pools.rank_model import RankFeatures, fitted, judged_by_topic, scores, sigmoid
+from assay.pools.rank_model import (
+    RankFeatures,
+    count_judged_by_topic,
+    fit_rank_model,
+    score_pairs,
+    sigmoid,
+)
 from assay.sampling.correction import (
-    FEWEST_JUDGED,
+    MIN_JUDGED,
     CorrectedEstimate,
-    Targets,
+    EstimationTargets,
     anticipated_variance,
-    cross_fitted,
+    cross_fit_estimates,
 )
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BEST = 5
-COMPLETIONS = 40
-REFITS = 4
-FLIP = 0.05
-TIE = 0.01
-TIE_CHANCE = 0.95
-LOOKS = 10
+N_BEST = 5
+N_COMPLETIONS = 40
+N_REFITS = 4
+MAX_FLIP_SHARE = 0.05
+TIE_WIDTH = 0.01
+MIN_TIE_SHARE = 0.95
+N_INTERIM_CHECKS = 10
 """Looks at a pool, one at each tenth: who asks more often stops too early."""
-FEWEST_PER_TOPIC = 10.0
-FEWEST_TOPICS = 10
-MOST_BEFORE_ADVICE = 0.9
+MIN_PER_TOPIC = 10.0
+MIN_TOPICS = 10
+MAX_BEFORE_ADVICE = 0.9
 """Share of the pool beyond which advice would come too late to save anything."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tops:
+class TopKMatrix:
     """discount: float64 sparse (n_runs, n_pairs), 1 / log2(rank + 1) of the pairs among a run's
     first `cutoff`. topic: int64 (n_pairs)."""
 
@@ -84,10 +90,10 @@ class Tops:
         return ideal
 
 
-def tops_of(pool: PooledPairs, *, cutoff: int = 10) -> Tops:
+def make_top_k_matrix(pool: PooledPairs, *, cutoff: int = 10) -> TopKMatrix:
     row, run = np.nonzero((pool.ranks > 0) & (pool.ranks <= cutoff))
     gain = 1 / np.log2(pool.ranks[row, run].astype(np.float64) + 1)
-    return Tops(
+    return TopKMatrix(
         scipy.sparse.csr_matrix((gain, (run, row)), shape=(len(pool.tags), len(pool))),
         pool.topic.astype(np.int64),
         len(pool.topics),
@@ -95,44 +101,46 @@ def tops_of(pool: PooledPairs, *, cutoff: int = 10) -> Tops:
     )
 
 
-def why_never(n_pairs: int, n_topics: int) -> str | None:
+def never_advised_reason(n_pairs: int, n_topics: int) -> str | None:
     """Why advice on a pool of this size is of no use however much is judged, None where it may be
     of some."""
-    if n_topics < FEWEST_TOPICS:
-        return f"{counted(n_topics, 'topic')}; no advice is given for fewer than {FEWEST_TOPICS}"
-    if FEWEST_PER_TOPIC * n_topics > MOST_BEFORE_ADVICE * n_pairs:
+    if n_topics < MIN_TOPICS:
+        return f"{format_count(n_topics, 'topic')}; no advice is given for fewer than {MIN_TOPICS}"
+    if MIN_PER_TOPIC * n_topics > MAX_BEFORE_ADVICE * n_pairs:
         return (
             f"the pool has {n_pairs / n_topics:.1f} pairs per topic, and advice begins when "
-            f"{FEWEST_PER_TOPIC:.0f} are judged"
+            f"{MIN_PER_TOPIC:.0f} are judged"
         )
     return None
 
 
-def why_no_look(
+def no_check_reason(
     n_judged: int, n_pairs: int, n_topics: int, *, last: int | None = None
 ) -> str | None:
     """Why the pool should not be asked now, None where it may be. last: pairs judged at the look
     before."""
-    if n_topics < FEWEST_TOPICS:
-        return f"{counted(n_topics, 'topic')}; no advice is given for fewer than {FEWEST_TOPICS}"
-    if n_judged < FEWEST_PER_TOPIC * n_topics:
-        return f"{n_judged / n_topics:.1f} judged pairs a topic; advice begins at {FEWEST_PER_TOPIC:.0f}"
-    if last is not None and n_judged - last < n_pairs // LOOKS and n_judged < n_pairs:
+    if n_topics < MIN_TOPICS:
+        return f"{format_count(n_topics, 'topic')}; no advice is given for fewer than {MIN_TOPICS}"
+    if n_judged < MIN_PER_TOPIC * n_topics:
+        return (
+            f"{n_judged / n_topics:.1f} judged pairs a topic; advice begins at {MIN_PER_TOPIC:.0f}"
+        )
+    if last is not None and n_judged - last < n_pairs // N_INTERIM_CHECKS and n_judged < n_pairs:
         return (
             f"the last look was at {last} judged pairs; the next is after another tenth of the "
-            f"pool, at {last + n_pairs // LOOKS}"
+            f"pool, at {last + n_pairs // N_INTERIM_CHECKS}"
         )
     return None
 
 
-def completed_scores(
+def simulate_scores(
     features: RankFeatures,
-    tops: Tops,
+    tops: TopKMatrix,
     grades: NDArray[np.integer],
     *,
     level: int,
     rng: np.random.Generator,
-    n: int = COMPLETIONS,
+    n: int = N_COMPLETIONS,
 ) -> Floats | None:
     """nDCG of every run with what is unjudged drawn from the rank model. None while one class only
     has been judged.
@@ -147,15 +155,15 @@ def completed_scores(
     of_relevant, of_others = own[own >= level], own[(own >= 0) & (own < level)]
     if not len(of_relevant) or not len(of_others):
         return None
-    relevant, judged = judged_by_topic(features, labels)
+    relevant, judged = count_judged_by_topic(features, labels)
     rate = relevant.sum() / judged.sum()
     fit = None
     for k in range(n):
-        if k % max(n // REFITS, 1) == 0:
+        if k % max(n // N_REFITS, 1) == 0:
             weights = np.bincount(
                 rng.integers(0, features.n_topics, features.n_topics), minlength=features.n_topics
             ).astype(np.float64)
-            fit = fitted(features, labels, weights=weights, start=fit) or fit
+            fit = fit_rank_model(features, labels, weights=weights, start=fit) or fit
         if fit is None:
             return None
         drawn_rate = np.clip(
@@ -163,9 +171,9 @@ def completed_scores(
             1e-6,
             1 - 1e-6,
         )
-        chance = sigmoid(scores(features, labels, fit, odds=np.log(drawn_rate / (1 - drawn_rate))))[
-            open_
-        ]
+        chance = sigmoid(
+            score_pairs(features, labels, fit, odds=np.log(drawn_rate / (1 - drawn_rate)))
+        )[open_]
         is_relevant = rng.random(len(open_)) < chance
         filled[open_, k] = np.where(
             is_relevant, rng.choice(of_relevant, len(open_)), rng.choice(of_others, len(open_))
@@ -175,24 +183,26 @@ def completed_scores(
     return tops.ndcg(back)
 
 
-class Order(StrEnum):
+class PairOrder(StrEnum):
     BEFORE = "before"
     EQUAL = "equal"
     OPEN = "open"
 
 
-class Decision(NamedTuple):
+class PairDecision(NamedTuple):
     """a is the better of both in the mean of the completions; flip: share of them with b ahead;
     equal: share within .01."""
 
     a: str
     b: str
-    order: Order
+    order: PairOrder
     flip: float
     equal: float
 
 
-def decided(completed: Floats, tags: Sequence[str], *, best: int = BEST) -> list[Decision]:
+def decide_pairs(
+    completed: Floats, tags: Sequence[str], *, best: int = N_BEST
+) -> list[PairDecision]:
     """Rule R2 over every pair of the best systems: decided (flips in under 5 %), equal within .01
     (in 95 % or more), or open.
 
@@ -205,23 +215,29 @@ def decided(completed: Floats, tags: Sequence[str], *, best: int = BEST) -> list
         difference = completed[a] - completed[b]
         flip, equal = (
             float((difference < 0).mean()),
-            float((np.abs(difference) <= TIE + 1e-12).mean()),
+            float((np.abs(difference) <= TIE_WIDTH + 1e-12).mean()),
         )
-        order = Order.EQUAL if equal >= TIE_CHANCE else Order.BEFORE if flip < FLIP else Order.OPEN
-        decisions.append(Decision(tags[a], tags[b], order, flip, equal))
+        order = (
+            PairOrder.EQUAL
+            if equal >= MIN_TIE_SHARE
+            else PairOrder.BEFORE
+            if flip < MAX_FLIP_SHARE
+            else PairOrder.OPEN
+        )
+        decisions.append(PairDecision(tags[a], tags[b], order, flip, equal))
     return decisions
 
 
-def may_stop(decisions: Sequence[Decision]) -> bool:
-    return bool(decisions) and all(decision.order is not Order.OPEN for decision in decisions)
+def can_stop(decisions: Sequence[PairDecision]) -> bool:
+    return bool(decisions) and all(decision.order is not PairOrder.OPEN for decision in decisions)
 
 
 SHARE_OF_SPREAD = 0.35
 """Judging's part of the variance of a difference below which judging the rest shortens its interval
 by less than a fifth: 1 - √.65."""
-NEGLIGIBLE = 0.02
+NEGLIGIBLE_DIFFERENCE = 0.02
 """Half-width of what judging may still change, in nDCG, below which judging on is not advised."""
-ONE_SIDED = 1.645
+ONE_SIDED_Z = 1.645
 """Standard normal quantile of .95."""
 
 
@@ -251,7 +267,7 @@ class SampledComparison(NamedTuple):
         if self.topics <= 0:
             return 0.0 if self.judging == 0 else 1.0
         share = min(self.judging / self.topics, 1.0)
-        return min(share + 2 * ONE_SIDED * math.sqrt(share * (1 - share) / self.n_topics), 1.0)
+        return min(share + 2 * ONE_SIDED_Z * math.sqrt(share * (1 - share) / self.n_topics), 1.0)
 
     @property
     def equal_so_far(self) -> bool:
@@ -262,22 +278,27 @@ class SampledComparison(NamedTuple):
         """v_j / v_t is at most .35 by its bound, or 1.96 √v_j <= .02."""
         if self.why is not None or self.equal_so_far:
             return self.why is None and self.judging == 0
-        return self.narrows_little or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE
+        return self.narrows_little or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE_DIFFERENCE
 
     @property
     def narrows_little(self) -> bool:
         return self.share_at_most <= SHARE_OF_SPREAD
 
 
-def judging_left(
-    targets: Targets, features: Floats, tags: Sequence[str], seed: int, *, best: int = BEST
+def compare_sampled_systems(
+    targets: EstimationTargets,
+    features: Floats,
+    tags: Sequence[str],
+    seed: int,
+    *,
+    best: int = N_BEST,
 ) -> list[SampledComparison]:
     """The variance rule of sampled pools: the best system against the next four. May stop when each
     comparison is done.
 
     targets: of each run, the mean of DCG in nDCG's range (weights divided by the mean ideal).
     features: of the regression that helps (`rank_features`)."""
-    alone = cross_fitted(targets, features, np.random.default_rng(seed))
+    alone = cross_fit_estimates(targets, features, np.random.default_rng(seed))
     order = sorted(
         range(len(tags)),
         key=lambda k: (-round(float(alone.values[k]), 10), tags[k].encode("utf-8")),
@@ -285,14 +306,14 @@ def judging_left(
     if len(order) < 2:
         return []
     weights = targets.weights[:, order[:1]] - targets.weights[:, order[1:]]
-    estimate = cross_fitted(
-        Targets(targets.sample, weights, targets.labels, targets.machine),
+    estimate = cross_fit_estimates(
+        EstimationTargets(targets.sample, weights, targets.labels, targets.machine),
         features,
         np.random.default_rng(seed),
     )
-    spread = variances_over_topics(estimate)
+    spread = topic_variances(estimate)
     halves = scipy.special.stdtrit(max(len(estimate.by_topic) - 1, 1), 0.975) * np.sqrt(spread)
-    judging, why = _judging_variances(targets, weights, estimate)
+    judging, why = _remaining_variances(targets, weights, estimate)
     n_topics, best_tag = len(estimate.by_topic), tags[order[0]]
     return [
         SampledComparison(
@@ -309,24 +330,26 @@ def judging_left(
     ]
 
 
-def _judging_variances(
-    targets: Targets, weights: Floats, estimate: CorrectedEstimate
+def _remaining_variances(
+    targets: EstimationTargets, weights: Floats, estimate: CorrectedEstimate
 ) -> tuple[Floats, list[str | None]]:
     """v_j of each difference, and why there is none. Of nearly equal systems few pairs count, and
     hardly one of them is judged: then the spread of all residuals of each stratum stands in for
     theirs."""
     judging, why = estimate.variances.copy(), list(estimate.why)
-    if targets.sample.why_ungraded is not None or len(targets.judged) < FEWEST_JUDGED:
+    if targets.sample.why_ungraded is not None or len(targets.judged) < MIN_JUDGED:
         return judging, why
     for column in range(len(judging)):
         if why[column] is not None:
-            one = Targets(targets.sample, weights[:, [column]], targets.labels, targets.machine)
+            one = EstimationTargets(
+                targets.sample, weights[:, [column]], targets.labels, targets.machine
+            )
             judging[column] = anticipated_variance(one, estimate.residuals[:, column])[0]
             why[column] = None if not math.isnan(judging[column]) else why[column]
     return judging, why
 
 
-def variances_over_topics(estimate: CorrectedEstimate) -> Floats:
+def topic_variances(estimate: CorrectedEstimate) -> Floats:
     """float64 (n_targets): s² / T of the topics' values, of which the mean is the estimate."""
     n_topics = len(estimate.by_topic)
     return (
@@ -336,7 +359,7 @@ def variances_over_topics(estimate: CorrectedEstimate) -> Floats:
     )
 
 
-class Left(NamedTuple):
+class RemainingRelevant(NamedTuple):
     """Relevant pairs among those that had not been handed out: estimate, and the upper end of a
     one-sided 95 % interval."""
 
@@ -344,23 +367,27 @@ class Left(NamedTuple):
     upper: float
 
 
-def relevant_left(
+def estimate_remaining_relevant(
     n_left: int, relevant: int, n: int, *, found_since: int = 0, confidence: float = 0.95
-) -> Left:
+) -> RemainingRelevant:
     """From `n` audit pairs drawn at random from `n_left` pairs, `relevant` of them relevant
     (Clopper and Pearson 1934, one-sided).
 
     found_since: relevant pairs found among the n_left from then on, the audit pairs included, which
     are not left any more."""
     if not n:
-        return Left(math.nan, float(n_left))
+        return RemainingRelevant(math.nan, float(n_left))
     upper = (
-        n_left * share_bound(n, relevant, confidence=confidence) if n < n_left else float(relevant)
+        n_left * share_upper_bound(n, relevant, confidence=confidence)
+        if n < n_left
+        else float(relevant)
     )
-    return Left(max(n_left * relevant / n - found_since, 0.0), max(upper - found_since, 0.0))
+    return RemainingRelevant(
+        max(n_left * relevant / n - found_since, 0.0), max(upper - found_since, 0.0)
+    )
 
 
-def recall_reached(n_found: int, left: Left, *, recall: float) -> bool:
+def has_reached_recall(n_found: int, left: RemainingRelevant, *, recall: float) -> bool:
     """Whether what is left is, at most, so little that `recall` of the relevant has been found:
     left recall <= n_found (1 - recall)."""
     return n_found > 0 and left.upper * recall <= n_found * (1 - recall) + 1e-9

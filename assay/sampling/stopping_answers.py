@@ -17,32 +17,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.measures.packing import Packed
+from assay.measures.packing import PackedRun
 from assay.pools.depth import PooledPairs
-from assay.pools.rank_model import rank_features_of
-from assay.sampling.correction import Targets, rank_features, ranking_by_runs, weights_of_run
-from assay.sampling.estimates import Sample, fractional_ideal
+from assay.pools.rank_model import make_pool_features
+from assay.sampling.correction import (
+    EstimationTargets,
+    compute_run_weights,
+    make_regression_features,
+    summarise_run_ranks,
+)
+from assay.sampling.estimates import JudgedSample, fractional_ideal_dcg
 from assay.sampling.stopping import (
-    COMPLETIONS,
-    Left,
-    completed_scores,
-    decided,
-    judging_left,
-    may_stop,
-    recall_reached,
-    tops_of,
-    why_no_look,
+    N_COMPLETIONS,
+    RemainingRelevant,
+    can_stop,
+    compare_sampled_systems,
+    decide_pairs,
+    has_reached_recall,
+    make_top_k_matrix,
+    no_check_reason,
+    simulate_scores,
 )
 from assay.sampling.stopping_words import (
-    of_comparison,
-    of_decision,
-    of_left,
-    of_ordered_pool,
-    of_sampled_pool,
+    describe_comparison,
+    describe_decision,
+    describe_ordered_pool,
+    describe_remaining_relevant,
+    describe_sampled_pool,
 )
 
 
-def of_order(
+def advise_ordered_pool(
     pool: PooledPairs,
     grades: NDArray[np.int64],
     *,
@@ -62,11 +67,11 @@ def of_order(
         "stop": False,
         "decisions": [],
     }
-    why = why_no_look(n_judged, len(pool), len(pool.topics), last=last)
+    why = no_check_reason(n_judged, len(pool), len(pool.topics), last=last)
     if why is None:
-        completed = completed_scores(
-            rank_features_of(pool),
-            tops_of(pool, cutoff=cutoff),
+        completed = simulate_scores(
+            make_pool_features(pool),
+            make_top_k_matrix(pool, cutoff=cutoff),
             grades,
             level=level,
             rng=np.random.default_rng(seed),
@@ -74,20 +79,21 @@ def of_order(
         if completed is None:
             why = "nothing judged is relevant yet, or everything is: there is nothing to learn from"
         else:
-            decisions = decided(completed, pool.tags)
+            decisions = decide_pairs(completed, pool.tags)
             result["decisions"] = [
-                decision._asdict() | {"words": of_decision(decision)} for decision in decisions
+                decision._asdict() | {"words": describe_decision(decision)}
+                for decision in decisions
             ]
             result |= {
-                "stop": may_stop(decisions),
-                "completions": COMPLETIONS,
-                "words": of_ordered_pool(decisions),
+                "stop": can_stop(decisions),
+                "completions": N_COMPLETIONS,
+                "words": describe_ordered_pool(decisions),
             }
     return result if why is None else result | {"undefined": {"decisions": why}}
 
 
-def of_sample(
-    sample: Sample, packed: Sequence[Packed], *, cutoff: int, seed: int, last: int | None
+def advise_sampled_pool(
+    sample: JudgedSample, packed: Sequence[PackedRun], *, cutoff: int, seed: int, last: int | None
 ) -> dict[str, Any]:
     """packed: the runs, joined with the pool. -> rule, pairs, judged, stop, comparisons, words;
     undefined with the reason where there is no advice"""
@@ -99,41 +105,45 @@ def of_sample(
         "stop": False,
         "comparisons": [],
     }
-    why = why_no_look(n_judged, len(sample.grades), len(sample.topics), last=last)
-    ideal = float(fractional_ideal(sample.n_of_grade(), cutoff).mean())
+    why = no_check_reason(n_judged, len(sample.grades), len(sample.topics), last=last)
+    ideal = float(fractional_ideal_dcg(sample.n_of_grade(), cutoff).mean())
     if why is None and not ideal:
         why = "nothing judged is relevant yet"
     if why is not None:
         return result | {"undefined": {"comparisons": why}}
     weights = (
         np.column_stack(
-            [weights_of_run(run, sample, cutoff=cutoff, discounted=True) for run in packed]
+            [compute_run_weights(run, sample, cutoff=cutoff, discounted=True) for run in packed]
         )
         / ideal
     )
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-    targets = Targets(sample, weights, labels, np.zeros(len(labels)))
-    comparisons = judging_left(
+    targets = EstimationTargets(sample, weights, labels, np.zeros(len(labels)))
+    comparisons = compare_sampled_systems(
         targets,
-        rank_features(ranking_by_runs(packed, len(labels))),
+        make_regression_features(summarise_run_ranks(packed, len(labels))),
         [run.tag for run in packed],
         seed,
     )
     result["comparisons"] = [
-        comparison._asdict() | {"done": comparison.done, "words": of_comparison(comparison)}
+        comparison._asdict() | {"done": comparison.done, "words": describe_comparison(comparison)}
         for comparison in comparisons
     ]
     return result | {
         "stop": bool(comparisons) and all(comparison.done for comparison in comparisons),
-        "words": of_sampled_pool(comparisons),
+        "words": describe_sampled_pool(comparisons),
     }
 
 
-def of_audit(left: Left, n_found: int, n: int, *, recall: float, looks: int = 1) -> dict[str, Any]:
+def summarise_audit(
+    left: RemainingRelevant, n_found: int, n: int, *, recall: float, looks: int = 1
+) -> dict[str, Any]:
     """left: by `n` audit pairs, at 95 % over so many looks. n_found: relevant pairs so far. ->
     estimate, upper, found, recall, reached, words"""
-    reached = recall_reached(n_found, left, recall=recall)
-    words = of_left(left, n_found, n, recall=recall, reached=reached, looks=looks)
+    reached = has_reached_recall(n_found, left, recall=recall)
+    words = describe_remaining_relevant(
+        left, n_found, n, recall=recall, reached=reached, looks=looks
+    )
     return {
         "estimate": left.estimate,
         "upper": left.upper,

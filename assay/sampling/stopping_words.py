@@ -5,48 +5,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.counts import counted, part_of
+from assay.counts import format_count, format_part
 from assay.sampling.stopping import (
-    NEGLIGIBLE,
-    TIE,
-    Decision,
-    Left,
-    Order,
+    NEGLIGIBLE_DIFFERENCE,
+    TIE_WIDTH,
+    PairDecision,
+    PairOrder,
+    RemainingRelevant,
     SampledComparison,
-    may_stop,
+    can_stop,
 )
 
-NOT_SEEN = (
+NOT_SEEN_NOTE = (
     "Full judging may show more significant differences: in replays between a third and nearly "
     "all of them were already significant at the stop, "
     "fewest where systems are nearly equal."
 )
 
 
-def of_decision(decision: Decision) -> str:
-    if decision.order is Order.BEFORE:
+def describe_decision(decision: PairDecision) -> str:
+    if decision.order is PairOrder.BEFORE:
         return f"{decision.a} before {decision.b}"
-    if decision.order is Order.EQUAL:
-        return f"{decision.a} and {decision.b} equal within {TIE}"
+    if decision.order is PairOrder.EQUAL:
+        return f"{decision.a} and {decision.b} equal within {TIE_WIDTH}"
     return f"{decision.a} and {decision.b} not decided"
 
 
-def of_ordered_pool(decisions: Sequence[Decision]) -> str:
+def describe_ordered_pool(decisions: Sequence[PairDecision]) -> str:
     if not decisions:
         return "Fewer than two systems: there is nothing to decide."
-    n_open = sum(decision.order is Order.OPEN for decision in decisions)
-    if may_stop(decisions):
+    n_open = sum(decision.order is PairOrder.OPEN for decision in decisions)
+    if can_stop(decisions):
         all_pairs = (
             "The one pair of the best systems is"
             if len(decisions) == 1
             else f"All {len(decisions)} pairs of the best systems are"
         )
         return (
-            f"{all_pairs} decided or equal within {TIE}: you may stop if their order is what you want to know. "
+            f"{all_pairs} decided or equal within {TIE_WIDTH}: you may stop if their order is what you want to know. "
             f"How far apart they are is not said: that needs a sampled pool. Judging the rest "
             f"would not make more topics."
         )
-    left = part_of(n_open, len(decisions), "pair")
+    left = format_part(n_open, len(decisions), "pair")
     return (
         f"{left} of the best systems {'is' if n_open == 1 else 'are'} not decided. Judging more "
         f"may decide {'it' if n_open == 1 else 'them'}; "
@@ -54,7 +54,7 @@ def of_ordered_pool(decisions: Sequence[Decision]) -> str:
     )
 
 
-def of_comparison(comparison: SampledComparison) -> str:
+def describe_comparison(comparison: SampledComparison) -> str:
     pair = f"{comparison.best} and {comparison.other}"
     if comparison.why is not None:
         return f"{pair}: {comparison.why}."
@@ -69,14 +69,14 @@ def of_comparison(comparison: SampledComparison) -> str:
         )
         return f"{pair}: {narrows}. It would not make more topics."
     if comparison.done:
-        moves = f"judging the rest would move this difference by at most {NEGLIGIBLE} (with 95% confidence)"
+        moves = f"judging the rest would move this difference by at most {NEGLIGIBLE_DIFFERENCE} (with 95% confidence)"
         return f"{pair}: {moves}. A smaller difference may still become significant."
     return (
         f"{pair}: judging the rest may narrow the interval of this difference by more than a fifth."
     )
 
 
-def of_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
+def describe_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     if not comparisons:
         return "Fewer than two systems: there is nothing to compare."
     n_unknown = sum(comparison.why is not None for comparison in comparisons)
@@ -84,14 +84,20 @@ def of_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     if not n_open and not n_unknown:
         return (
             f"You may stop: judging the rest would bring little to the differences of the best "
-            f"systems. It would not make more topics. {NOT_SEEN}"
+            f"systems. It would not make more topics. {NOT_SEEN_NOTE}"
         )
-    gain = f"{part_of(n_open, len(comparisons), 'comparison')} with the best system may gain by judging more"
+    gain = f"{format_part(n_open, len(comparisons), 'comparison')} with the best system may gain by judging more"
     return f"{gain}; of {n_unknown} nothing can be said yet." if n_unknown else f"{gain}."
 
 
-def of_left(
-    left: Left, n_found: int, n_audit: int, *, recall: float, reached: bool, looks: int = 1
+def describe_remaining_relevant(
+    left: RemainingRelevant,
+    n_found: int,
+    n_audit: int,
+    *,
+    recall: float,
+    reached: bool,
+    looks: int = 1,
 ) -> str:
     """looks: over how many of them the bound holds together."""
     certain = (
@@ -99,7 +105,7 @@ def of_left(
         if looks == 1
         else f"95 % over {looks} looks together, Clopper-Pearson"
     )
-    relevant_pairs = counted(n_found, "relevant pair", "is", "are")
+    relevant_pairs = format_count(n_found, "relevant pair", "is", "are")
     text = (
         f"{relevant_pairs} found. By {n_audit} audit pairs about {left.estimate:,.0f} are left, "
         f"and at most {left.upper:,.0f} ({certain})"

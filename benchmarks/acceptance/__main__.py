@@ -13,29 +13,29 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-KEPT = Path(__file__).parents[2] / "docs" / "evidence" / "sampling"
+RESULTS_DIR = Path(__file__).parents[2] / "docs" / "evidence" / "sampling"
 
 
-def late_runs(data: Path, simulations: int, seed: int) -> list[dict]:
+def measure_unpooled_runs(data: Path, simulations: int, seed: int) -> list[dict]:
     from assay.formats.qrels import read_qrels
     from assay.formats.runs import read_run
     from benchmarks.acceptance.campaigns import SETS
-    from benchmarks.acceptance.late_runs import left_out
+    from benchmarks.acceptance.late_runs import measure_left_out
 
     rows = []
     for name, level in (("dl21", 2), ("robust03", 1), ("clef15", 1)):
         qrels, folder, _ = SETS[name]
         paths = sorted((data / folder).iterdir())
-        groups = [group_of(name, path.name) for path in paths]
+        groups = [run_group(name, path.name) for path in paths]
         runs = [read_run(str(path), lenient=True) for path in paths]
         rows.append(
             {"set": name, "groups": len(set(groups))}
-            | left_out(runs, groups, read_qrels(str(data / qrels)), level=level)
+            | measure_left_out(runs, groups, read_qrels(str(data / qrels)), level=level)
         )
     return rows
 
 
-def group_of(collection: str, file: str) -> str:
+def run_group(collection: str, file: str) -> str:
     """robust03 has one run a team; elsewhere a team is what its tags begin with, four letters at
     most."""
     return (
@@ -45,19 +45,19 @@ def group_of(collection: str, file: str) -> str:
     )
 
 
-def corrections(data: Path, simulations: int, seed: int) -> list[dict]:
-    from benchmarks.acceptance.machines import corrections as measured
+def measure_corrections(data: Path, simulations: int, seed: int) -> list[dict]:
+    from benchmarks.acceptance.machines import measure_corrections as measured
 
     return measured(data / "dl23-human-machine", simulations, seed)
 
 
-def judges(data: Path, simulations: int, seed: int) -> list[dict]:
-    from benchmarks.acceptance.machines import judges as ranked
+def measure_judges(data: Path, simulations: int, seed: int) -> list[dict]:
+    from benchmarks.acceptance.machines import measure_judges as ranked
 
     return ranked(data / "llmjudge-2024")
 
 
-def by_command(name: str) -> Callable[[Path, int, int], list[dict]]:
+def command_runner(name: str) -> Callable[[Path, int, int], list[dict]]:
     def part(data: Path, simulations: int, seed: int) -> list[dict]:
         from benchmarks.acceptance import campaigns
 
@@ -67,13 +67,13 @@ def by_command(name: str) -> Callable[[Path, int, int], list[dict]]:
 
 
 PARTS: dict[str, Callable[[Path, int, int], list[dict]]] = {
-    "late_runs": late_runs,
-    "judges": judges,
-    "relevant_first": by_command("relevant_first"),
-    "ordered_stop": by_command("ordered_stop"),
-    "sampled_stop": by_command("sampled_stop"),
-    "corrections": corrections,
-    "coverage": by_command("coverage"),
+    "late_runs": measure_unpooled_runs,
+    "judges": measure_judges,
+    "relevant_first": command_runner("relevant_first"),
+    "ordered_stop": command_runner("ordered_stop"),
+    "sampled_stop": command_runner("sampled_stop"),
+    "corrections": measure_corrections,
+    "coverage": command_runner("coverage"),
 }
 
 
@@ -89,17 +89,17 @@ def main() -> None:
     import django
 
     django.setup()
-    KEPT.mkdir(parents=True, exist_ok=True)
+    RESULTS_DIR.mkdir(parents=True, exist_ok=True)
     for name in options.parts or PARTS:
         print(f"== {name}", flush=True)
         rows = PARTS[name](Path(os.environ["ASSAY_TEST_DATA"]), options.simulations, options.seed)
         kept = {"simulations": options.simulations, "seed": options.seed, "rows": rows}
-        (KEPT / f"{name}.json").write_text(
+        (RESULTS_DIR / f"{name}.json").write_text(
             json.dumps(kept, indent=1, default=float) + "\n", encoding="utf-8"
         )
-    from benchmarks.acceptance.page import write
+    from benchmarks.acceptance.page import write_page
 
-    write(KEPT)
+    write_page(RESULTS_DIR)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ TENTHS = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9"
 TWELFTHS = ",".join(f"{k / 12:.4f}" for k in range(1, 13))
 
 
-def simulation(data: Path, name: str, *options: str) -> dict:
+def run_simulation(data: Path, name: str, *options: str) -> dict:
     """The JSON of simulate_campaign on one set, with the line that gives it; without pairs and
     hours of the work, which the page does not tell."""
     qrels, runs, own = SETS[name]
@@ -53,11 +53,11 @@ def simulation(data: Path, name: str, *options: str) -> dict:
     return answer | {"line": f"simulate_campaign {qrels} {runs}/* --lenient {' '.join(given)}"}
 
 
-def relevant_first(data: Path, simulations: int, seed: int) -> list[dict]:
+def measure_relevant_first(data: Path, simulations: int, seed: int) -> list[dict]:
     rows = []
     for name in SETS:
         for audit in ("0", "0.1"):
-            simulated = simulation(
+            simulated = run_simulation(
                 data,
                 name,
                 "--order",
@@ -71,7 +71,7 @@ def relevant_first(data: Path, simulations: int, seed: int) -> list[dict]:
                 "--seed",
                 str(seed),
             )
-            level = simulation(
+            level = run_simulation(
                 data,
                 name,
                 "--order",
@@ -96,9 +96,11 @@ def relevant_first(data: Path, simulations: int, seed: int) -> list[dict]:
     return rows
 
 
-def coverage(data: Path, simulations: int, seed: int) -> list[dict]:
+def measure_coverage(data: Path, simulations: int, seed: int) -> list[dict]:
     return [
-        simulation(data, name, "--order", "sampled", "--simulations", str(n), "--seed", str(seed))
+        run_simulation(
+            data, name, "--order", "sampled", "--simulations", str(n), "--seed", str(seed)
+        )
         | {"set": name}
         for name, n in (
             ("dl21", simulations),
@@ -108,7 +110,7 @@ def coverage(data: Path, simulations: int, seed: int) -> list[dict]:
     ]
 
 
-def sampled_stop(data: Path, simulations: int, seed: int) -> list[dict]:
+def measure_sampled_stop(data: Path, simulations: int, seed: int) -> list[dict]:
     """Looks at each tenth of the pool, as campaigns may take them; and on clef15 twice as often, to
     tell what the tenths cost."""
     n = min(simulations, 100)
@@ -132,11 +134,13 @@ def sampled_stop(data: Path, simulations: int, seed: int) -> list[dict]:
             str(seed),
         )
         title = name if looks == TENTHS else f"{name}, looks at twentieths"
-        rows.append(simulation(data, name, *options, "--simulations", str(size)) | {"set": title})
+        rows.append(
+            run_simulation(data, name, *options, "--simulations", str(size)) | {"set": title}
+        )
     return rows
 
 
-def ordered_stop(data: Path, simulations: int, seed: int) -> list[dict]:
+def measure_ordered_stop(data: Path, simulations: int, seed: int) -> list[dict]:
     rows = []
     for name in ("dl21", "clef15", "robust03"):
         for order in ("level", "relevant"):
@@ -154,5 +158,5 @@ def ordered_stop(data: Path, simulations: int, seed: int) -> list[dict]:
                 str(seed),
             )
             n = str(min(simulations, 20))
-            rows.append(simulation(data, name, *options, "--simulations", n) | {"set": name})
+            rows.append(run_simulation(data, name, *options, "--simulations", n) | {"set": name})
     return rows

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.late_runs import left_out_scores
+from assay.comparison.late_runs import iterate_left_out_scores
 
 CUTOFF = 10
 
 
-def left_out(
+def measure_left_out(
     runs: Sequence[RunColumns], groups: Sequence[str], qrels: QrelsColumns, *, level: int
 ) -> dict[str, float]:
     """Mean absolute errors of nDCG@10 with holes as 0 and filled, and how often the exact range
@@ -22,7 +22,7 @@ def left_out(
     ten lose their judgement. filled_few: over the runs with at most three holes a topic, the only
     ones for which the expected fill is shown."""
     zero, filled, few, outside, n_topics = [], [], [], 0, 0
-    for one in left_out_scores(runs, groups, qrels, cutoff=CUTOFF, level=level):
+    for one in iterate_left_out_scores(runs, groups, qrels, cutoff=CUTOFF, level=level):
         held = (one.bounds.low <= one.truth + 1e-9) & (one.truth <= one.bounds.high + 1e-9)
         outside, n_topics = outside + int((~held).sum()), n_topics + len(one.truth)
         zero.append(abs(one.bounds.zero.mean() - one.judged))

@@ -19,15 +19,15 @@ from assay.formats.qrels import read_qrels
 from assay.pools.depth import PooledPairs
 from assay.pools.strata import (
     Strata,
-    allocation,
-    drawn,
-    machine_strata,
-    shuffled,
-    spreads_of,
-    vote_strata,
+    allocate_sample,
+    make_llm_strata,
+    make_vote_strata,
+    rate_spreads,
+    sampled_mask,
+    shuffle_strata,
 )
-from assay.sampling.correction import Targets, corrected, tuned_lambda
-from assay.sampling.estimates import Sample
+from assay.sampling.correction import EstimationTargets, correct_estimates, tune_lambda
+from assay.sampling.estimates import JudgedSample
 from tests.commands import call_command
 
 LEVEL, CUTOFF, HIGHEST = 2, 10, 3
@@ -37,7 +37,7 @@ NOISE = np.linspace(0.6, 2.4, 10)
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class CorrectionSetting:
     """pool: its runs are the made systems. people, machine: int64 (n_pairs). weights: float64
     (n_pairs, 60), differences of P@10."""
 
@@ -47,7 +47,7 @@ class Setting:
     weights: NDArray[np.float64]
 
 
-def setting_of(folder: Path, seed: int) -> Setting:
+def make_setting(folder: Path, seed: int) -> CorrectionSetting:
     judged, labelled = (
         read_qrels(str(folder / f"dl23.qrels.{name}.txt.gz")) for name in ("nist", "gpt4")
     )
@@ -73,7 +73,7 @@ def setting_of(folder: Path, seed: int) -> Setting:
     rng = np.random.default_rng(seed)
     ranks = np.column_stack(
         [
-            ranks_by(topic, truth + rng.normal(0, noise, len(topic)))
+            rank_within_topics(topic, truth + rng.normal(0, noise, len(topic)))
             for truth in (people, machine)
             for noise in NOISE
         ]
@@ -92,28 +92,30 @@ def setting_of(folder: Path, seed: int) -> Setting:
     alone = (ranks <= CUTOFF) / (CUTOFF * len(judged.topics))
     first, second = np.triu_indices(ranks.shape[1], 1)
     chosen = rng.permutation(len(first))[:N_DIFFERENCES]
-    return Setting(pool, people, machine, alone[:, first[chosen]] - alone[:, second[chosen]])
+    return CorrectionSetting(
+        pool, people, machine, alone[:, first[chosen]] - alone[:, second[chosen]]
+    )
 
 
-def ranks_by(topic: NDArray[np.int64], merit: NDArray[np.float64]) -> NDArray[np.int64]:
+def rank_within_topics(topic: NDArray[np.int64], merit: NDArray[np.float64]) -> NDArray[np.int64]:
     order = np.lexsort((-merit, topic))
     ranks = np.empty(len(topic), np.int64)
     ranks[order] = np.arange(len(topic)) - np.searchsorted(topic, topic[order]) + 1
     return ranks
 
 
-def sample_of_strata(
-    setting: Setting,
+def draw_sample(
+    setting: CorrectionSetting,
     strata: Strata,
     spreads: NDArray[np.float64],
     share: float,
     rng: np.random.Generator,
-) -> Sample:
-    counts = allocation(strata.sizes, spreads, round(share * len(setting.people)))
-    place = shuffled(strata, rng, setting.pool.documents, setting.pool.topic)
+) -> JudgedSample:
+    counts = allocate_sample(strata.sizes, spreads, round(share * len(setting.people)))
+    place = shuffle_strata(strata, rng, setting.pool.documents, setting.pool.topic)
     relevant = (setting.people >= LEVEL).astype(np.int32)
-    grades = np.where(drawn(strata, place, counts), relevant, -1).astype(np.int32)
-    return Sample(
+    grades = np.where(sampled_mask(strata, place, counts), relevant, -1).astype(np.int32)
+    return JudgedSample(
         setting.pool.topics,
         setting.pool.topic.astype(np.int64),
         grades,
@@ -125,13 +127,15 @@ def sample_of_strata(
     )
 
 
-def estimates(
-    setting: Setting, sample: Sample, machine: NDArray[np.int64], *, alone: bool
+def estimate_differences(
+    setting: CorrectionSetting, sample: JudgedSample, machine: NDArray[np.int64], *, alone: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values, half-widths and lambdas of the sixty differences."""
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-    targets = Targets(sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64))
-    corrected_means = corrected(targets, 0.0 if alone else tuned_lambda(targets))
+    targets = EstimationTargets(
+        sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64)
+    )
+    corrected_means = correct_estimates(targets, 0.0 if alone else tune_lambda(targets))
     return (
         corrected_means.values,
         (corrected_means.high - corrected_means.low) / 2,
@@ -139,13 +143,13 @@ def estimates(
     )
 
 
-def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
+def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
     """For each share judged: coverage, variance gain over people sampled by votes, and the same
     with the machine's labels shuffled."""
-    setting = setting_of(folder, seed)
+    setting = make_setting(folder, seed)
     truth = setting.weights.T @ (setting.people >= LEVEL)
-    by_votes = vote_strata(setting.pool)
-    by_machine, spreads = machine_strata(setting.pool, setting.machine)
+    by_votes = make_vote_strata(setting.pool)
+    by_machine, spreads = make_llm_strata(setting.pool, setting.machine)
     rows: list[dict[str, object]] = []
     for share in (0.05, 0.10, 0.20):
         by_estimate: dict[str, list] = {
@@ -157,14 +161,18 @@ def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, obj
         lambdas: list[float] = []
         for number in range(simulations):
             rng = np.random.default_rng([seed, round(share * 100), number])
-            sample = sample_of_strata(setting, by_votes, spreads_of(by_votes.rates), share, rng)
+            sample = draw_sample(setting, by_votes, rate_spreads(by_votes.rates), share, rng)
             by_estimate["people"].append(
-                estimates(setting, sample, setting.machine, alone=True)[:2]
+                estimate_differences(setting, sample, setting.machine, alone=True)[:2]
             )
             noise = rng.permutation(setting.machine)
-            by_estimate["shuffled"].append(estimates(setting, sample, noise, alone=False)[:2])
-            sample = sample_of_strata(setting, by_machine, spreads, share, rng)
-            values, halves, own = estimates(setting, sample, setting.machine, alone=False)
+            by_estimate["shuffled"].append(
+                estimate_differences(setting, sample, noise, alone=False)[:2]
+            )
+            sample = draw_sample(setting, by_machine, spreads, share, rng)
+            values, halves, own = estimate_differences(
+                setting, sample, setting.machine, alone=False
+            )
             by_estimate["corrected"].append((values, halves))
             lambdas.append(float(own.mean()))
         errors = {
@@ -197,7 +205,7 @@ def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, obj
     return rows
 
 
-def judges(folder: Path) -> list[dict[str, object]]:
+def measure_judges(folder: Path) -> list[dict[str, object]]:
     """The machine judges of LLMJudge, the most useful first, by `llm rank`; labels outside the
     scale are left out."""
     out = io.StringIO()

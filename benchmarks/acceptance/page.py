@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.cli.command_list import command_name
 
-TEXT = """# Sampling, prioritised pools and LLM judges
+PAGE_TEXT = """# Sampling, prioritised pools and LLM judges
 
 This page compares the methods of [sampled and prioritised pools](../reference/methods/sampling.md) with targets that were set before they were
 implemented. Targets for three collections that are not available here are left out. All results come from replays of public test collections, where
@@ -81,7 +81,7 @@ the imputed score. Assay shows the imputed score only up to three unjudged docum
 """
 
 
-def share(value: float | None) -> str:
+def format_share(value: float | None) -> str:
     return (
         "–"
         if value is None or math.isnan(value)
@@ -91,13 +91,13 @@ def share(value: float | None) -> str:
     )
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
+def format_table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]
     )
 
 
-def commands(rows: list[dict]) -> str:
+def commands_text(rows: list[dict]) -> str:
     lines = dict.fromkeys(tuple(row["line"].split(" ", 1)) for row in rows)
     return "\n".join(f"    assay {command_name(module)} {rest}" for module, rest in lines)
 
@@ -108,15 +108,15 @@ def relevant_first(rows: list[dict]) -> str:
             row["set"],
             str(row["pairs"]),
             row["audit"],
-            *(share(row["recall"][b]) for b in ("0.2", "0.3")),
-            *(share(row["level"][b]) for b in ("0.2", "0.3")),
+            *(format_share(row["recall"][b]) for b in ("0.2", "0.3")),
+            *(format_share(row["level"][b]) for b in ("0.2", "0.3")),
         ]
         for row in rows
     ]
     return (
-        table(["set", "pairs", "audit", "20%", "30%", "by rank, 20%", "30%"], cells)
+        format_table(["set", "pairs", "audit", "20%", "30%", "by rank, 20%", "30%"], cells)
         + "\n\n"
-        + commands(rows)
+        + commands_text(rows)
     )
 
 
@@ -127,18 +127,18 @@ def coverage(rows: list[dict]) -> str:
             for name, one in at_budget["measures"].items():
                 figures = [
                     f"{one['bias']:+.3f}",
-                    *(share(one[key]) for key in ("coverage", "half_width", "tau")),
+                    *(format_share(one[key]) for key in ("coverage", "half_width", "tau")),
                 ]
                 cells.append(
                     [row["set"], str(row["simulations"]), f"{float(budget):.0%}", name, *figures]
                 )
     return (
-        table(
+        format_table(
             ["set", "simulations", "judged", "measure", "bias", "coverage", "half-width", "tau"],
             cells,
         )
         + "\n\n"
-        + commands(rows)
+        + commands_text(rows)
     )
 
 
@@ -148,7 +148,8 @@ def sampled_stop(rows: list[dict]) -> str:
         stop = row["stopping"]
         wrong = f"{stop['wrong_sign']} of {stop['comparisons']}"
         figures = [
-            share(stop[key]) for key in ("share_judged", "coverage", "coverage_full", "best_right")
+            format_share(stop[key])
+            for key in ("share_judged", "coverage", "coverage_full", "best_right")
         ]
         seen, narrowed = (
             f"{stop['seen']} of {stop['significant_full']}",
@@ -176,7 +177,7 @@ def sampled_stop(rows: list[dict]) -> str:
         "wrong sign",
     ]
     header += ["significant differences seen", "narrowed by more"]
-    return table(header, cells) + "\n\n" + commands(rows)
+    return format_table(header, cells) + "\n\n" + commands_text(rows)
 
 
 def ordered_stop(rows: list[dict]) -> str:
@@ -184,8 +185,8 @@ def ordered_stop(rows: list[dict]) -> str:
     for row in rows:
         stop = row["stopping"]
         figures = [
-            share(stop["share_judged"]),
-            share(stop["best_right"]),
+            format_share(stop["share_judged"]),
+            format_share(stop["best_right"]),
             f"{stop['mean_loss']:.4f}",
         ]
         cells.append(
@@ -198,7 +199,7 @@ def ordered_stop(rows: list[dict]) -> str:
             ]
         )
     return (
-        table(
+        format_table(
             [
                 "set",
                 "order",
@@ -211,7 +212,7 @@ def ordered_stop(rows: list[dict]) -> str:
             cells,
         )
         + "\n\n"
-        + commands(rows)
+        + commands_text(rows)
     )
 
 
@@ -229,13 +230,13 @@ def corrections(rows: list[dict]) -> str:
                 [
                     f"{row['share']:.0%}",
                     text,
-                    share(row["coverage"][name]),
-                    share(row["half_width"][name]),
+                    format_share(row["coverage"][name]),
+                    format_share(row["half_width"][name]),
                     gain,
-                    share(row["shown"][name]),
+                    format_share(row["shown"][name]),
                 ]
             )
-    return table(
+    return format_table(
         ["judged", "estimate", "coverage", "half-width", "variance gain", "intervals shown"], cells
     )
 
@@ -244,7 +245,10 @@ def judges(rows: list[dict]) -> str:
     cells = []
     for place, row in enumerate(rows, start=1):
         figures = [
-            *(share(row[key]) for key in ("sensitivity", "specificity", "share", "topic_bias"))
+            *(
+                format_share(row[key])
+                for key in ("sensitivity", "specificity", "share", "topic_bias")
+            )
         ]
         interval = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
         cells.append(
@@ -268,15 +272,15 @@ def judges(rows: list[dict]) -> str:
         "calls relevant",
         "bias by topic",
     ]
-    return table(header, cells) + "\n\n" + commands(rows)
+    return format_table(header, cells) + "\n\n" + commands_text(rows)
 
 
 def late_runs(rows: list[dict]) -> str:
     cells = []
     for row in rows:
         figures = [
-            *(share(row[key]) for key in ("zero", "filled", "ratio")),
-            f"{share(row['ratio_few'])} ({row['runs_few']})",
+            *(format_share(row[key]) for key in ("zero", "filled", "ratio")),
+            f"{format_share(row['ratio_few'])} ({row['runs_few']})",
         ]
         cells.append(
             [
@@ -287,7 +291,7 @@ def late_runs(rows: list[dict]) -> str:
                 f"{row['outside']} of {row['topics']}",
             ]
         )
-    return table(
+    return format_table(
         [
             "set",
             "groups",
@@ -302,10 +306,10 @@ def late_runs(rows: list[dict]) -> str:
     )
 
 
-def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
+def verdict_rows(kept: dict[str, list[dict]]) -> list[list[str]]:
     """One row per target."""
     by = {name: {row["set"]: row for row in rows if "set" in row} for name, rows in kept.items()}
-    rows = [*of_coverage(kept, by["coverage"])]
+    rows = [*coverage_rows(kept, by["coverage"])]
     for name in ("dl21", "clef15"):
         stop = by["sampled_stop"][name]["stopping"]
         wrong, off = (
@@ -318,15 +322,13 @@ def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
             and wrong <= 0.01
             and stop["mean_loss"] <= 0.004
         )
-        words = (
-            f"{share(stop['share_judged'])}; {off:+.3f}; {share(wrong)}; {stop['mean_loss']:.4f}"
-        )
+        words = f"{format_share(stop['share_judged'])}; {off:+.3f}; {format_share(wrong)}; {stop['mean_loss']:.4f}"
         rows.append(
             [
                 f"stopping, sampled, {name}",
                 "judged ≤ .55; coverage within .03; wrong sign ≤ .01; mean loss ≤ .004",
                 words,
-                yes(good),
+                format_reached(good),
             ]
         )
     wrong, pairs = (
@@ -339,25 +341,28 @@ def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
             "stopping, in order",
             asked,
             f"{wrong} of {pairs}",
-            yes(wrong <= 0.01 * pairs),
+            format_reached(wrong <= 0.01 * pairs),
         ]
     )
-    rows += of_corrections(kept["corrections"])
+    rows += correction_rows(kept["corrections"])
     for name, most in (("dl21", 0.5), ("robust03", 0.7)):
         row = by["late_runs"][name]
-        words = f"{share(row['ratio'])}; {row['outside']} of {row['topics']} topics outside"
-        asked = (
-            f"error of the imputed score ≤ {share(most)} of that with 0; bounds contain the truth"
-        )
+        words = f"{format_share(row['ratio'])}; {row['outside']} of {row['topics']} topics outside"
+        asked = f"error of the imputed score ≤ {format_share(most)} of that with 0; bounds contain the truth"
         rows.append(
-            [f"new runs, {name}", asked, words, yes(row["ratio"] <= most and not row["outside"])]
+            [
+                f"new runs, {name}",
+                asked,
+                words,
+                format_reached(row["ratio"] <= most and not row["outside"]),
+            ]
         )
     return rows
 
 
-def of_coverage(kept: dict[str, list[dict]], by_set: dict[str, dict]) -> list[list[str]]:
+def coverage_rows(kept: dict[str, list[dict]], by_set: dict[str, dict]) -> list[list[str]]:
     recall = ", ".join(
-        f"{row['set']} {share(row['recall']['0.3'])}"
+        f"{row['set']} {format_share(row['recall']['0.3'])}"
         for row in kept["relevant_first"]
         if row["audit"] == "0"
     )
@@ -366,52 +371,52 @@ def of_coverage(kept: dict[str, list[dict]], by_set: dict[str, dict]) -> list[li
     }
     deep = by_set["robust03"]["budgets"]["0.2"]["measures"]["xinfAP"]
     words = (
-        ", ".join(f"{float(b):.0%} {share(v)}" for b, v in covered.items())
+        ", ".join(f"{float(b):.0%} {format_share(v)}" for b, v in covered.items())
         + f" in {by_set['dl21']['simulations']} simulations"
     )
     good = deep["coverage"] >= 0.93 and abs(deep["bias"]) < 0.01
-    xinfap = f"{share(deep['coverage'])}, {deep['bias']:+.3f} in {by_set['robust03']['simulations']} simulations"
+    xinfap = f"{format_share(deep['coverage'])}, {deep['bias']:+.3f} in {by_set['robust03']['simulations']} simulations"
     return [
         ["recall at 30%", "no target for these collections", recall, "–"],
         [
             "intervals, HT-nDCG@10 on dl21",
             "coverage ≥ .93 in 1,000 simulations",
             words,
-            yes(min(covered.values()) >= 0.93),
+            format_reached(min(covered.values()) >= 0.93),
         ],
         [
             "intervals, xinfAP on robust03 at 20%",
             "coverage ≥ .93, bias under .01",
             xinfap,
-            yes(good),
+            format_reached(good),
         ],
     ]
 
 
-def of_corrections(rows: list[dict]) -> list[list[str]]:
+def correction_rows(rows: list[dict]) -> list[list[str]]:
     least, gains = min(row["coverage"]["corrected"] for row in rows), [row["gain"] for row in rows]
-    words = f"least {share(least)}; {', '.join(f'{gain:.2f}' for gain in gains)}"
+    words = f"least {format_share(least)}; {', '.join(f'{gain:.2f}' for gain in gains)}"
     first = [
         "correction by an LLM judge",
         "coverage ≥ .93 at 5, 10, 20%; variance gain ≥ 1.5",
         words,
-        yes(least >= 0.93 and min(gains) >= 1.5),
+        format_reached(least >= 0.93 and min(gains) >= 1.5),
     ]
     least, widest = (
         min(row["coverage"]["shuffled"] for row in rows),
         max(row["width_shuffled"] for row in rows),
     )
-    words = f"least {share(least)}; widest {widest:.3f}"
+    words = f"least {format_share(least)}; widest {widest:.3f}"
     second = [
         "correction by shuffled labels",
         "coverage ≥ .93, width ≤ 1.05 of people alone",
         words,
-        yes(least >= 0.93 and widest <= 1.05),
+        format_reached(least >= 0.93 and widest <= 1.05),
     ]
     return [first, second]
 
 
-def yes(reached: bool) -> str:
+def format_reached(reached: bool) -> str:
     return "yes" if reached else "**no**"
 
 
@@ -421,7 +426,7 @@ variance gain compares stratified PPI++ with human judgements sampled by votes. 
 GPT-4; elsewhere, measure it on a pilot. There are {n} simulations (1,000 were required)."""
 
 
-def write(folder: Path) -> None:
+def write_page(folder: Path) -> None:
     parts = {
         path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")
     }
@@ -431,8 +436,10 @@ def write(folder: Path) -> None:
         print(f"not written: no figures of {', '.join(missing)} yet")
         return
     made = {make.__name__: make(kept[make.__name__]) for make in makers}
-    rows = "\n".join("| " + " | ".join(row) + " |" for row in verdicts(kept))
-    text = TEXT.format(
-        rows=rows, corrections_text=SETTING.format(n=parts["corrections"]["simulations"]), **made
+    rows = "\n".join("| " + " | ".join(row) + " |" for row in verdict_rows(kept))
+    text = PAGE_TEXT.format(
+        rows=rows,
+        corrections_text=SETTING.format(n=parts["corrections"]["simulations"]),
+        **made,
     )
     (folder.parent / "sampling.md").write_text(text, encoding="utf-8")

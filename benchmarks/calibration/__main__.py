@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.chunks import in_processes
+from assay.chunks import map_in_processes
 from benchmarks.calibration import tables
-from benchmarks.calibration.page import TEXT, markdown
+from benchmarks.calibration.page import PAGE_TEXT, format_markdown_table
 
-PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "calibration.md"
+PAGE_PATH = Path(__file__).parents[2] / "docs" / "evidence" / "calibration.md"
 
 
-def row_of(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
+def make_row(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
     """One row of a table. shared: trials, seed. place: number of the table, of the row within
     it."""
     trials, seed = shared
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument(
         "--output",
         type=Path,
-        default=PAGE,
+        default=PAGE_PATH,
         metavar="FILE",
         help="in place of docs/evidence/calibration.md",
     )
@@ -57,8 +57,8 @@ def main() -> None:
         for row in range(len(table.rows))
     ]
     rows: dict[int, list[list[str]]] = {number: [] for number in range(len(tables.TABLES))}
-    made = in_processes(
-        row_of, places, processes=options.processes, shared=(options.trials, options.seed)
+    made = map_in_processes(
+        make_row, places, processes=options.processes, shared=(options.trials, options.seed)
     )
     for done, ((number, _), row) in enumerate(zip(places, made, strict=True), 1):
         rows[number].append(row)
@@ -68,12 +68,12 @@ def main() -> None:
             flush=True,
         )
     parts = {
-        table.name: markdown(table.header, rows[number])
+        table.name: format_markdown_table(table.header, rows[number])
         for number, table in enumerate(tables.TABLES)
     }
     error = math.sqrt(0.95 * 0.05 / options.trials)
     options.output.write_text(
-        TEXT.format(trials=options.trials, seed=options.seed, error=error, **parts),
+        PAGE_TEXT.format(trials=options.trials, seed=options.seed, error=error, **parts),
         encoding="utf-8",
     )
 

@@ -13,8 +13,13 @@ from assay.labels.agreement.alpha import Level, alpha_interval, alpha_of_coincid
 from assay.labels.agreement.kappa import cohen_kappa
 from assay.labels.agreement.people import kappa_interval
 from assay.labels.intervals import Interval
-from benchmarks.calibration.bca import bca
-from benchmarks.calibration.coverage import Bounds, Covered, covered, percentiles
+from benchmarks.calibration.bca import bca_interval
+from benchmarks.calibration.coverage import (
+    Bounds,
+    CoverageShares,
+    measure_coverage,
+    percentile_intervals,
+)
 
 Floats = NDArray[np.float64]
 BORDERS = {
@@ -30,13 +35,13 @@ AT_ONCE = 50
 """Trials that are resampled together, by the same draws."""
 
 
-class Found(NamedTuple):
+class IntervalCoverage(NamedTuple):
     """Coverage of what is shown, of the percentile bootstrap over pairs that was shown before, and
     of BCa over the same units as now."""
 
-    now: Covered
-    before: Covered
-    bca: Covered
+    now: CoverageShares
+    before: CoverageShares
+    bca: CoverageShares
 
 
 class Campaign(NamedTuple):
@@ -70,14 +75,14 @@ class Campaign(NamedTuple):
         return np.searchsorted(BORDERS[self.grades, self.spread], seen)
 
 
-def place_of(sizes: Sequence[int]) -> NDArray[np.int64]:
+def topic_of_pairs(sizes: Sequence[int]) -> NDArray[np.int64]:
     """(pairs): the topic of each pair. sizes: of each topic, its pairs."""
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def alpha_coverage(
+def measure_alpha_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
-) -> tuple[float, Found]:
+) -> tuple[float, IntervalCoverage]:
     """Three judgements of each pair. -> (alpha of an endless campaign, coverage)"""
     level: Level = "nominal" if campaign.grades == 2 else "ordinal"
 
@@ -97,12 +102,12 @@ def alpha_coverage(
     def shown(counts: NDArray[np.int64], place: NDArray[np.int64]) -> Interval:
         return alpha_interval(counts, level=level, topic=place)
 
-    return _coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
+    return _measure_coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
 
 
-def kappa_coverage(
+def measure_kappa_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
-) -> tuple[float, Found]:
+) -> tuple[float, IntervalCoverage]:
     """One annotator and the label of the others. -> (kappa of endless topics, coverage)"""
     grades = campaign.grades
 
@@ -122,10 +127,10 @@ def kappa_coverage(
         )
         return kappa_interval(joint.reshape(-1, grades, grades), weighted=grades > 2)
 
-    return _coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
+    return _measure_coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
 
 
-def _coverage(
+def _measure_coverage(
     sizes: Sequence[int],
     draw: Callable[[NDArray[np.int64]], NDArray[np.int64]],
     units: Callable[[NDArray[np.int64]], Floats],
@@ -134,12 +139,12 @@ def _coverage(
     *,
     trials: int,
     rng: np.random.Generator,
-) -> tuple[float, Found]:
+) -> tuple[float, IntervalCoverage]:
     """draw: judgements of pairs of these topics; units: their joint counts, pair by pair;
     statistic: of joint counts (..., grades, grades)."""
-    many = np.arange(1_000_000) if len(sizes) == 1 else place_of([5] * 40_000)
+    many = np.arange(1_000_000) if len(sizes) == 1 else topic_of_pairs([5] * 40_000)
     true = float(statistic(units(draw(many)).sum(axis=0)))
-    place = place_of(sizes)
+    place = topic_of_pairs(sizes)
     n_units = len(sizes) if len(sizes) > 1 else len(place)
     by_pair, by_unit = (
         rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64)
@@ -151,7 +156,7 @@ def _coverage(
         drawn = [draw(place) for _ in range(min(AT_ONCE, trials - start))]
         now += [(interval.low, interval.high) for interval in (shown(one, place) for one in drawn)]
         of_pairs = np.stack([units(one) for one in drawn], axis=1)
-        before += percentiles(statistic(np.tensordot(by_pair, of_pairs, axes=1)))
+        before += percentile_intervals(statistic(np.tensordot(by_pair, of_pairs, axes=1)))
         of_units = (
             of_pairs
             if len(sizes) == 1
@@ -159,13 +164,17 @@ def _coverage(
         )
         total = of_units.sum(axis=0)
         samples = statistic(np.tensordot(by_unit, of_units, axes=1))
-        accelerated += by_bca(
+        accelerated += bca_intervals(
             statistic(total), samples, statistic(total - of_units), np.ones((n_units, 1))
         )
-    return true, Found(covered(true, now), covered(true, before), covered(true, accelerated))
+    return true, IntervalCoverage(
+        measure_coverage(true, now),
+        measure_coverage(true, before),
+        measure_coverage(true, accelerated),
+    )
 
 
-def by_bca(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> list[Bounds]:
+def bca_intervals(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> list[Bounds]:
     """Of each trial (k). samples: (n_samples, k); left_out: (n, k), without each unit, which is
     there `times` (n, k) often.
 
@@ -177,7 +186,7 @@ def by_bca(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> l
         & ~(np.isnan(left_out) & (times > 0)).any(axis=0)
         & ~np.isnan(value)
     )
-    intervals = bca(
+    intervals = bca_interval(
         value,
         np.where(undefined, value, samples),
         np.where(np.isnan(left_out), 0.0, left_out),

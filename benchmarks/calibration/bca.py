@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def bca(
+def bca_interval(
     value: Floats,
     samples: Floats,
     left_out: Floats,
@@ -36,7 +36,7 @@ def bca(
             6 * (times * distance**2).sum(axis=0) ** 1.5
         )
     below = ((samples < value).sum(axis=0) + (samples <= value).sum(axis=0)) / (2 * len(samples))
-    return bounds(
+    return bca_bounds(
         np.sort(samples, axis=0),
         below,
         acceleration,
@@ -45,7 +45,7 @@ def bca(
     )
 
 
-def bounds(
+def bca_bounds(
     ordered: Floats,
     below: Floats,
     acceleration: Floats,

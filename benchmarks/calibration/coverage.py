@@ -14,7 +14,7 @@ Bounds = tuple[float, float]
 ROUNDING = 1e-9
 
 
-class Covered(NamedTuple):
+class CoverageShares(NamedTuple):
     """Shares. shown: of the trials that have an interval; covered: of these, that hold the true
     value (NaN: none is shown)."""
 
@@ -22,15 +22,19 @@ class Covered(NamedTuple):
     covered: float
 
 
-def covered(true: float | Sequence[float] | Floats, bounds: Sequence[Bounds] | Floats) -> Covered:
+def measure_coverage(
+    true: float | Sequence[float] | Floats, bounds: Sequence[Bounds] | Floats
+) -> CoverageShares:
     """true: one value, or one of each trial; bounds: of each trial, NaN where there is none."""
     low, high = np.array(bounds, np.float64).reshape(-1, 2).T
     there = ~np.isnan(low) & ~np.isnan(high)
     hit = (low - ROUNDING <= true) & (np.asarray(true) <= high + ROUNDING)
-    return Covered(float(there.mean()), float(hit[there].mean()) if there.any() else math.nan)
+    return CoverageShares(
+        float(there.mean()), float(hit[there].mean()) if there.any() else math.nan
+    )
 
 
-def percentiles(samples: Floats) -> list[Bounds]:
+def percentile_intervals(samples: Floats) -> list[Bounds]:
     """The bootstrap interval that was shown before, of each trial: 2.5 and 97.5 % of the defined
     samples (n_samples, k)."""
     if not np.isnan(samples).any():

@@ -13,14 +13,14 @@ from scipy import stats
 from assay.comparison import significance
 from assay.comparison.mean_intervals import mean_intervals
 from assay.comparison.system_comparison import (
-    all_pairs,
-    effect_intervals,
-    greatest_difference,
-    randomisation,
+    compute_effect_intervals,
+    list_pairs,
+    max_statistic_test,
+    randomisation_test,
 )
-from assay.sampling.estimates import interval_over_topics
+from assay.sampling.estimates import topic_interval
 from benchmarks.calibration import bca
-from benchmarks.calibration.coverage import Covered, covered
+from benchmarks.calibration.coverage import CoverageShares, measure_coverage
 
 Floats = NDArray[np.float64]
 SHAPES = ("normal", "nDCG@10", "RR", "P@10")
@@ -31,7 +31,7 @@ RANKS_ALIKE = sum(1 / rank for rank in range(1, 11)) / 10
 """The mean reciprocal rank of ranks 1 to 10 that are alike likely."""
 
 
-def equal_scores(
+def draw_equal_scores(
     shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator
 ) -> Floats:
     """(trials, systems, topics): scores of systems that are equal: the same chance of each score on
@@ -50,7 +50,7 @@ def equal_scores(
     return np.where(rank <= 10, 1 / rank, 0.0)
 
 
-def unlike_scores(trials: int, topics: int, rng: np.random.Generator) -> Floats:
+def draw_unlike_scores(trials: int, topics: int, rng: np.random.Generator) -> Floats:
     """(trials, 2, topics): two systems with the mean .1, one with nearly this score on each topic,
     one with 1 on a tenth of the topics, else 0."""
     steady = 0.1 + 0.02 * rng.standard_normal((trials, topics))
@@ -69,32 +69,32 @@ class TypeOne(NamedTuple):
     """By the rule shown before in `bootstrap`: beaten in 97.5 % of the samples of topics."""
 
 
-def type_one(
+def measure_type_one(
     shape: str, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 999
 ) -> TypeOne:
     scores = (
-        unlike_scores(trials, topics, rng)
+        draw_unlike_scores(trials, topics, rng)
         if shape == "unlike"
-        else equal_scores(shape, trials, topics, 2, rng)
+        else draw_equal_scores(shape, trials, topics, 2, rng)
     )
     a, b = scores[:, 0], scores[:, 1]
     d = significance.rounded_differences(a, b)
     pair = np.array([0]), np.array([1])
     p = [
-        randomisation(row[None], both.T, *pair, trials=n_random, rng=rng)[0][0]
+        randomisation_test(row[None], both.T, *pair, trials=n_random, rng=rng)[0][0]
         for row, both in zip(d, scores, strict=True)
     ]
     by = [
-        significance.paired_t(d),
-        significance.signed_rank(d),
-        significance.sign(d),
+        significance.paired_t_test(d),
+        significance.signed_rank_test(d),
+        significance.sign_test(d),
         np.array(p),
-        significance.rank_sum(a, b).p,
+        significance.rank_sum_test(a, b).p,
     ]
-    return TypeOne(*[float((some < 0.05).mean()) for some in by], _won(scores, rng))
+    return TypeOne(*[float((some < 0.05).mean()) for some in by], _draw_winner_scores(scores, rng))
 
 
-def _won(scores: Floats, rng: np.random.Generator) -> float:
+def _draw_winner_scores(scores: Floats, rng: np.random.Generator) -> float:
     counts = rng.multinomial(
         scores.shape[2], np.full(scores.shape[2], 1 / scores.shape[2]), size=400
     )
@@ -103,7 +103,7 @@ def _won(scores: Floats, rng: np.random.Generator) -> float:
     return float(((share <= 0.025) | (share >= 0.975)).mean())
 
 
-class Families(NamedTuple):
+class FamilyErrors(NamedTuple):
     """Shares of families of equal systems in which some pair is called different at .05."""
 
     raw: float
@@ -112,7 +112,7 @@ class Families(NamedTuple):
     greatest: float
 
 
-def families(
+def measure_families(
     shape: str,
     systems: int,
     topics: int,
@@ -120,75 +120,90 @@ def families(
     trials: int,
     rng: np.random.Generator,
     n_random: int = 400,
-) -> Families:
+) -> FamilyErrors:
     """By the paired t-test, raw and corrected, and by the randomisation test of the greatest
     difference."""
-    pairs = all_pairs(systems)
+    pairs = list_pairs(systems)
     first, second = np.array(pairs).T
     p_values = []
-    for scores in equal_scores(shape, trials, topics, systems, rng):
+    for scores in draw_equal_scores(shape, trials, topics, systems, rng):
         d = significance.rounded_differences(scores[first], scores[second])
-        p = significance.paired_t(d)
-        held = [significance.adjusted(p, family).min() for family in ("none", "bonferroni", "holm")]
+        p = significance.paired_t_test(d)
+        held = [
+            significance.adjust_p_values(p, family).min()
+            for family in ("none", "bonferroni", "holm")
+        ]
         p_values.append(
-            [*held, greatest_difference(scores.T, pairs, trials=n_random, rng=rng).min()]
+            [*held, max_statistic_test(scores.T, pairs, trials=n_random, rng=rng).min()]
         )
-    return Families(*(np.array(p_values) < 0.05).mean(axis=0).tolist())
+    return FamilyErrors(*(np.array(p_values) < 0.05).mean(axis=0).tolist())
 
 
 SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], Floats]]] = {
     "one in 20 gains up to 1": (
         0.025,
-        lambda rng, shape: _some(rng, shape, 0.05, rng.random(shape)),
+        lambda rng, shape: _draw_sparse(rng, shape, 0.05, rng.random(shape)),
     ),
-    "RR: 3 % newly answered": (0.03, lambda rng, shape: _some(rng, shape, 0.03, np.ones(shape))),
+    "RR: 3 % newly answered": (
+        0.03,
+        lambda rng, shape: _draw_sparse(rng, shape, 0.03, np.ones(shape)),
+    ),
     "5 % gain .5, 1 % lose .5": (
         0.02,
         lambda rng, shape: rng.choice([0.5, -0.5, 0.0], shape, p=[0.05, 0.01, 0.94]),
     ),
     "5 % gain 1, the others lose .05": (
         0.0025,
-        lambda rng, shape: _some(rng, shape, 0.05, np.ones(shape), -0.05),
+        lambda rng, shape: _draw_sparse(rng, shape, 0.05, np.ones(shape), -0.05),
     ),
     "one in 10 gains up to 1, the others ±.001": (
         0.05,
-        lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape), _noise(rng, shape, 0.001)),
+        lambda rng, shape: _draw_sparse(
+            rng, shape, 0.1, rng.random(shape), _draw_noise(rng, shape, 0.001)
+        ),
     ),
     "one in 10 gains up to 1, the others ±.1": (
         0.05,
-        lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape)) + _noise(rng, shape, 0.1),
+        lambda rng, shape: _draw_sparse(rng, shape, 0.1, rng.random(shape))
+        + _draw_noise(rng, shape, 0.1),
     ),
     "lognormal": (float(np.exp(1.5**2 / 2)), lambda rng, shape: rng.lognormal(0, 1.5, shape)),
     "RR: 30 % answered": (
         0.3 * RANKS_ALIKE,
-        lambda rng, shape: _some(rng, shape, 0.3, 1 / rng.integers(1, 11, shape)),
+        lambda rng, shape: _draw_sparse(rng, shape, 0.3, 1 / rng.integers(1, 11, shape)),
     ),
     "RR: 10 % answered": (
         0.1 * RANKS_ALIKE,
-        lambda rng, shape: _some(rng, shape, 0.1, 1 / rng.integers(1, 11, shape)),
+        lambda rng, shape: _draw_sparse(rng, shape, 0.1, 1 / rng.integers(1, 11, shape)),
     ),
     "navigational: 8 % of 1, the others .1": (
         0.172,
-        lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1),
+        lambda rng, shape: _draw_sparse(rng, shape, 0.08, np.ones(shape), 0.1),
     ),
     "navigational: 8 % of 1, the others .1 ± .05": (
         0.172,
-        lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1 + _noise(rng, shape, 0.05)),
+        lambda rng, shape: _draw_sparse(
+            rng, shape, 0.08, np.ones(shape), 0.1 + _draw_noise(rng, shape, 0.05)
+        ),
     ),
     "4 % of 0, the others .6 ± .08": (
         0.576,
-        lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.08)),
+        lambda rng, shape: _draw_sparse(
+            rng, shape, 0.04, np.zeros(shape), 0.6 + _draw_noise(rng, shape, 0.08)
+        ),
     ),
     "4 % of 0, the others .6 ± .05": (
         0.576,
-        lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.05)),
+        lambda rng, shape: _draw_sparse(
+            rng, shape, 0.04, np.zeros(shape), 0.6 + _draw_noise(rng, shape, 0.05)
+        ),
     ),
 }
 """Few topics bring all of the mean: its true value, and what draws scores or differences (trials,
 topics)."""
 
 
-def _some(
+def _draw_sparse(
     rng: np.random.Generator,
     shape: tuple[int, int],
     share: float,
@@ -198,18 +213,18 @@ def _some(
     return np.where(rng.random(shape) < share, there, elsewhere)
 
 
-def _noise(rng: np.random.Generator, shape: tuple[int, int], deviation: float) -> Floats:
+def _draw_noise(rng: np.random.Generator, shape: tuple[int, int], deviation: float) -> Floats:
     return deviation * rng.standard_normal(shape)
 
 
-class Difference(NamedTuple):
+class DifferenceCoverage(NamedTuple):
     """Coverage of the intervals of a mean difference by t and by BCa (everywhere), of what is
     shown, and of the effect by the noncentral t."""
 
-    t: Covered
-    bca: Covered
-    now: Covered
-    effect: Covered
+    t: CoverageShares
+    bca: CoverageShares
+    now: CoverageShares
+    effect: CoverageShares
 
 
 SPREADS = ("normal", "RR", "exponential", *list(SPARSE)[:7])
@@ -217,7 +232,7 @@ SPREADS = ("normal", "RR", "exponential", *list(SPARSE)[:7])
 that is not 0."""
 
 
-def drawn_differences(
+def draw_differences(
     spread: str, topics: int, trials: int, rng: np.random.Generator
 ) -> tuple[float, float, Floats]:
     """-> (true mean, true mean / standard deviation, differences (trials, topics))"""
@@ -226,22 +241,22 @@ def drawn_differences(
         return true, true / float(draw(rng, (1, 1_000_000)).std()), draw(rng, (trials, topics))
     if spread == "exponential":
         return 1.0, 1.0, rng.exponential(1, (trials, topics))
-    scores = equal_scores(spread, trials, topics, 2, rng)
+    scores = draw_equal_scores(spread, trials, topics, 2, rng)
     return 0.0, 0.0, scores[:, 1] - scores[:, 0]
 
 
-def difference_coverage(
+def measure_difference_coverage(
     spread: str, topics: int, *, trials: int, rng: np.random.Generator, n_samples: int = 500
-) -> Difference:
-    true, effect, d = drawn_differences(spread, topics, trials, rng)
+) -> DifferenceCoverage:
+    true, effect, d = draw_differences(spread, topics, trials, rng)
     counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=n_samples) / topics
-    by_bca = bca.bca(d.mean(axis=1), counts @ d.T, (d.sum(axis=1) - d.T) / (topics - 1))
+    by_bca = bca.bca_interval(d.mean(axis=1), counts @ d.T, (d.sum(axis=1) - d.T) / (topics - 1))
     deviation = np.where(significance.is_constant(d), np.nan, d.std(axis=1, ddof=1))
-    return Difference(
-        covered(true, [interval_over_topics(row) for row in d]),
-        covered(true, by_bca),
-        covered(true, [(one.low, one.high) for one in mean_intervals(d)]),
-        covered(effect, effect_intervals(d.mean(axis=1) / deviation, topics)),
+    return DifferenceCoverage(
+        measure_coverage(true, [topic_interval(row) for row in d]),
+        measure_coverage(true, by_bca),
+        measure_coverage(true, [(one.low, one.high) for one in mean_intervals(d)]),
+        measure_coverage(effect, compute_effect_intervals(d.mean(axis=1) / deviation, topics)),
     )
 
 
@@ -260,11 +275,11 @@ topics that bring all."""
 class MeanCoverage(NamedTuple):
     """Of Student's t over topics everywhere, and of what is shown."""
 
-    everywhere: Covered
-    shown: Covered
+    everywhere: CoverageShares
+    shown: CoverageShares
 
 
-def mean_coverage(
+def measure_mean_coverage(
     spread: str, topics: int, *, trials: int, rng: np.random.Generator
 ) -> MeanCoverage:
     if spread in SPARSE:
@@ -274,8 +289,8 @@ def mean_coverage(
     elif spread == "answered in 5 %":
         scores = (rng.random((trials, topics)) < 0.05).astype(np.float64)
     else:
-        scores = equal_scores(spread, trials, topics, 1, rng)[:, 0]
+        scores = draw_equal_scores(spread, trials, topics, 1, rng)[:, 0]
     return MeanCoverage(
-        covered(MEANS[spread], [interval_over_topics(row) for row in scores]),
-        covered(MEANS[spread], [(one.low, one.high) for one in mean_intervals(scores)]),
+        measure_coverage(MEANS[spread], [topic_interval(row) for row in scores]),
+        measure_coverage(MEANS[spread], [(one.low, one.high) for one in mean_intervals(scores)]),
     )

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.campaigns.forecast import DAY, HOUR, Forecaster
+from assay.campaigns.forecast import DAY_SECONDS, HOUR_SECONDS, Forecaster
 
-MONDAY = 19_723 * DAY
+MONDAY_SECONDS = 19_723 * DAY_SECONDS
 """1 January 2024."""
-EVEN = {
+EVEN_KINDS = {
     "steady": 1.0,
     "office hours": 1.0,
     "office hours, idle weekends": 0.0,
@@ -20,7 +20,7 @@ EVEN = {
 }
 """Kind of campaign with single, independent judgements -> pace of a Saturday or Sunday, as a part
 of that of a working day."""
-IN_SESSIONS = (
+SESSION_KINDS = (
     "sessions",
     "kick-off",
     "weekends at a third",
@@ -30,11 +30,11 @@ IN_SESSIONS = (
     "few annotators",
 )
 """Kinds of campaign in which annotators work in sessions of 20 to 40 judgements."""
-SESSION = 30
-FADE = 0.95
+SESSION_JUDGEMENTS = 30
+DAILY_FADE = 0.95
 
 
-class Covered(NamedTuple):
+class ForecastCoverage(NamedTuple):
     """covered, later: shares of the campaigns with a forecast that end within its interval, and
     after it. width: median, in days."""
 
@@ -45,31 +45,33 @@ class Covered(NamedTuple):
     campaigns: int
 
 
-def even_campaign(
+def draw_even_campaign(
     kind: str, *, per_day: float, days: int, begin: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Moments of judgements, Poisson by hour: round the clock, or from 9 to 17 o'clock. begin: a
     midnight."""
-    start = begin + np.arange(days * 24) * HOUR
-    hour, weekday = (start // HOUR) % 24, ((start // DAY) + 3) % 7
+    start = begin + np.arange(days * 24) * HOUR_SECONDS
+    hour, weekday = (start // HOUR_SECONDS) % 24, ((start // DAY_SECONDS) + 3) % 7
     pace = (
         np.full(len(start), per_day / 24)
         if kind == "steady"
         else np.where((hour >= 9) & (hour < 17), per_day / 8, 0.0)
     )
-    pace = np.where(weekday >= 5, pace * EVEN.get(kind, 0.0), pace)
+    pace = np.where(weekday >= 5, pace * EVEN_KINDS.get(kind, 0.0), pace)
     if kind == "fade-out, even":
-        pace = pace * FADE ** _working_days_before(start // DAY - begin // DAY, weekday)
+        pace = pace * DAILY_FADE ** _count_working_days(
+            start // DAY_SECONDS - begin // DAY_SECONDS, weekday
+        )
     counts = rng.poisson(pace)
-    return np.sort(np.repeat(start, counts) + rng.random(counts.sum()) * HOUR)
+    return np.sort(np.repeat(start, counts) + rng.random(counts.sum()) * HOUR_SECONDS)
 
 
-def campaign_in_sessions(
+def draw_session_campaign(
     kind: str, *, per_day: float, days: int, begin: float, seen: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Moments of judgements in sessions between 9 and 17 o'clock. seen: working days before the
     look."""
-    weekday = (begin // DAY + np.arange(days) + 3) % 7
+    weekday = (begin // DAY_SECONDS + np.arange(days) + 3) % 7
     working = np.flatnonzero(weekday < 5)
     pace = np.where(weekday < 5, per_day, per_day / 3 if kind == "weekends at a third" else 0.0)
     if kind == "kick-off":
@@ -79,19 +81,22 @@ def campaign_in_sessions(
     elif kind == "late burst":
         pace[rng.choice(working[seen - 2 : seen + 5])] *= 2
     elif kind == "fade-out":
-        pace = pace * FADE ** _working_days_before(np.arange(days), weekday)
+        pace = pace * DAILY_FADE ** _count_working_days(np.arange(days), weekday)
     elif kind == "few annotators":  # three, each on three of five days
         present = (rng.random((days, 3)) < 0.6).sum(axis=1) / 1.8
         pace = pace * np.where(np.arange(days) == working[0], 1.0, present)
     made = [
-        begin + day * DAY + (9 + 7 * rng.random()) * HOUR + 60.0 * np.arange(rng.integers(20, 41))
-        for day, n in enumerate(rng.poisson(pace / SESSION))
+        begin
+        + day * DAY_SECONDS
+        + (9 + 7 * rng.random()) * HOUR_SECONDS
+        + 60.0 * np.arange(rng.integers(20, 41))
+        for day, n in enumerate(rng.poisson(pace / SESSION_JUDGEMENTS))
         for _ in range(n)
     ]
     return np.sort(np.concatenate(made))
 
 
-def _working_days_before(
+def _count_working_days(
     day: NDArray[np.float64], weekday: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Working days from the first day to each day; both go up by one a day, weekday from 0 for
@@ -101,9 +106,9 @@ def _working_days_before(
     return 5 * whole + np.minimum(rest, 5) - min(first, 5)
 
 
-def coverage_of(
+def measure_forecast_coverage(
     kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator
-) -> Covered:
+) -> ForecastCoverage:
     """Campaigns that begin on any day of the week, seen in their working hours after `history`
     working days.
 
@@ -111,17 +116,21 @@ def coverage_of(
     """
     hits, later, width = [], [], []
     for _ in range(campaigns):
-        begin = MONDAY + int(rng.integers(0, 7)) * DAY
+        begin = MONDAY_SECONDS + int(rng.integers(0, 7)) * DAY_SECONDS
         n_days = (history + 8 * days + 20) * 7 // 5
-        weekday = ((begin // DAY) + np.arange(n_days) + 3) % 7
-        now = begin + np.flatnonzero(weekday < 5)[history] * DAY + (9 + 8 * rng.random()) * HOUR
-        if kind in IN_SESSIONS:
-            moments = campaign_in_sessions(
+        weekday = ((begin // DAY_SECONDS) + np.arange(n_days) + 3) % 7
+        now = (
+            begin
+            + np.flatnonzero(weekday < 5)[history] * DAY_SECONDS
+            + (9 + 8 * rng.random()) * HOUR_SECONDS
+        )
+        if kind in SESSION_KINDS:
+            moments = draw_session_campaign(
                 kind, per_day=per_day, days=n_days, begin=begin, seen=history, rng=rng
             )
         else:
-            moments = even_campaign(kind, per_day=per_day, days=n_days, begin=begin, rng=rng)
-        remaining = int(days * per_day * (FADE**history if "fade" in kind else 1))
+            moments = draw_even_campaign(kind, per_day=per_day, days=n_days, begin=begin, rng=rng)
+        remaining = int(days * per_day * (DAILY_FADE**history if "fade" in kind else 1))
         to_come = moments[moments > now]
         end = float(to_come[remaining - 1]) if len(to_come) >= remaining else math.inf
         ahead = Forecaster.of(moments[moments <= now], now=now).forecast(remaining)
@@ -130,9 +139,9 @@ def coverage_of(
         late = math.inf if ahead.late is None else ahead.late
         hits.append(ahead.early <= end <= late)
         later.append(end > late)
-        width.append((late - ahead.early) / DAY)
+        width.append((late - ahead.early) / DAY_SECONDS)
     if not hits:
-        return Covered(math.nan, math.nan, math.nan, 0, campaigns)
-    return Covered(
+        return ForecastCoverage(math.nan, math.nan, math.nan, 0, campaigns)
+    return ForecastCoverage(
         float(np.mean(hits)), float(np.mean(later)), float(np.median(width)), len(hits), campaigns
     )

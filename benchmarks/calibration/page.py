@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
+def format_markdown_table(header: list[str], rows: Iterable[list[str]]) -> str:
     return "\n".join(
         ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]]
     )
 
 
-TEXT = """# Calibration of intervals, tests and flags
+PAGE_TEXT = """# Calibration of intervals, tests and flags
 
 This page shows by simulation whether confidence intervals cover the true value in 95% of cases, and whether tests and flags err as rarely as they
 claim. There are {trials} trials per row, so a share near .95 is known to about {error:.3f}. `make calibration` writes the page (seed {seed}); with

@@ -10,30 +10,30 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from assay.comparison import bootstrap
-from assay.comparison.rankings import resample_counts, sample_means, tau_b, tau_b_batch
-from assay.comparison.tau_intervals import tau_intervals
-from assay.labels.intervals import LARGEST
-from benchmarks.calibration.bca import bca
-from benchmarks.calibration.coverage import Covered, covered, percentiles
+from assay.comparison.rankings import compute_sample_means, draw_topic_counts, tau_b, tau_b_batch
+from assay.comparison.tau_intervals import compute_tau_intervals
+from assay.labels.intervals import MAX_COEFFICIENT
+from benchmarks.calibration.bca import bca_interval
+from benchmarks.calibration.coverage import CoverageShares, measure_coverage, percentile_intervals
 
 Floats = NDArray[np.float64]
-ALIKE = {"about .3": 0.5, "about .6": 0.8, "about .8": 0.95, "1": 1.0}
+LIKENESS = {"about .3": 0.5, "about .6": 0.8, "about .8": 0.95, "1": 1.0}
 """True tau -> correlation of the systems' true means under the two qrels."""
-APART = (0.15, 0.4, 1.0, 3.0)
+SPREADS = (0.15, 0.4, 1.0, 3.0)
 """Spread of the systems' true means, in standard deviations of a score over topics."""
 
 
-class Tau(NamedTuple):
+class TauCoverage(NamedTuple):
     """Coverage of what is shown, of the percentile interval that was shown before, of BCa, and of
     the jackknife on Fisher's z."""
 
-    now: Covered
-    before: Covered
-    bca: Covered
-    jackknife: Covered
+    now: CoverageShares
+    before: CoverageShares
+    bca: CoverageShares
+    jackknife: CoverageShares
 
 
-def scores(
+def draw_scores(
     systems: int, topics: int, alike: float, apart: float, rng: np.random.Generator
 ) -> tuple[float, Floats, Floats]:
     """True tau, and scores under two qrels (topics, systems, 1): topic effects, and noise that both
@@ -50,7 +50,7 @@ def scores(
     return tau_b(true[0], true[1]), values[0][:, :, None], values[1][:, :, None]
 
 
-def tau_coverage(
+def measure_tau_coverage(
     systems: int,
     topics: int,
     alike: float,
@@ -58,42 +58,49 @@ def tau_coverage(
     trials: int,
     rng: np.random.Generator,
     n_samples: int = 200,
-) -> Tau:
+) -> TauCoverage:
     """Over systems that are near each other and far apart."""
     truth, now, others = [], [], []
     counts, without = (
-        resample_counts(topics, n_samples, rng),
+        draw_topic_counts(topics, n_samples, rng),
         np.ones((topics, topics)) - np.eye(topics),
     )
     for trial in range(trials):
-        true, a, b = scores(systems, topics, alike, APART[trial % len(APART)], rng)
-        (interval,) = tau_intervals(a, b, rng=rng, n_samples=n_samples)
+        true, a, b = draw_scores(systems, topics, alike, SPREADS[trial % len(SPREADS)], rng)
+        (interval,) = compute_tau_intervals(a, b, rng=rng, n_samples=n_samples)
         truth.append(true)
         now.append((interval.low, interval.high))
         drawn = np.concatenate([counts, without, np.ones((1, topics))])
-        others.append(tau_b_batch(*(sample_means(drawn, values[:, :, 0]) for values in (a, b))))
+        others.append(
+            tau_b_batch(*(compute_sample_means(drawn, values[:, :, 0]) for values in (a, b)))
+        )
     samples, left_out, value = np.split(np.array(others).T, [n_samples, n_samples + topics])
-    accelerated = bca(value[0], samples, left_out)
-    return Tau(
+    accelerated = bca_interval(value[0], samples, left_out)
+    return TauCoverage(
         *(
-            covered(truth, some)
-            for some in (now, percentiles(samples), accelerated, _jackknife(value[0], left_out))
+            measure_coverage(truth, some)
+            for some in (
+                now,
+                percentile_intervals(samples),
+                accelerated,
+                _jackknife_interval(value[0], left_out),
+            )
         )
     )
 
 
-def _jackknife(value: Floats, left_out: Floats) -> Floats:
+def _jackknife_interval(value: Floats, left_out: Floats) -> Floats:
     """(k, 2): on Fisher's z, with Student's t. value: (k); left_out: (n, k)."""
     n = len(left_out)
-    z = np.arctanh(np.clip(left_out, -LARGEST, LARGEST))
+    z = np.arctanh(np.clip(left_out, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     reach = stats.t.ppf(0.975, n - 1) * np.sqrt(
         (n - 1) / n * ((z - z.mean(axis=0)) ** 2).sum(axis=0)
     )
-    middle = np.arctanh(np.clip(value, -LARGEST, LARGEST))
+    middle = np.arctanh(np.clip(value, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     return np.tanh(np.column_stack([middle - reach, middle + reach]))
 
 
-class Ranks(NamedTuple):
+class RankCoverage(NamedTuple):
     """Shares of systems whose true rank lies in the interval: all of them, and the truly best;
     width: mean ranks that it holds.
 
@@ -108,7 +115,7 @@ class Ranks(NamedTuple):
     before_width: float
 
 
-def ranked_scores(
+def draw_ranked_scores(
     systems: int, topics: int, apart: float | None, rng: np.random.Generator
 ) -> Floats:
     """(systems, topics): scores of systems, the truly best first. Their true means are drawn
@@ -127,7 +134,7 @@ def ranked_scores(
     )
 
 
-def rank_coverage(
+def measure_rank_coverage(
     systems: int,
     topics: int,
     apart: float | None,
@@ -135,15 +142,15 @@ def rank_coverage(
     trials: int,
     rng: np.random.Generator,
     n_samples: int = 300,
-) -> Ranks:
-    """Systems as of `ranked_scores`."""
+) -> RankCoverage:
+    """Systems as of `draw_ranked_scores`."""
     true = np.arange(1, systems + 1)
-    counts = bootstrap.topic_counts(topics, n_samples, rng)
+    counts = bootstrap.draw_topic_counts(topics, n_samples, rng)
     hits = []
     for _ in range(trials):
-        values = ranked_scores(systems, topics, apart, rng)
-        now = bootstrap.differences(values).rank_interval
-        sampled = bootstrap.sample_means(values, counts)
+        values = draw_ranked_scores(systems, topics, apart, rng)
+        now = bootstrap.compare_means(values).rank_interval
+        sampled = bootstrap.compute_sample_means(values, counts)
         low, high = np.percentile(
             (-sampled).argsort(axis=0).argsort(axis=0) + 1, [2.5, 97.5], axis=1
         )
@@ -151,4 +158,4 @@ def rank_coverage(
         for bounds in (now, before):
             hit = (bounds[:, 0] <= true) & (true <= bounds[:, 1])
             hits.append([hit.mean(), hit[0], (bounds[:, 1] - bounds[:, 0]).mean() + 1])
-    return Ranks(*np.array(hits, np.float64).reshape(trials, 6).mean(axis=0).tolist())
+    return RankCoverage(*np.array(hits, np.float64).reshape(trials, 6).mean(axis=0).tolist())

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from assay.campaigns.unlike_others import clearly_below
+from assay.campaigns.unlike_others import find_outliers
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.people import agreements
+from assay.labels.agreement.people import compute_annotator_kappas
 from assay.labels.agreement.raters import TopicCounts
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
@@ -18,7 +18,7 @@ NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
 judgement that is the annotator's own."""
 
 
-class Raised(NamedTuple):
+class SignRates(NamedTuple):
     """Shares: of honest annotators with the sign; the same by the rule before; of annotators at
     random with it. kappa: mean of the honest."""
 
@@ -33,7 +33,7 @@ TOPIC_EFFECT, OWN_SHIFT = 0.6, 0.5
 adds to all pairs of a topic, standard deviation."""
 
 
-def raised(
+def measure_sign_rates(
     base: float,
     *,
     annotators: int,
@@ -42,7 +42,7 @@ def raised(
     rng: np.random.Generator,
     random_too: bool,
     topics: int = 0,
-) -> Raised:
+) -> SignRates:
     """Campaigns of so many annotators with so many pairs each, honest ones of different care, and
     if asked one who answers at random.
 
@@ -70,10 +70,10 @@ def raised(
             joint[k] = np.bincount(
                 np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16
             ).reshape(4, 4)
-        people = agreements(
+        people = compute_annotator_kappas(
             [f"a{k}" for k in range(annotators)], TopicCounts(np.arange(annotators), joint)
         )
-        below = clearly_below(people)
+        below = find_outliers(people)
         for k, person in enumerate(people):
             sign = below[person.name] and person.interval.low <= 0
             if random_too and k == 0:
@@ -83,4 +83,6 @@ def raised(
             before.append(person.interval.low < 0.1 and person.interval.high < 0.35)
             kappas.append(float(cohen_kappa(person.confusion, weighted=True)))
     share = float(np.mean(at_random)) if at_random else float("nan")
-    return Raised(float(np.mean(honest)), float(np.mean(before)), share, float(np.nanmean(kappas)))
+    return SignRates(
+        float(np.mean(honest)), float(np.mean(before)), share, float(np.nanmean(kappas))
+    )

@@ -8,33 +8,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.comparison.equal_runs import equal_runs
+from assay.comparison.equal_runs import simulate_equal_runs
 from benchmarks.calibration import agreement, differences, forecasts, rankings, signs, worths
-from benchmarks.calibration.coverage import Covered
+from benchmarks.calibration.coverage import CoverageShares
 
 
-class Row(NamedTuple):
+class GridRow(NamedTuple):
     """shown: its first cells. given: what `simulate` takes."""
 
     shown: list[str]
     given: tuple[Any, ...]
 
 
-class Table(NamedTuple):
+class GridTable(NamedTuple):
     """simulate: (*given, trials, rng) -> the other cells."""
 
     name: str
     header: list[str]
-    rows: Sequence[Row]
+    rows: Sequence[GridRow]
     simulate: Callable[..., list[str]]
 
 
-def share(value: float) -> str:
+def format_share(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1"
 
 
-def shown_and_covered(covered: Covered) -> list[str]:
-    return [share(covered.shown), share(covered.covered)]
+def format_coverage(covered: CoverageShares) -> list[str]:
+    return [format_share(covered.shown), format_share(covered.covered)]
 
 
 # -- agreement
@@ -67,7 +67,7 @@ UNEQUAL = (-0.6, -0.3, 0.0, 0.3, 0.6)
 """Five annotators of different severity, in standard deviations of relevance."""
 
 
-def alphas() -> list[Row]:
+def alpha_rows() -> list[GridRow]:
     rows = []
     for grades, spread in agreement.BORDERS:
         for noise in (0.5, 0.1):
@@ -75,13 +75,13 @@ def alphas() -> list[Row]:
                 where = f"{topics} x {pairs}" if topics > 1 else f"{pairs} pairs"
                 shown = [str(grades), spread, where, EFFECTS[topic], "alike"]
                 rows.append(
-                    Row(
+                    GridRow(
                         shown, ((pairs,) * topics, agreement.Campaign(grades, spread, noise, topic))
                     )
                 )
             unequal = agreement.Campaign(grades, spread, noise, 0.6, UNEQUAL)
             rows.append(
-                Row(
+                GridRow(
                     [str(grades), spread, "25 x 10", "strong", "five unequal"],
                     ((10,) * 25, unequal),
                 )
@@ -90,27 +90,29 @@ def alphas() -> list[Row]:
         own = agreement.Campaign(grades, "balanced", 0.3, 0.6, shift=OWN_SHIFT)
         sizes = {"10 x 20": (20,) * 10, "25 x 10": (10,) * 25, **FEW_OR_UNEQUAL}
         rows += [
-            Row([str(grades), "balanced", where, "strong", "own shift by topic"], (of_topics, own))
+            GridRow(
+                [str(grades), "balanced", where, "strong", "own shift by topic"], (of_topics, own)
+            )
             for where, of_topics in sizes.items()
         ]
     return rows
 
 
-def alpha(
+def simulate_alpha(
     sizes: Sequence[int], campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    true, coverage = agreement.alpha_coverage(sizes, campaign, trials=trials, rng=rng)
+    true, coverage = agreement.measure_alpha_coverage(sizes, campaign, trials=trials, rng=rng)
     return [
         f"{true:.2f}",
-        share(coverage.before.covered),
-        share(coverage.bca.covered),
-        *shown_and_covered(coverage.now),
+        format_share(coverage.before.covered),
+        format_share(coverage.bca.covered),
+        *format_coverage(coverage.now),
     ]
 
 
-def kappas() -> list[Row]:
+def kappa_rows() -> list[GridRow]:
     rows = [
-        Row(
+        GridRow(
             [str(grades), spread, f"{pairs} pairs", "none", "–"],
             ((pairs,), agreement.Campaign(grades, spread, noise)),
         )
@@ -130,7 +132,7 @@ def kappas() -> list[Row]:
             campaign = agreement.Campaign(grades, spread, 0.3, topic, shift=shift)
             for where, of_topics in sizes.items():
                 rows.append(
-                    Row(
+                    GridRow(
                         [str(grades), spread, where, EFFECTS[topic], f"{shift:g}"],
                         (of_topics, campaign),
                     )
@@ -138,15 +140,15 @@ def kappas() -> list[Row]:
     return rows
 
 
-def kappa(
+def simulate_kappa(
     sizes: Sequence[int], campaign: agreement.Campaign, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    true, coverage = agreement.kappa_coverage(sizes, campaign, trials=trials, rng=rng)
+    true, coverage = agreement.measure_kappa_coverage(sizes, campaign, trials=trials, rng=rng)
     return [
         f"{true:.2f}",
-        share(coverage.before.covered),
-        share(coverage.bca.covered),
-        *shown_and_covered(coverage.now),
+        format_share(coverage.before.covered),
+        format_share(coverage.bca.covered),
+        *format_coverage(coverage.now),
     ]
 
 
@@ -154,42 +156,53 @@ def kappa(
 # ------------------------------------------------------------------------------------------------------------------------------
 
 
-def taus() -> list[Row]:
+def tau_rows() -> list[GridRow]:
     return [
-        Row([str(systems), str(topics), name], (systems, topics, alike))
+        GridRow([str(systems), str(topics), name], (systems, topics, alike))
         for systems in (5, 10, 30)
         for topics in (25, 50, 200)
-        for name, alike in rankings.ALIKE.items()
+        for name, alike in rankings.LIKENESS.items()
     ]
 
 
-def tau(
+def simulate_tau(
     systems: int, topics: int, alike: float, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    coverage = rankings.tau_coverage(systems, topics, alike, trials=trials, rng=rng)
-    others = [share(other.covered) for other in (coverage.before, coverage.bca, coverage.jackknife)]
-    return [*others, *shown_and_covered(coverage.now)]
+    coverage = rankings.measure_tau_coverage(systems, topics, alike, trials=trials, rng=rng)
+    others = [
+        format_share(other.covered) for other in (coverage.before, coverage.bca, coverage.jackknife)
+    ]
+    return [*others, *format_coverage(coverage.now)]
 
 
-def ranks() -> list[Row]:
+def rank_rows() -> list[GridRow]:
     alike = [
-        Row([str(systems), str(topics), f"{apart:g}"], (systems, topics, apart))
+        GridRow([str(systems), str(topics), f"{apart:g}"], (systems, topics, apart))
         for systems in (5, 10, 30)
         for topics in (10, 50, 200)
         for apart in (0.05, 0.4, 1.0)
     ]
     return alike + [
-        Row(["12", str(topics), "unlike"], (12, topics, None))
+        GridRow(["12", str(topics), "unlike"], (12, topics, None))
         for topics in (5, 10, 25, 30, 50, 100)
     ]
 
 
-def rank(
+def simulate_rank(
     systems: int, topics: int, apart: float | None, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    coverage = rankings.rank_coverage(systems, topics, apart, trials=trials, rng=rng)
-    before = [share(coverage.before), share(coverage.before_best), f"{coverage.before_width:.1f}"]
-    return [*before, share(coverage.now), share(coverage.now_best), f"{coverage.now_width:.1f}"]
+    coverage = rankings.measure_rank_coverage(systems, topics, apart, trials=trials, rng=rng)
+    before = [
+        format_share(coverage.before),
+        format_share(coverage.before_best),
+        f"{coverage.before_width:.1f}",
+    ]
+    return [
+        *before,
+        format_share(coverage.now),
+        format_share(coverage.now_best),
+        f"{coverage.now_width:.1f}",
+    ]
 
 
 # -- differences
@@ -198,132 +211,140 @@ def rank(
 TOPICS = (5, 10, 25, 50, 200)
 
 
-def tests() -> list[Row]:
+def test_rows() -> list[GridRow]:
     return [
-        Row([shape, str(topics)], (shape, topics))
+        GridRow([shape, str(topics)], (shape, topics))
         for shape in (*differences.SHAPES, "unlike")
         for topics in TOPICS
     ]
 
 
-def test(shape: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    return [share(value) for value in differences.type_one(shape, topics, trials=trials, rng=rng)]
-
-
-def families() -> list[Row]:
+def simulate_test(shape: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
     return [
-        Row([shape, str(systems), "25"], (shape, systems, 25))
+        format_share(value)
+        for value in differences.measure_type_one(shape, topics, trials=trials, rng=rng)
+    ]
+
+
+def family_rows() -> list[GridRow]:
+    return [
+        GridRow([shape, str(systems), "25"], (shape, systems, 25))
         for shape in differences.SHAPES
         for systems in (5, 20)
     ]
 
 
-def family(
+def simulate_family(
     shape: str, systems: int, topics: int, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
     return [
-        share(value)
-        for value in differences.families(shape, systems, topics, trials=trials, rng=rng)
+        format_share(value)
+        for value in differences.measure_families(shape, systems, topics, trials=trials, rng=rng)
     ]
 
 
 TOPICS_OF_MEANS = (5, 10, 25, 30, 50, 100)
 
 
-def spreads() -> list[Row]:
+def spread_rows() -> list[GridRow]:
     return [
-        Row([spread, str(topics)], (spread, topics))
+        GridRow([spread, str(topics)], (spread, topics))
         for spread in differences.SPREADS
         for topics in TOPICS_OF_MEANS
     ]
 
 
-def spread(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    found = differences.difference_coverage(name, topics, trials=trials, rng=rng)
+def simulate_spread(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = differences.measure_difference_coverage(name, topics, trials=trials, rng=rng)
     return [
-        share(found.t.covered),
-        share(found.bca.covered),
-        *shown_and_covered(found.now),
-        share(found.effect.covered),
+        format_share(found.t.covered),
+        format_share(found.bca.covered),
+        *format_coverage(found.now),
+        format_share(found.effect.covered),
     ]
 
 
-def means() -> list[Row]:
+def mean_rows() -> list[GridRow]:
     return [
-        Row([spread, str(topics)], (spread, topics))
+        GridRow([spread, str(topics)], (spread, topics))
         for spread in differences.MEANS
         for topics in TOPICS_OF_MEANS
     ]
 
 
-def mean(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
-    found = differences.mean_coverage(name, topics, trials=trials, rng=rng)
-    return [share(found.everywhere.covered), *shown_and_covered(found.shown)]
+def simulate_mean(name: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+    found = differences.measure_mean_coverage(name, topics, trials=trials, rng=rng)
+    return [format_share(found.everywhere.covered), *format_coverage(found.shown)]
 
 
-def verdicts() -> list[Row]:
+def verdict_rows() -> list[GridRow]:
     return [
-        Row([str(topics), by], (topics, by)) for topics in (50, 500, 5000) for by in ("wsr", "t")
+        GridRow([str(topics), by], (topics, by))
+        for topics in (50, 500, 5000)
+        for by in ("wsr", "t")
     ]
 
 
-def verdict(topics: int, by: str, *, trials: int, rng: np.random.Generator) -> list[str]:
+def simulate_verdict(topics: int, by: str, *, trials: int, rng: np.random.Generator) -> list[str]:
     rank = rng.integers(1, 150, (2, topics)) * (rng.random((2, topics)) < 0.9)
-    rates = equal_runs(
+    rates = simulate_equal_runs(
         *np.where(rank <= 100, rank, 0), alpha=0.05, decide=by, rng=rng, trials=trials
     )
-    return [share(value) for value in (rates.better, rates.significantly_better, rates.do_no_harm)]
+    return [
+        format_share(value)
+        for value in (rates.better, rates.significantly_better, rates.do_no_harm)
+    ]
 
 
 # -- campaigns
 # -----------------------------------------------------------------------------------------------------------------------------
 
 
-def ends() -> list[Row]:
+def end_rows() -> list[GridRow]:
     even = [
         (kind, 100, history, days)
-        for kind in (*forecasts.EVEN, "fade-out, even")
+        for kind in (*forecasts.EVEN_KINDS, "fade-out, even")
         for history, days in ((3, 2), (10, 5))
     ]
     in_sessions = [
         (kind, 100, history, days)
-        for kind in forecasts.IN_SESSIONS
+        for kind in forecasts.SESSION_KINDS
         for history, days in ((4, 5), (10, 5), (10, 10))
     ]
     return [
-        Row([kind, str(history), str(days)], (kind, per_day, history, days))
+        GridRow([kind, str(history), str(days)], (kind, per_day, history, days))
         for kind, per_day, history, days in (*even, *in_sessions)
     ]
 
 
-def end(
+def simulate_end(
     kind: str, per_day: int, history: int, days: int, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    found = forecasts.coverage_of(
+    found = forecasts.measure_forecast_coverage(
         kind, per_day=per_day, days=days, history=history, campaigns=max(trials // 4, 10), rng=rng
     )
     return [
-        share(found.shown / found.campaigns),
+        format_share(found.shown / found.campaigns),
         f"{found.width:.1f}",
-        share(found.later),
-        share(found.covered),
+        format_share(found.later),
+        format_share(found.covered),
     ]
 
 
-def accused() -> list[Row]:
-    rows = [Row([str(pairs)], (base, pairs, 0)) for base in signs.NOISE for pairs in (30, 100)]
+def sign_rows() -> list[GridRow]:
+    rows = [GridRow([str(pairs)], (base, pairs, 0)) for base in signs.NOISE for pairs in (30, 100)]
     return rows + [
-        Row([f"100 of {topics} topics"], (base, 100, topics))
+        GridRow([f"100 of {topics} topics"], (base, 100, topics))
         for base in signs.NOISE
         for topics in (5, 10, 25)
     ]
 
 
-def accuse(
+def simulate_sign(
     base: float, pairs: int, topics: int, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
     campaigns = max(trials // 4, 10)
-    alone = signs.raised(
+    alone = signs.measure_sign_rates(
         base,
         annotators=10,
         pairs=pairs,
@@ -332,7 +353,7 @@ def accuse(
         random_too=False,
         topics=topics,
     )
-    mixed = signs.raised(
+    mixed = signs.measure_sign_rates(
         base,
         annotators=10,
         pairs=pairs,
@@ -343,18 +364,18 @@ def accuse(
     )
     return [
         f"{alone.kappa:.2f}",
-        share(alone.before),
-        share(alone.honest),
-        share(mixed.honest),
-        share(mixed.at_random),
+        format_share(alone.before),
+        format_share(alone.honest),
+        format_share(mixed.honest),
+        format_share(mixed.at_random),
     ]
 
 
-def worth_rows() -> list[Row]:
+def gain_rows() -> list[GridRow]:
     return [
-        Row(
+        GridRow(
             [name, f"{latent:g}", EFFECTS[topic], f"{topics} x {pairs}"],
-            (topics, pairs, worths.Machine(share, latent, topic)),
+            (topics, pairs, worths.LlmSetting(share, latent, topic)),
         )
         for name, share in (("a half", 0.5), ("27%", 0.27), ("5%", 0.05))
         for latent in (0.2, 0.5, 0.8)
@@ -369,15 +390,15 @@ def worth_rows() -> list[Row]:
     ]
 
 
-def worth(
-    topics: int, pairs: int, machine: worths.Machine, *, trials: int, rng: np.random.Generator
+def simulate_gain(
+    topics: int, pairs: int, machine: worths.LlmSetting, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    true, coverage = worths.worth_coverage(topics, pairs, machine, trials=trials, rng=rng)
-    return [f"{true:.2f}", share(coverage.before.covered), *shown_and_covered(coverage.now)]
+    true, coverage = worths.measure_gain_coverage(topics, pairs, machine, trials=trials, rng=rng)
+    return [f"{true:.2f}", format_share(coverage.before.covered), *format_coverage(coverage.now)]
 
 
 TABLES = (
-    Table(
+    GridTable(
         "alphas",
         [
             "grades",
@@ -391,10 +412,10 @@ TABLES = (
             "shown",
             "covered",
         ],
-        alphas(),
-        alpha,
+        alpha_rows(),
+        simulate_alpha,
     ),
-    Table(
+    GridTable(
         "kappas",
         [
             "grades",
@@ -408,16 +429,16 @@ TABLES = (
             "shown",
             "covered",
         ],
-        kappas(),
-        kappa,
+        kappa_rows(),
+        simulate_kappa,
     ),
-    Table(
+    GridTable(
         "taus",
         ["systems", "topics", "true tau", "baseline", "BCa", "jackknife on z", "shown", "covered"],
-        taus(),
-        tau,
+        tau_rows(),
+        simulate_tau,
     ),
-    Table(
+    GridTable(
         "ranks",
         [
             "systems",
@@ -430,16 +451,16 @@ TABLES = (
             "the best",
             "ranks wide",
         ],
-        ranks(),
-        rank,
+        rank_rows(),
+        simulate_rank,
     ),
-    Table(
+    GridTable(
         "spreads",
         ["differences", "topics", "t", "BCa", "shown", "covered", "effect"],
-        spreads(),
-        spread,
+        spread_rows(),
+        simulate_spread,
     ),
-    Table(
+    GridTable(
         "tests",
         [
             "scores",
@@ -451,10 +472,10 @@ TABLES = (
             "rank-sum",
             "beaten in 97.5% of samples",
         ],
-        tests(),
-        test,
+        test_rows(),
+        simulate_test,
     ),
-    Table(
+    GridTable(
         "families",
         [
             "scores",
@@ -465,16 +486,16 @@ TABLES = (
             "t, Holm",
             "greatest difference",
         ],
-        families(),
-        family,
+        family_rows(),
+        simulate_family,
     ),
-    Table(
+    GridTable(
         "verdicts",
         ["topics", "ESL decided by", "better", "significantly better", "do no harm"],
-        verdicts(),
-        verdict,
+        verdict_rows(),
+        simulate_verdict,
     ),
-    Table(
+    GridTable(
         "ends",
         [
             "campaign",
@@ -485,17 +506,19 @@ TABLES = (
             "ended later",
             "covered",
         ],
-        ends(),
-        end,
+        end_rows(),
+        simulate_end,
     ),
-    Table(
+    GridTable(
         "accused",
         ["pairs", "kappa", "baseline", "honest", "honest, one at random among them", "at random"],
-        accused(),
-        accuse,
+        sign_rows(),
+        simulate_sign,
     ),
-    Table("means", ["scores", "topics", "everywhere", "shown", "covered"], means(), mean),
-    Table(
+    GridTable(
+        "means", ["scores", "topics", "everywhere", "shown", "covered"], mean_rows(), simulate_mean
+    ),
+    GridTable(
         "worths",
         [
             "relevant",
@@ -507,8 +530,8 @@ TABLES = (
             "shown",
             "covered",
         ],
-        worth_rows(),
-        worth,
+        gain_rows(),
+        simulate_gain,
     ),
     # later ones last: a row's generator goes by its table's number
 )

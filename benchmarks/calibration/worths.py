@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from assay.labels.usefulness import gain_interval
-from benchmarks.calibration.coverage import Covered, covered, percentiles
+from assay.labels.usefulness import compute_gain_interval
+from benchmarks.calibration.coverage import CoverageShares, measure_coverage, percentile_intervals
 
 Floats = NDArray[np.float64]
 N_SAMPLES = 400
 
 
-class Machine(NamedTuple):
+class LlmSetting(NamedTuple):
     """share: of pairs that are relevant. latent: correlation of what people and the machine see, on
     a normal scale. topic: share of a pair's relevance, and of the machine's error, that is the
     topic's."""
@@ -40,28 +40,30 @@ class Machine(NamedTuple):
         )
 
 
-class Found(NamedTuple):
-    now: Covered
-    before: Covered
+class GainCoverage(NamedTuple):
+    now: CoverageShares
+    before: CoverageShares
 
 
-def worth_coverage(
-    topics: int, pairs: int, machine: Machine, *, trials: int, rng: np.random.Generator
-) -> tuple[float, Found]:
+def measure_gain_coverage(
+    topics: int, pairs: int, machine: LlmSetting, *, trials: int, rng: np.random.Generator
+) -> tuple[float, GainCoverage]:
     """-> (worth over endless topics, coverage of what is shown and of the percentiles over topics
     that were shown before)"""
-    true = float(_worth(machine.joint(40_000, 20, rng).sum(axis=0)))
+    true = float(_sample_size_gain(machine.joint(40_000, 20, rng).sum(axis=0)))
     now, before = [], []
     for _ in range(trials):
         joint = machine.joint(topics, pairs, rng)
-        interval = gain_interval(joint)
+        interval = compute_gain_interval(joint)
         now.append((interval.low, interval.high))
         times = rng.multinomial(topics, np.full(topics, 1 / topics), size=N_SAMPLES)
-        before += percentiles(_worth(np.tensordot(times, joint, axes=1))[:, None])
-    return true, Found(covered(true, now), covered(true, before))
+        before += percentile_intervals(
+            _sample_size_gain(np.tensordot(times, joint, axes=1))[:, None]
+        )
+    return true, GainCoverage(measure_coverage(true, now), measure_coverage(true, before))
 
 
-def _worth(joint: Floats) -> Floats:
+def _sample_size_gain(joint: Floats) -> Floats:
     """1 / (1 - ρ²), 1 where one of both does not vary."""
     people, called = joint.sum(axis=-1)[..., 1], joint.sum(axis=-2)[..., 1]
     n = joint.sum(axis=(-2, -1))

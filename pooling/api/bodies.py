@@ -27,7 +27,7 @@ class SlugTextField(TextField, serializers.SlugField):
     """A slug that is a text."""
 
 
-class Body(serializers.Serializer):
+class StrictSerializer(serializers.Serializer):
     # No docstring: it would describe each body without one of its own in the API's document.
     schema: ClassVar[dict[str, Any]] = {}
     """What else the API's document says of this body: what fields alone do not say, such as that
@@ -44,7 +44,7 @@ class Body(serializers.Serializer):
         return super().to_internal_value(data)
 
 
-class ModelBody(Body, serializers.ModelSerializer):
+class StrictModelSerializer(StrictSerializer, serializers.ModelSerializer):
     serializer_field_mapping = {
         **serializers.ModelSerializer.serializer_field_mapping,
         models.CharField: TextField,

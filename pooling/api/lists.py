@@ -15,12 +15,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
-LARGEST = 2**31 - 1
-PAGED = ("limit", "offset")
+MAX_NUMBER = 2**31 - 1
+PAGING_PARAMETERS = ("limit", "offset")
 
 
 @dataclass(frozen=True)
-class Filter:
+class ListFilter:
     """One parameter of a list. values: the words it takes, each with what it chooses; none: any
     text, which `lookup` must equal."""
 
@@ -46,22 +46,22 @@ class Filter:
         }
 
 
-def one_of(name: str, values: Iterable[str]) -> Filter:
+def choice_filter(name: str, values: Iterable[str]) -> ListFilter:
     """A field with few values."""
-    return Filter(name, values=tuple((str(value), Q(**{name: value})) for value in values))
+    return ListFilter(name, values=tuple((str(value), Q(**{name: value})) for value in values))
 
 
-def yes_or_no(name: str, choice: Q) -> Filter:
+def boolean_filter(name: str, choice: Q) -> ListFilter:
     """true chooses what it says, false the others."""
-    return Filter(name, values=(("true", choice), ("false", ~choice)))
+    return ListFilter(name, values=(("true", choice), ("false", ~choice)))
 
 
-def chosen(rows: Any, request: Request, view: Any) -> Any:
+def filter_rows(rows: Any, request: Request, view: Any) -> Any:
     """The rows as the address asks for them. ValidationError where it asks for what there is
     not."""
     orders: tuple[str, ...] = getattr(view, "orders", ())
-    filters: dict[str, Filter] = {one.name: one for one in getattr(view, "filters", ())}
-    known = [*PAGED, *(["ordering"] if orders else []), *filters]
+    filters: dict[str, ListFilter] = {one.name: one for one in getattr(view, "filters", ())}
+    known = [*PAGING_PARAMETERS, *(["ordering"] if orders else []), *filters]
     asked = request.query_params
     if unknown := sorted(set(asked) - set(known)):
         raise ValidationError(
@@ -73,11 +73,11 @@ def chosen(rows: Any, request: Request, view: Any) -> Any:
     for name in sorted(set(asked) & set(filters)):
         rows = rows.filter(filters[name].chosen(asked[name]))
     if orders and "ordering" in asked:
-        rows = rows.order_by(*ordering(asked["ordering"], orders), "pk")
+        rows = rows.order_by(*parse_ordering(asked["ordering"], orders), "pk")
     return rows
 
 
-def ordering(text: str, orders: tuple[str, ...]) -> list[OrderBy]:
+def parse_ordering(text: str, orders: tuple[str, ...]) -> list[OrderBy]:
     """For order_by, from `a,-b`. What has no value stands last in either direction, whatever the
     database."""
     names = [name.strip() for name in text.split(",")]
@@ -97,12 +97,12 @@ def ordering(text: str, orders: tuple[str, ...]) -> list[OrderBy]:
 
 
 @overload
-def whole_number(request: Request, name: str, *, least: int, most: int, default: int) -> int: ...
+def read_integer(request: Request, name: str, *, least: int, most: int, default: int) -> int: ...
 @overload
-def whole_number(
+def read_integer(
     request: Request, name: str, *, least: int, most: int, default: None
 ) -> int | None: ...
-def whole_number(
+def read_integer(
     request: Request, name: str, *, least: int, most: int, default: int | None
 ) -> int | None:
     """A number of the address; ValidationError where it is none, or not within the bounds."""
@@ -114,7 +114,7 @@ def whole_number(
     raise ValidationError({name: [f"a whole number from {least} to {most} is needed"]})
 
 
-class Pages(LimitOffsetPagination):
+class LimitOffsetPages(LimitOffsetPagination):
     """{count, next, previous, results}. A limit or offset that cannot be kept is refused, for an
     answer with another one would mislead."""
 
@@ -124,19 +124,19 @@ class Pages(LimitOffsetPagination):
         self, queryset: Any, request: Request, view: Any = None
     ) -> list[Any] | None:
         page: list[Any] | None = super().paginate_queryset(
-            chosen(queryset, request, view), request, view
+            filter_rows(queryset, request, view), request, view
         )
         return page
 
     max_limit = 1000
 
     def get_limit(self, request: Request) -> int:
-        return whole_number(
+        return read_integer(
             request, "limit", least=1, most=self.max_limit, default=self.default_limit
         )
 
     def get_offset(self, request: Request) -> int:
-        return whole_number(request, "offset", least=0, most=LARGEST, default=0)
+        return read_integer(request, "offset", least=0, most=MAX_NUMBER, default=0)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         link = {"type": ["string", "null"], "format": "uri"}
@@ -158,7 +158,7 @@ class Pages(LimitOffsetPagination):
             "maximum": self.max_limit,
             "default": self.default_limit,
         }
-        offset = {"type": "integer", "minimum": 0, "maximum": LARGEST, "default": 0}
+        offset = {"type": "integer", "minimum": 0, "maximum": MAX_NUMBER, "default": 0}
         parameters: list[tuple[str, str, dict[str, Any]]] = [
             ("limit", "how many to a page", limit),
             ("offset", "how many to leave out", offset),

@@ -25,17 +25,17 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
-from pooling.platform.requests import current_id
-from pooling.platform.unavailable import reason, retry_after
+from pooling.platform.requests import current_request_id
+from pooling.platform.unavailable import retry_after_seconds, unavailable_reason
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 CODES_PATH = "/api/problems"
 """Where the server explains each code."""
-TRY_AGAIN = gettext_lazy("Nothing that was saved is lost. Try again in a moment.")
+TRY_AGAIN_MESSAGE = gettext_lazy("Nothing that was saved is lost. Try again in a moment.")
 
 
-def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
+def problem_body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     """The members of an error."""
     return {
         "type": f"{CODES_PATH}#{code}",
@@ -43,71 +43,78 @@ def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
         "status": status,
         "detail": detail,
         "code": code,
-        "request": current_id(),
+        "request": current_request_id(),
         "server_time": timezone.now(),
         **more,
     }
 
 
-def as_text(status: int, code: str, detail: str) -> str:
+def problem_json(status: int, code: str, detail: str) -> str:
     """The error as JSON, where no view answers."""
-    return json.dumps(body(status, code, detail), cls=DjangoJSONEncoder)
+    return json.dumps(problem_body(status, code, detail), cls=DjangoJSONEncoder)
 
 
-def problem(
+def problem_response(
     status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
 ) -> Response:
     return Response(
-        body(status, code, detail, **more),
+        problem_body(status, code, detail, **more),
         status=status,
         headers=headers,
         content_type=CONTENT_TYPE,
     )
 
 
-def malformed(sentence: str) -> exceptions.ValidationError:
+def malformed_error(sentence: str) -> exceptions.ValidationError:
     """400 for what no single field explains."""
     return exceptions.ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [sentence]})
 
 
-def unavailable(error: Exception) -> Response | None:
+def unavailable_response(error: Exception) -> Response | None:
     """503 where database or disk are away, else None."""
-    said = reason(error)
+    said = unavailable_reason(error)
     if not said:
         return None
     log.error("%s %s", said, error)
-    return problem(
-        503, "unavailable", f"{said} {TRY_AGAIN}", headers={"Retry-After": str(retry_after())}
+    return problem_response(
+        503,
+        "unavailable",
+        f"{said} {TRY_AGAIN_MESSAGE}",
+        headers={"Retry-After": str(retry_after_seconds())},
     )
 
 
-def handler(error: Exception, context: dict[str, Any]) -> Response | None:
+def handle_exception(error: Exception, context: dict[str, Any]) -> Response | None:
     """REST framework's EXCEPTION_HANDLER. None for what is our own mistake: the log has it, and the
     answer is 500."""
     set_rollback()
     if isinstance(error, Http404):
-        return problem(404, "not_found", str(error) or _("There is nothing at this address."))
+        return problem_response(
+            404, "not_found", str(error) or _("There is nothing at this address.")
+        )
     if isinstance(error, PermissionDenied):
-        return problem(
+        return problem_response(
             403, getattr(error, "code", "forbidden"), str(error) or _("You may not do this.")
         )
     if isinstance(error, exceptions.ValidationError):
-        return problem(400, "malformed", "; ".join(sentences(error.detail)), errors=error.detail)
+        return problem_response(
+            400, "malformed", "; ".join(error_sentences(error.detail)), errors=error.detail
+        )
     if isinstance(error, exceptions.APIException):
         challenge = getattr(error, "auth_header", None)
         headers = {"WWW-Authenticate": str(challenge)} if challenge else {}
-        return problem(
+        return problem_response(
             error.status_code, str(error.get_codes()), str(error.detail), headers=headers
         )
-    return unavailable(error)
+    return unavailable_response(error)
 
 
-def sentences(detail: Any, name: str = "") -> list[str]:
+def error_sentences(detail: Any, name: str = "") -> list[str]:
     """What is wrong with each field, one sentence each."""
     if isinstance(detail, dict):
-        return [text for key, value in detail.items() for text in sentences(value, str(key))]
+        return [text for key, value in detail.items() for text in error_sentences(value, str(key))]
     if isinstance(detail, list):
-        return [text for value in detail for text in sentences(value, name)]
+        return [text for value in detail for text in error_sentences(value, name)]
     return [
         f"{name}: {detail}" if name and name != api_settings.NON_FIELD_ERRORS_KEY else str(detail)
     ]

@@ -23,22 +23,22 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pooling.api.problems import malformed
+from pooling.api.problems import malformed_error
 from pooling.models import KeptAnswer
 
 HEADER, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
 KEPT_FOR = timedelta(hours=24)
-KEY = re.compile(r"[!-~]{1,255}")
+KEY_PATTERN = re.compile(r"[!-~]{1,255}")
 
 
-class KeyOfAnother(APIException):
+class KeyReused(APIException):
     status_code, default_code = 422, "key_reused"
     default_detail = (
         "Another request was sent with this Idempotency-Key. Use a new key for a new request."
     )
 
 
-def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
+def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
     """A POST that creates something, and that does so once for each key."""
 
     @wraps(post)
@@ -46,9 +46,9 @@ def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
         key = request.headers.get(HEADER)
         if key is None:
             return post(view, request, *args, **kwargs)
-        if not KEY.fullmatch(key):
-            raise malformed(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
-        request_digest = digest(
+        if not KEY_PATTERN.fullmatch(key):
+            raise malformed_error(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
+        request_digest = digest_request(
             request
         )  # reads the body, which may take long: before the transaction
         KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
@@ -59,7 +59,7 @@ def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
             )
             if not is_first:
                 if kept.digest != request_digest:
-                    raise KeyOfAnother
+                    raise KeyReused
                 return Response(
                     kept.body, status=kept.status, headers={**kept.headers, REPEATED: "true"}
                 )
@@ -76,7 +76,7 @@ def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
     return once
 
 
-def digest(request: Request) -> str:
+def digest_request(request: Request) -> str:
     """SHA-256 of method, address and body, as it was read."""
     said = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     data = request.data
@@ -84,13 +84,13 @@ def digest(request: Request) -> str:
         for name, values in sorted(data.lists()):
             for value in values:
                 said.update(f"{len(name)} {name} ".encode())
-                _add(said, value)
+                _add_value(said, value)
     else:
         said.update(json.dumps(data, sort_keys=True, default=str).encode())
     return said.hexdigest()
 
 
-def _add(said: Any, value: Any) -> None:
+def _add_value(said: Any, value: Any) -> None:
     if not isinstance(value, UploadedFile):
         said.update(f"text {len(value)} {value}".encode())
         return

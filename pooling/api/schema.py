@@ -10,11 +10,11 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from pooling.api.bodies import Body, SlugTextField, TextField
+from pooling.api.bodies import SlugTextField, StrictSerializer, TextField
 from pooling.api.problems import CONTENT_TYPE
-from pooling.api.repeats import HEADER, KEY
+from pooling.api.repeats import HEADER, KEY_PATTERN
 
-WORDS = {
+STATUS_DESCRIPTIONS = {
     400: "The request is not understood; `errors` says of each field what is wrong with it.",
     401: "Nobody is signed in, or the token is not valid.",
     403: (
@@ -31,12 +31,12 @@ WORDS = {
     422: "Another request was sent with this Idempotency-Key.",
     503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
 }
-ONCE = (
+IDEMPOTENCY_KEY_HELP = (
     "A text of your own, new for each thing to create: the same request again within 24 hours "
     "gets the first answer, and creates nothing."
 )
-NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
-SAFE = ("GET", "HEAD", "OPTIONS")
+NOT_BLANK_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class ProblemSerializer(serializers.Serializer):
@@ -58,15 +58,17 @@ class ProblemSerializer(serializers.Serializer):
     )  # type: ignore[assignment]
 
 
-def problems(*statuses: int) -> dict[Any, OpenApiResponse]:
+def problem_responses(*statuses: int) -> dict[Any, OpenApiResponse]:
     """These errors, as `responses` of an operation."""
     return {
-        (status, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, description=WORDS[status])
+        (status, CONTENT_TYPE): OpenApiResponse(
+            ProblemSerializer, description=STATUS_DESCRIPTIONS[status]
+        )
         for status in statuses
     }
 
 
-class Schema(AutoSchema):
+class ApiSchema(AutoSchema):
     """REST_FRAMEWORK's DEFAULT_SCHEMA_CLASS. An operation declares what it answers when all is
     well; its errors follow from what it is."""
 
@@ -74,7 +76,7 @@ class Schema(AutoSchema):
         """What this operation can answer otherwise."""
         reads, changes, repeats = (
             bool(self._get_request_body()),
-            self.method not in SAFE,
+            self.method not in SAFE_METHODS,
             self._is_repeatable(),
         )
         asks = any(one["in"] == "query" for one in self._get_parameters())
@@ -114,22 +116,22 @@ class Schema(AutoSchema):
             and not isinstance(field, SlugTextField)
             and not field.allow_blank
         ):
-            return {**schema, "pattern": NOT_BLANK}
+            return {**schema, "pattern": NOT_BLANK_PATTERN}
         return schema
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
         shape = serializer if isinstance(serializer, type) else type(serializer)
-        if direction == "request" and issubclass(shape, Body):
+        if direction == "request" and issubclass(shape, StrictSerializer):
             schema |= {"additionalProperties": False, **shape.schema}
         return schema
 
     def get_override_parameters(self) -> list[Any]:
         header = OpenApiParameter(
             HEADER,
-            {"type": "string", "pattern": f"^{KEY.pattern}$"},
+            {"type": "string", "pattern": f"^{KEY_PATTERN.pattern}$"},
             OpenApiParameter.HEADER,
-            description=ONCE,
+            description=IDEMPOTENCY_KEY_HELP,
         )
         return [*super().get_override_parameters(), *([header] if self._is_repeatable() else [])]
 
@@ -144,7 +146,7 @@ class Schema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         declared: dict[str, Any] = super()._get_response_bodies(direction)
-        for (status, media_type), problem in problems(*self.errors()).items():
+        for (status, media_type), problem in problem_responses(*self.errors()).items():
             declared.setdefault(
                 str(status),
                 self._get_response_for_code(problem, str(status), [media_type], direction),

@@ -7,18 +7,18 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from assay.pools.batches import AUDIT, SIZE, Goal
-from assay.pools.pool_kinds import ENTERED, MOST_AUDIT, MOST_IN_BATCH
-from assay.pools.stages import KINDS_OF_STRATA, MOST_STAGES
-from pooling.api.bodies import Body, ModelBody, TextField
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
+from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, SELECTION_CHOICES
+from assay.pools.stages import MAX_STAGES, STRATA_KINDS
+from pooling.api.bodies import StrictModelSerializer, StrictSerializer, TextField
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import jobs as job_selectors
-from pooling.services.sampling import USUAL_STAGES
+from pooling.services.sampling import DEFAULT_STAGES
 from pooling.services.topics import LEVELS
 from pooling.services.uploads import MODES
 
 
-class CollectionSerializer(ModelBody):
+class CollectionSerializer(StrictModelSerializer):
     class Meta:
         model = Collection
         fields = ["slug", "name", "description", "n_documents", "text_format", "created_at"]
@@ -69,13 +69,13 @@ class JobSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_rows_per_second(self, job: Job) -> float | None:
-        return job_selectors.shown(job, waiting=()).rows_per_second
+        return job_selectors.make_job_view(job, waiting=()).rows_per_second
 
     def get_bytes_per_second(self, job: Job) -> float | None:
-        return job_selectors.shown(job, waiting=()).bytes_per_second
+        return job_selectors.make_job_view(job, waiting=()).bytes_per_second
 
     def get_share(self, job: Job) -> float | None:
-        return job_selectors.shown(job, waiting=()).share
+        return job_selectors.make_job_view(job, waiting=()).share
 
 
 class UploadSerializer(serializers.ModelSerializer):
@@ -85,7 +85,7 @@ class UploadSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NewUploadSerializer(Body):
+class NewUploadSerializer(StrictSerializer):
     """One file. mode: inspect (a report only), careful (imports unless a person should decide
     first), import."""
 
@@ -152,7 +152,7 @@ class NewUploadSerializer(Body):
         return chosen
 
 
-class DecisionSerializer(Body):
+class DecisionSerializer(StrictSerializer):
     """What a person has decided about a file that waits; without either it is imported as it was
     brought."""
 
@@ -182,11 +182,11 @@ class TopicSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class CheckSerializer(Body):
+class CheckSerializer(StrictSerializer):
     level = serializers.ChoiceField(choices=LEVELS, default="exact")
 
 
-class DecisionsSerializer(Body):
+class DecisionsSerializer(StrictSerializer):
     """Decisions by topic id. Topics that are not there are refused."""
 
     remove = serializers.ListField(child=TextField(), default=list)
@@ -204,7 +204,7 @@ class DecidedSerializer(serializers.Serializer):
     changed = serializers.IntegerField()
 
 
-class RunSerializer(ModelBody):
+class RunSerializer(StrictModelSerializer):
     """tag: of no other run of the collection. Pools that were built from the run have a new one,
     too; finished reports and releases keep the old."""
 
@@ -304,7 +304,7 @@ class PoolSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NewPoolSerializer(Body):
+class NewPoolSerializer(StrictSerializer):
     """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool
     by the end of each): of a sampled pool. machine: for strata by a machine's grades, the frozen
     judge as campaign/judge. Of an ordered pool: goal, what its batches hold, the pairs that are
@@ -313,16 +313,16 @@ class NewPoolSerializer(Body):
 
     kind = serializers.ChoiceField(choices=["depth", "ordered", "sampled"], default="depth")
     goal = serializers.ChoiceField(
-        choices=[goal.value for goal in Goal], default=Goal.RELEVANT.value
+        choices=[goal.value for goal in BatchGoal], default=BatchGoal.RELEVANT.value
     )
-    batch = serializers.IntegerField(min_value=1, max_value=MOST_IN_BATCH, default=SIZE)
-    audit = serializers.FloatField(min_value=0, max_value=MOST_AUDIT, default=AUDIT)
-    strata = serializers.ChoiceField(choices=sorted(KINDS_OF_STRATA), default="rank")
+    batch = serializers.IntegerField(min_value=1, max_value=MAX_IN_BATCH, default=DEFAULT_SIZE)
+    audit = serializers.FloatField(min_value=0, max_value=MAX_AUDIT, default=DEFAULT_AUDIT)
+    strata = serializers.ChoiceField(choices=sorted(STRATA_KINDS), default="rank")
     machine = TextField(default="", allow_blank=True, max_length=200)
     stages = serializers.ListField(
         child=serializers.FloatField(min_value=0, max_value=1),
-        default=list(USUAL_STAGES),
-        max_length=MOST_STAGES,
+        default=list(DEFAULT_STAGES),
+        max_length=MAX_STAGES,
     )
 
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
@@ -331,18 +331,18 @@ class NewPoolSerializer(Body):
     name = TextField(required=False, allow_blank=True, default="", max_length=200)
 
 
-class RenamePoolSerializer(Body):
+class RenamePoolSerializer(StrictSerializer):
     """name: of no other pool of the collection."""
 
     name = TextField(max_length=200, required=False)
 
 
-class ExtendPoolSerializer(Body):
+class ExtendPoolSerializer(StrictSerializer):
     depth = serializers.IntegerField(min_value=1, max_value=1000, required=False)
     runs = serializers.ListField(child=TextField(), default=list)
 
 
-class StageSerializer(Body):
+class StageSerializer(StrictSerializer):
     """share: of the pool that is drawn by the end of the new stage."""
 
     share = serializers.FloatField(min_value=0, max_value=1)
@@ -372,7 +372,7 @@ class EntrySerializer(serializers.ModelSerializer):
     def get_has_text(self, entry: PoolEntry) -> bool:
         return entry.document_id is not None
 
-    @extend_schema_field(serializers.ChoiceField(choices=ENTERED, allow_null=True))
+    @extend_schema_field(serializers.ChoiceField(choices=SELECTION_CHOICES, allow_null=True))
     def get_entered(self, entry: PoolEntry) -> str | None:
         """By chance or by choice; null where nothing was drawn."""
         return entry.entered or None

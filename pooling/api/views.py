@@ -17,24 +17,24 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.counts import counted
+from assay.counts import format_count
 from pooling import permissions, tasks
 from pooling.api import serializers as shapes
-from pooling.api.lists import Filter, one_of, yes_or_no
+from pooling.api.lists import ListFilter, boolean_filter, choice_filter
 from pooling.api.parsers import JsonBody
-from pooling.api.problems import malformed
-from pooling.api.repeats import repeatable
+from pooling.api.problems import malformed_error
+from pooling.api.repeats import make_idempotent
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.platform import jobs as machinery
-from pooling.platform.jobs import Malformed, Refused
+from pooling.platform.jobs import MalformedRequest, Refused
 from pooling.selectors import pools as pool_selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import collections, ordering, pool_preview, pools, sampling, topics, uploads
 from pooling.services.documents import delete_document_file
-from pooling.services.making import MAKING, parameters_of
+from pooling.services.making import MAKING_KEYS, make_parameters
 from pooling.services.qrels import delete_qrels
 from pooling.services.renaming import rename_pool, rename_run
-from pooling.services.runs import delete_run, describe_run, runs_by_tag
+from pooling.services.runs import delete_run, describe_run, get_runs_by_tag
 
 
 class Conflict(APIException):
@@ -44,19 +44,21 @@ class Conflict(APIException):
     default_code = "refused"
 
 
-def refusal(error: Refused) -> APIException:
+def to_api_exception(error: Refused) -> APIException:
     """400 for what makes no sense, 409 for what cannot be done as things stand."""
-    return malformed(str(error)) if isinstance(error, Malformed) else Conflict(str(error))
+    return (
+        malformed_error(str(error)) if isinstance(error, MalformedRequest) else Conflict(str(error))
+    )
 
 
 # No docstrings on the views that need none: they would be the descriptions in the API's
 # documentation.
-class Door(GenericAPIView):
+class ServiceView(GenericAPIView):
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(refusal(exc) if isinstance(exc, Refused) else exc)
+        return super().handle_exception(to_api_exception(exc) if isinstance(exc, Refused) else exc)
 
     def collection(self, slug: str) -> Collection:
-        return permissions.managed_collection(self.request, slug)
+        return permissions.get_managed_collection(self.request, slug)
 
     def read(self, request: Request, shape: type | None = None) -> Any:
         """The validated body."""
@@ -69,10 +71,10 @@ class Door(GenericAPIView):
         return self.get_paginated_response(shape(page, many=True).data)
 
     def accepted(self, job: Job) -> Response:
-        return accepted(job)
+        return accepted_response(job)
 
 
-def accepted(job: Job) -> Response:
+def accepted_response(job: Job) -> Response:
     """202 with a job, which the worker is told of."""
     tasks.send(job)
     return Response(
@@ -82,19 +84,19 @@ def accepted(job: Job) -> Response:
     )
 
 
-class Collections(Door):
+class CollectionList(ServiceView):
     serializer_class = shapes.CollectionSerializer
     queryset = Collection.objects.none()
     orders = ("name", "slug", "created_at")
 
     @extend_schema(responses=shapes.CollectionSerializer(many=True))
     def get(self, request: Request) -> Response:
-        return self.pages(permissions.my_collections(request), shapes.CollectionSerializer)
+        return self.pages(permissions.visible_collections(request), shapes.CollectionSerializer)
 
     @extend_schema(responses={201: shapes.CollectionSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request) -> Response:
-        user = permissions.creating(request)
+        user = permissions.require_creator(request)
         made = collections.create_collection(user=user, **self.read(request).validated_data)
         location = {"Location": reverse("api-collection", args=[made.slug])}
         return Response(
@@ -102,7 +104,7 @@ class Collections(Door):
         )
 
 
-class OneCollection(Door):
+class CollectionDetail(ServiceView):
     serializer_class = shapes.CollectionSerializer
 
     def get(self, request: Request, slug: str) -> Response:
@@ -129,7 +131,7 @@ class OneCollection(Door):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Uploads(Door):
+class UploadList(ServiceView):
     """Files that wait for a decision; a POST sends one and answers with the job that reads it."""
 
     serializer_class = shapes.NewUploadSerializer
@@ -141,22 +143,24 @@ class Uploads(Door):
         super().initial(request, *args, **kwargs)
         self.collection(kwargs["slug"])
         if request.method == "POST":
-            uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
+            uploads.check_upload_size(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
 
     @extend_schema(responses=shapes.UploadSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        return self.pages(uploads.waiting_uploads(self.collection(slug)), shapes.UploadSerializer)
+        return self.pages(
+            uploads.list_waiting_uploads(self.collection(slug)), shapes.UploadSerializer
+        )
 
     @extend_schema(
         request={"multipart/form-data": shapes.NewUploadSerializer},
         responses={202: shapes.JobSerializer},
     )
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         body = self.read(request)
         file = body.validated_data["file"]
-        kept = uploads.receive(
+        kept = uploads.store_upload(
             collection,
             kind=body.validated_data["kind"],
             file=file,
@@ -164,13 +168,13 @@ class Uploads(Door):
             user=request.user,
         )
         return self.accepted(
-            uploads.ask_for_import(
+            uploads.request_import(
                 kept, mode=body.validated_data["mode"], options=body.options(), user=request.user
             )
         )
 
 
-class OneUpload(Door):
+class UploadDetail(ServiceView):
     serializer_class = shapes.UploadSerializer
 
     @extend_schema(
@@ -178,31 +182,31 @@ class OneUpload(Door):
         request=shapes.DecisionSerializer,
         responses={202: shapes.JobSerializer},
     )
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
-        upload = permissions.found_or_404(self.collection(slug).uploads, pk=pk)
+        upload = permissions.get_row_or_404(self.collection(slug).uploads, pk=pk)
         body = shapes.DecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return self.accepted(
-            uploads.import_as_decided(upload, user=request.user, **body.validated_data)
+            uploads.import_decided_upload(upload, user=request.user, **body.validated_data)
         )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        uploads.discard(permissions.found_or_404(self.collection(slug).uploads, pk=pk))
+        uploads.discard_upload(permissions.get_row_or_404(self.collection(slug).uploads, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Topics(Door):
+class TopicList(ServiceView):
     serializer_class = shapes.TopicSerializer
     queryset = Topic.objects.none()
     orders = ("position", "topic_id")
-    filters = (yes_or_no("removed", ~Q(removed_reason="")), Filter("topic_id"))
+    filters = (boolean_filter("removed", ~Q(removed_reason="")), ListFilter("topic_id"))
 
     @extend_schema(responses=shapes.TopicSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        return self.pages(topic_selectors.topics(self.collection(slug)), shapes.TopicSerializer)
+        return self.pages(topic_selectors.get_topics(self.collection(slug)), shapes.TopicSerializer)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
@@ -210,21 +214,21 @@ class Topics(Door):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class TopicCheck(Door):
+class TopicCheck(ServiceView):
     serializer_class = shapes.CheckSerializer
 
     @extend_schema(responses={202: shapes.JobSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         return self.accepted(
-            topics.ask_for_check(
+            topics.request_check(
                 collection, level=self.read(request).validated_data["level"], user=request.user
             )
         )
 
 
-class TopicDecisions(Door):
+class TopicDecisions(ServiceView):
     serializer_class = shapes.DecisionsSerializer
 
     @extend_schema(responses=shapes.DecidedSerializer)
@@ -242,10 +246,10 @@ class TopicDecisions(Door):
         unknown = sorted(set(wanted) - set(rows))
         if unknown:
             raise Refused(
-                f"{counted(len(unknown), 'topic', 'is', 'are')} not in the collection: {', '.join(unknown[:5])}"
+                f"{format_count(len(unknown), 'topic', 'is', 'are')} not in the collection: {', '.join(unknown[:5])}"
             )
         decisions = {rows[topic_id]: decision for topic_id, decision in wanted.items()}
-        changed = topics.decide(
+        changed = topics.decide_topics(
             collection,
             decisions,
             user=request.user,
@@ -254,27 +258,27 @@ class TopicDecisions(Door):
         return Response({"changed": changed})
 
 
-class Runs(Door):
+class RunList(ServiceView):
     serializer_class = shapes.RunSerializer
     queryset = Run.objects.none()
     orders = ("tag", "group", "submitted_on", "n_rows", "created_at")
-    filters = (Filter("tag"), Filter("group"), yes_or_no("baseline", Q(baseline=True)))
+    filters = (ListFilter("tag"), ListFilter("group"), boolean_filter("baseline", Q(baseline=True)))
 
     @extend_schema(responses=shapes.RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).runs.all(), shapes.RunSerializer)
 
 
-class OneRun(Door):
+class RunDetail(ServiceView):
     serializer_class = shapes.RunSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(
-            shapes.RunSerializer(permissions.found_or_404(self.collection(slug).runs, pk=pk)).data
+            shapes.RunSerializer(permissions.get_row_or_404(self.collection(slug).runs, pk=pk)).data
         )
 
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        run = permissions.found_or_404(self.collection(slug).runs, pk=pk)
+        run = permissions.get_row_or_404(self.collection(slug).runs, pk=pk)
         serializer = shapes.RunSerializer(run, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         names = ("group", "description", "submitted_on", "baseline")
@@ -287,63 +291,65 @@ class OneRun(Door):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        delete_run(permissions.found_or_404(self.collection(slug).runs, pk=pk))
+        delete_run(permissions.get_row_or_404(self.collection(slug).runs, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class QrelsList(Door):
+class QrelsList(ServiceView):
     serializer_class = shapes.QrelsSerializer
     queryset = Qrels.objects.none()
     orders = ("name", "n_rows", "created_at")
-    filters = (Filter("name"), one_of("kind", Qrels.Kind.values))
+    filters = (ListFilter("name"), choice_filter("kind", Qrels.Kind.values))
 
     @extend_schema(responses=shapes.QrelsSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).qrels.all(), shapes.QrelsSerializer)
 
 
-class OneQrels(Door):
+class QrelsDetail(ServiceView):
     serializer_class = shapes.QrelsSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(
             shapes.QrelsSerializer(
-                permissions.found_or_404(self.collection(slug).qrels, pk=pk)
+                permissions.get_row_or_404(self.collection(slug).qrels, pk=pk)
             ).data
         )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        delete_qrels(permissions.found_or_404(self.collection(slug).qrels, pk=pk))
+        delete_qrels(permissions.get_row_or_404(self.collection(slug).qrels, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class DocumentFiles(Door):
+class DocumentFileList(ServiceView):
     serializer_class = shapes.DocumentFileSerializer
     queryset = DocumentFile.objects.none()
     orders = ("name", "n_documents", "created_at")
-    filters = (Filter("name"),)
+    filters = (ListFilter("name"),)
 
     @extend_schema(responses=shapes.DocumentFileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(self.collection(slug).document_files.all(), shapes.DocumentFileSerializer)
 
 
-class OneDocumentFile(Door):
+class DocumentFileDetail(ServiceView):
     serializer_class = shapes.DocumentFileSerializer
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        delete_document_file(permissions.found_or_404(self.collection(slug).document_files, pk=pk))
+        delete_document_file(
+            permissions.get_row_or_404(self.collection(slug).document_files, pk=pk)
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Pools(Door):
+class PoolList(ServiceView):
     serializer_class = shapes.NewPoolSerializer
     queryset = Pool.objects.none()
     orders = ("name", "depth", "n_pairs", "created_at")
-    filters = (Filter("name"), yes_or_no("built", Q(built_at__isnull=False)))
-    ask = staticmethod(pools.ask_for_pool)
+    filters = (ListFilter("name"), boolean_filter("built", Q(built_at__isnull=False)))
+    ask = staticmethod(pools.request_pool)
 
     @extend_schema(responses=shapes.PoolSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -352,15 +358,15 @@ class Pools(Door):
         )
 
     @extend_schema(responses={202: shapes.JobSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
-        runs = runs_by_tag(collection, tags) if tags else list(collection.runs.all())
-        making = parameters_of(
+        runs = get_runs_by_tag(collection, tags) if tags else list(collection.runs.all())
+        making = make_parameters(
             given.pop("kind"),
-            **{name: given.pop(name) for name in MAKING},
+            **{name: given.pop(name) for name in MAKING_KEYS},
             of=collection,
             user=request.user,
         )
@@ -369,102 +375,106 @@ class Pools(Door):
         )
 
 
-class PoolPreview(Pools):
+class PoolPreview(PoolList):
     """What a pool would hold: the job's report has pairs per depth, overlap and unique
     contributions."""
 
     http_method_names = ["post", "options"]
-    ask = staticmethod(pool_preview.ask_for_preview)
+    ask = staticmethod(pool_preview.request_preview)
 
 
-class OnePool(Door):
+class PoolDetail(ServiceView):
     serializer_class = shapes.PoolSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(
-            shapes.PoolSerializer(permissions.found_or_404(self.collection(slug).pools, pk=pk)).data
+            shapes.PoolSerializer(
+                permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
+            ).data
         )
 
     @extend_schema(request=shapes.RenamePoolSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Give the pool another name."""
-        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         name = self.read(request, shapes.RenamePoolSerializer).validated_data.get("name", pool.name)
         return Response(shapes.PoolSerializer(rename_pool(pool, name, user=request.user)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        pools.delete_pool(permissions.found_or_404(self.collection(slug).pools, pk=pk))
+        pools.delete_pool(permissions.get_row_or_404(self.collection(slug).pools, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class ExtendPool(Door):
+class ExtendPool(ServiceView):
     serializer_class = shapes.ExtendPoolSerializer
 
     @extend_schema(responses={202: shapes.JobSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         given = self.read(request).validated_data
-        runs = runs_by_tag(pool.collection, given["runs"])
+        runs = get_runs_by_tag(pool.collection, given["runs"])
         return self.accepted(
-            pools.ask_to_extend(pool, runs=runs, depth=given.get("depth"), user=request.user)
+            pools.request_extension(pool, runs=runs, depth=given.get("depth"), user=request.user)
         )
 
 
-class DrawStage(Door):
+class DrawStage(ServiceView):
     serializer_class = shapes.StageSerializer
 
     @extend_schema(responses={202: shapes.JobSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new
         pairs up."""
-        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         return self.accepted(
-            sampling.ask_for_stage(
+            sampling.request_stage(
                 pool, self.read(request).validated_data["share"], user=request.user
             )
         )
 
 
-class PlanBatch(Door):
+class PlanBatch(ServiceView):
     serializer_class = shapes.JobSerializer
     parser_classes = [JsonBody, FormParser, MultiPartParser]
 
     @extend_schema(request=None, responses={202: shapes.JobSerializer})
-    @repeatable
+    @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that plans the next batch of an ordered pool now, which else happens by itself
         when few of its pairs wait."""
         return self.accepted(
-            ordering.ask_for_batch(
-                permissions.found_or_404(self.collection(slug).pools, pk=pk), user=request.user
+            ordering.request_batch(
+                permissions.get_row_or_404(self.collection(slug).pools, pk=pk), user=request.user
             )
         )
 
 
-class Entries(Door):
+class EntryList(ServiceView):
     """The pool's pairs, best first."""
 
     serializer_class = shapes.EntrySerializer
     queryset = PoolEntry.objects.none()
     orders = ("position", "docno", "best_rank", "priority")
     filters = (
-        Filter("topic", "topic__topic_id"),
-        Filter("docno"),
-        yes_or_no("has_text", Q(document__isnull=False)),
+        ListFilter("topic", "topic__topic_id"),
+        ListFilter("docno"),
+        boolean_filter("has_text", Q(document__isnull=False)),
     )
 
     @extend_schema(responses=shapes.EntrySerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return self.pages(
-            pool_selectors.entries(permissions.found_or_404(self.collection(slug).pools, pk=pk)),
+            pool_selectors.get_entries(
+                permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
+            ),
             shapes.EntrySerializer,
         )
 
 
-class PoolTable(Door):
+class PoolTable(ServiceView):
     serializer_class = shapes.PoolSerializer
     pagination_class = None
 
@@ -477,44 +487,45 @@ class PoolTable(Door):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
-        pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
+        pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         return StreamingHttpResponse(
-            pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8"
+            pool_selectors.iterate_table(pool),
+            content_type="text/tab-separated-values; charset=utf-8",
         )
 
 
-class Jobs(Door):
+class JobList(ServiceView):
     serializer_class = shapes.JobSerializer
     queryset = Job.objects.none()
     orders = ("created_at", "started_at", "finished_at")
     filters = (
-        one_of("state", Job.State.values),
-        Filter("kind"),
-        Filter("collection", "collection__slug"),
+        choice_filter("state", Job.State.values),
+        ListFilter("kind"),
+        ListFilter("collection", "collection__slug"),
     )
 
     @extend_schema(responses=shapes.JobSerializer(many=True))
     def get(self, request: Request) -> Response:
         my_jobs: QuerySet[Job] = (
-            permissions.my_jobs(request).select_related("collection").distinct()
+            permissions.visible_jobs(request).select_related("collection").distinct()
         )
         return self.pages(my_jobs, shapes.JobSerializer)
 
 
-class OneJob(Door):
+class JobDetail(ServiceView):
     serializer_class = shapes.JobSerializer
 
     def get(self, request: Request, pk: int) -> Response:
-        return Response(shapes.JobSerializer(permissions.visible_job(request, pk)).data)
+        return Response(shapes.JobSerializer(permissions.get_visible_job(request, pk)).data)
 
 
-class CancelJob(Door):
+class CancelJob(ServiceView):
     serializer_class = shapes.JobSerializer
     parser_classes = [JsonBody, FormParser, MultiPartParser]
 
     @extend_schema(request=None, responses=shapes.JobSerializer)
     def post(self, request: Request, pk: int) -> Response:
-        job = permissions.visible_job(request, pk)
+        job = permissions.get_visible_job(request, pk)
         machinery.request_cancel(job)
         job.refresh_from_db()
         return Response(shapes.JobSerializer(job).data)

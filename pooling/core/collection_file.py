@@ -3,7 +3,7 @@ looking at what is there."""
 
 from __future__ import annotations
 
-from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH
+from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH
 from pooling.core.declared import Key
 
 RUN = (
@@ -108,13 +108,13 @@ POOL = (
         "Goal of a prioritised pool: relevant documents of any topic, or an equal share per topic.",
         choices=("relevant", "equal"),
     ),
-    Key("batch", "whole", "Pairs per batch of a prioritised pool.", least=1, most=MOST_IN_BATCH),
+    Key("batch", "whole", "Pairs per batch of a prioritised pool.", least=1, most=MAX_IN_BATCH),
     Key(
         "audit",
         "number",
         "Share of each batch drawn at random as audit sample.",
         least=0,
-        most=MOST_AUDIT,
+        most=MAX_AUDIT,
     ),
     Key("strata", "text", "Strata of a sampled pool.", choices=("rank", "votes", "machine")),
     Key(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
 """Keys, and numbers of rows from 0, that lead to a value."""
-LONGEST_WORDS = 60
+MAX_WORDS = 60
 """Characters of a text in the words of a change."""
 
 
@@ -80,8 +80,8 @@ def read_table(
             )
             continue
         try:
-            values[name] = value_of(known[name], value, (*path, name))
-        except WrongValue as error:
+            values[name] = parse_value(known[name], value, (*path, name))
+        except InvalidValue as error:
             mistakes += error.mistakes
     mistakes += [
         Mistake(path, f"no key {key.name}", f"{key.name} = ...")
@@ -91,50 +91,50 @@ def read_table(
     return values, mistakes
 
 
-class WrongValue(Exception):
+class InvalidValue(Exception):
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__(mistakes)
         self.mistakes = mistakes
 
 
-def value_of(key: Key, value: Any, path: Path) -> Any:
+def parse_value(key: Key, value: Any, path: Path) -> Any:
     """The value as Python has it; None where there is none. Raises WrongValue."""
     if key.none is not None and (
         value is None or (type(value) is type(key.none) and value == key.none)
     ):
         return None
-    expected = EXPECTED[key.kind]
+    expected = EXPECTED_VALUES[key.kind]
     if key.kind == "rows":
-        return rows_of(key, value, path)
+        return parse_rows(key, value, path)
     if key.kind in ("texts", "files"):
         if not isinstance(value, list) or not all(
             isinstance(one, str) and one and "\0" not in one for one in value
         ):
-            raise WrongValue([Mistake(path, f"{key.name} is no list of texts", expected)])
+            raise InvalidValue([Mistake(path, f"{key.name} is no list of texts", expected)])
         return list(value)
     if key.kind == "numbers":
-        numbers = [a_number(one) for one in value] if isinstance(value, list) else [None]
+        numbers = [parse_number(one) for one in value] if isinstance(value, list) else [None]
         if None in numbers:
-            raise WrongValue([Mistake(path, f"{key.name} is no list of numbers", expected)])
+            raise InvalidValue([Mistake(path, f"{key.name} is no list of numbers", expected)])
         return numbers
-    converted = SIMPLE[key.kind](value)
+    converted = PARSERS[key.kind](value)
     if converted is None or (isinstance(converted, str) and "\0" in converted):
-        raise WrongValue([Mistake(path, f"{key.name} = {str(value)[:60]!r}", expected)])
+        raise InvalidValue([Mistake(path, f"{key.name} = {str(value)[:60]!r}", expected)])
     if key.required and converted == "":
-        raise WrongValue([Mistake(path, f"{key.name} is empty", expected)])
+        raise InvalidValue([Mistake(path, f"{key.name} is empty", expected)])
     if key.choices and converted not in key.choices:
-        raise WrongValue(
+        raise InvalidValue(
             [Mistake(path, f"{key.name} = {converted!r}", f"one of {', '.join(key.choices)}")]
         )
     if isinstance(converted, (int, float)) and (
         (key.least is not None and converted < key.least)
         or (key.most is not None and converted > key.most)
     ):
-        raise WrongValue([Mistake(path, f"{key.name} = {converted}", bounds(key))])
+        raise InvalidValue([Mistake(path, f"{key.name} = {converted}", format_bounds(key))])
     return converted
 
 
-def bounds(key: Key) -> str:
+def format_bounds(key: Key) -> str:
     limits = (("at least", key.least), ("at most", key.most))
     return " and ".join(
         f"{word} {int(value) if value == int(value) else value:,}"
@@ -143,9 +143,11 @@ def bounds(key: Key) -> str:
     )
 
 
-def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
+def parse_rows(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
     if not isinstance(value, list):
-        raise WrongValue([Mistake(path, f"{key.name} is no list of tables", EXPECTED["rows"])])
+        raise InvalidValue(
+            [Mistake(path, f"{key.name} is no list of tables", EXPECTED_VALUES["rows"])]
+        )
     rows, mistakes = [], []
     first: dict[tuple[Any, ...], int] = {}
     for number, row in enumerate(value):
@@ -154,22 +156,22 @@ def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
         rows.append(values)
         if wrong:
             continue  # what is no table has no identity
-        identity = identity_of(key, values)
+        identity = row_identity(key, values)
         if identity in first and key.identity:
             mistakes.append(
-                Mistake((*path, number), f"{shown_row(key, values)} again", "each once")
+                Mistake((*path, number), f"{format_row(key, values)} again", "each once")
             )
         first.setdefault(identity, number)
     if mistakes:
-        raise WrongValue(mistakes)
+        raise InvalidValue(mistakes)
     return rows
 
 
-def identity_of(key: Key, row: Mapping[str, Any]) -> tuple[Any, ...]:
+def row_identity(key: Key, row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in key.identity)
 
 
-def shown_row(key: Key, row: Mapping[str, Any]) -> str:
+def format_row(key: Key, row: Mapping[str, Any]) -> str:
     return " ".join(
         str(row[name])
         for name in (key.identity or (key.row[0].name,))
@@ -177,7 +179,7 @@ def shown_row(key: Key, row: Mapping[str, Any]) -> str:
     )
 
 
-def a_moment(value: Any) -> datetime | None:
+def parse_moment(value: Any) -> datetime | None:
     """With its zone, to the second of UTC; text is ISO 8601."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
@@ -190,7 +192,7 @@ def a_moment(value: Any) -> datetime | None:
         return None
 
 
-def a_day(value: Any) -> date | None:
+def parse_day(value: Any) -> date | None:
     try:
         day = date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
@@ -198,7 +200,7 @@ def a_day(value: Any) -> date | None:
     return day if isinstance(day, date) and not isinstance(day, datetime) else None
 
 
-def a_whole(value: Any) -> int | None:
+def parse_integer(value: Any) -> int | None:
     return (
         value
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
@@ -206,25 +208,25 @@ def a_whole(value: Any) -> int | None:
     )
 
 
-def a_number(value: Any) -> float | None:
+def parse_number(value: Any) -> float | None:
     right = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15
     return float(value) if right else None
 
 
-def a_text(value: Any) -> str | None:
+def parse_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-SIMPLE = {
-    "text": a_text,
-    "file": a_text,
-    "whole": a_whole,
-    "number": a_number,
-    "moment": a_moment,
-    "day": a_day,
+PARSERS = {
+    "text": parse_text,
+    "file": parse_text,
+    "whole": parse_integer,
+    "number": parse_number,
+    "moment": parse_moment,
+    "day": parse_day,
     "flag": lambda value: value if isinstance(value, bool) else None,
 }
-EXPECTED = {
+EXPECTED_VALUES = {
     "text": "text between quotation marks",
     "file": "the path of a file",
     "whole": "a whole number",
@@ -270,7 +272,7 @@ def plain_table(
     return written
 
 
-def differences(
+def list_changes(
     before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str
 ) -> list[Change]:
     """What would change for `wanted` to hold, in the order of the keys. What `wanted` does not name
@@ -282,29 +284,35 @@ def differences(
         if key.name not in before and wanted[key.name] in (None, "", []):
             continue
         if key.kind == "rows" and key.identity:
-            changes += row_changes(key, before.get(key.name) or [], wanted[key.name], table)
+            changes += list_row_changes(key, before.get(key.name) or [], wanted[key.name], table)
         else:
             was, now = before.get(key.name), wanted[key.name]
             changes.append(
-                Change(table, key.name, was, now, f"{key.name}: {in_words(was)} → {in_words(now)}")
+                Change(
+                    table,
+                    key.name,
+                    was,
+                    now,
+                    f"{key.name}: {format_value(was)} → {format_value(now)}",
+                )
             )
     return changes
 
 
-def row_changes(
+def list_row_changes(
     key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str
 ) -> list[Change]:
     """By row. Rows that are only in another order are no change."""
-    row_of = {identity_of(key, row): row for row in before}
+    row_of = {row_identity(key, row): row for row in before}
     changes = []
     for row in wanted:
-        old = row_of.get(identity_of(key, row))
+        old = row_of.get(row_identity(key, row))
         if old == row:
             continue
-        called = f"{key.name}: {shown_row(key, row)}"
+        called = f"{key.name}: {format_row(key, row)}"
         if old is None:
             told = [
-                f"{k.name} {in_words(row[k.name])}"
+                f"{k.name} {format_value(row[k.name])}"
                 for k in key.row
                 if k.name not in key.identity and row[k.name] != k.default
             ]
@@ -314,23 +322,23 @@ def row_changes(
                 called
                 + ": "
                 + ", ".join(
-                    f"{name} {in_words(old.get(name))} → {in_words(row[name])}"
+                    f"{name} {format_value(old.get(name))} → {format_value(row[name])}"
                     for name in row
                     if old.get(name) != row[name]
                 )
             )
         changes.append(Change(table, key.name, old, row, words))
     if key.whole:
-        kept = {identity_of(key, row) for row in wanted}
+        kept = {row_identity(key, row) for row in wanted}
         changes += [
-            Change(table, key.name, row, None, f"{key.name}: {shown_row(key, row)}: no longer")
+            Change(table, key.name, row, None, f"{key.name}: {format_row(key, row)}: no longer")
             for identity, row in row_of.items()
             if identity not in kept
         ]
     return changes
 
 
-def in_words(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value for a person."""
     if value in (None, "", []):
         return "none"
@@ -339,9 +347,7 @@ def in_words(value: Any) -> str:
     if isinstance(value, str):
         first, _, rest = value.partition("\n")
         lines = f" ({1 + value.count(chr(10))} lines)" if rest else ""
-        return (
-            f"“{first[:LONGEST_WORDS]}{'…' if rest or len(first) > LONGEST_WORDS else ''}”{lines}"
-        )
+        return f"“{first[:MAX_WORDS]}{'…' if rest or len(first) > MAX_WORDS else ''}”{lines}"
     if isinstance(value, list):
         names = [
             str(one.get("name", one)) if isinstance(one, Mapping) else str(one) for one in value
@@ -356,10 +362,10 @@ def in_words(value: Any) -> str:
     )
 
 
-HEADER = re.compile(r"^\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
+HEADER_PATTERN = re.compile(r"^\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 
 
-def line_of(text: str, path: Path) -> int | None:
+def find_line(text: str, path: Path) -> int | None:
     """The line of a TOML file where the value of a path stands, or the nearest that leads to it;
     None where none does."""
     best: tuple[int, int] | None = None
@@ -374,7 +380,7 @@ def line_of(text: str, path: Path) -> int | None:
         if inside:
             inside = "" if inside in line else inside
             continue
-        header = HEADER.match(line)
+        header = HEADER_PATTERN.match(line)
         key = re.match(r"""^\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*=""", line)
         here: tuple[str | int, ...] = ()
         if header and not (listed and line.lstrip().startswith('["')):
@@ -382,10 +388,10 @@ def line_of(text: str, path: Path) -> int | None:
             listed = ()
             if header[1] == "[[":
                 counts[tuple(place)] = counts.get(tuple(place), -1) + 1
-            here = tuple(with_rows(place, counts))
+            here = tuple(expand_path(place, counts))
         elif key:
             here = (
-                *with_rows(place, counts),
+                *expand_path(place, counts),
                 next(part for part in key.groups() if part is not None),
             )
             listed, row = (here, -1) if line.rstrip().endswith("[") else ((), -1)
@@ -399,7 +405,7 @@ def line_of(text: str, path: Path) -> int | None:
     return best[1] if best else None
 
 
-def with_rows(
+def expand_path(
     place: Sequence[str | int], counts: Mapping[tuple[str | int, ...], int]
 ) -> list[str | int]:
     named: list[str | int] = []

@@ -21,35 +21,35 @@ from pooling.platform.jobs import Refused
 from pooling.services import uploads
 
 
-class Failed(CommandError):
+class ImportFailed(CommandError):
     """What was asked for did not work: exit status 2, as for all bad input."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, returncode=2)
 
 
-def collection_named(slug: str) -> Collection:
+def get_collection(slug: str) -> Collection:
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
         slugs = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        raise Failed(f"no collection is called {slug!r}; there are: {slugs}")
+        raise ImportFailed(f"no collection is called {slug!r}; there are: {slugs}")
     return collection
 
 
-def user_named(name: str | None) -> Any:
+def get_user(name: str | None) -> Any:
     if not name:
         return None
     user = get_user_model().objects.filter(username=name).first()
     if user is None:
-        raise Failed(f"nobody has the user name {name!r}")
+        raise ImportFailed(f"nobody has the user name {name!r}")
     return user
 
 
-def run_here(job: Job, stderr: OutputWrapper) -> Job:
+def run_job_here(job: Job, stderr: OutputWrapper) -> Job:
     """Run the job here, or wait for the worker that was quicker. -> the finished job; Failed with
     its problems otherwise"""
     stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(job.pk, stop, stderr), daemon=True)
+    watcher = threading.Thread(target=_show_progress, args=(job.pk, stop, stderr), daemon=True)
     if (
         not connection.in_atomic_block
     ):  # inside a test's transaction another connection sees nothing
@@ -73,11 +73,11 @@ def run_here(job: Job, stderr: OutputWrapper) -> Job:
             watcher.join(timeout=3)
     job.refresh_from_db()
     if job.state != Job.State.DONE:
-        raise Failed("\n".join([*_problems(job), job.message]))
+        raise ImportFailed("\n".join([*_format_problems(job), job.message]))
     return job
 
 
-def _problems(job: Job) -> list[str]:
+def _format_problems(job: Job) -> list[str]:
     file = job.report.get("file", "")
     return [
         f"{file}:{p['line'] or 1}: {p['problem']}, expected {p['expected']}"
@@ -86,7 +86,7 @@ def _problems(job: Job) -> list[str]:
     ]
 
 
-def _watch(job_id: int, stop: threading.Event, stderr: OutputWrapper) -> None:
+def _show_progress(job_id: int, stop: threading.Event, stderr: OutputWrapper) -> None:
     shown = False
     while not stop.wait(2.0):
         job = Job.objects.filter(pk=job_id).first()
@@ -130,7 +130,7 @@ def import_files(
     stderr: OutputWrapper,
 ) -> list[Job]:
     """Import files one after the other, as an upload would be. -> their finished jobs"""
-    target, person = collection_named(collection), user_named(user)
+    target, person = get_collection(collection), get_user(user)
     chosen = {name: value for name, value in options.items() if value} | (
         {"kind_confirmed": True} if as_named else {}
     )
@@ -138,36 +138,36 @@ def import_files(
     for name in files:
         try:
             with open(name, "rb") as handle:
-                kept = uploads.receive(
+                kept = uploads.store_upload(
                     target, kind=kind, file=File(handle), name=Path(name).name, user=person
                 )
-            job = uploads.ask_for_import(
+            job = uploads.request_import(
                 kept, mode="inspect" if inspect else "import", options=chosen, user=person
             )
         except OSError as error:
-            raise Failed(f"{name}: {error.strerror or error}") from None
+            raise ImportFailed(f"{name}: {error.strerror or error}") from None
         except Refused as error:
-            raise Failed(f"{name}: {error}") from None
-        done.append(imported_job(run_here(job, stderr), kept, inspect=inspect))
+            raise ImportFailed(f"{name}: {error}") from None
+        done.append(check_imported(run_job_here(job, stderr), kept, inspect=inspect))
     return done
 
 
-def imported_job(job: Job, kept: Upload, *, inspect: bool) -> Job:
+def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:
     """The job, if its file was imported, or was only to be inspected; Failed where a person has to
     decide something first."""
     if not job.report.get("stored"):
-        uploads.discard(kept)
+        uploads.discard_upload(kept)
         if not inspect:
             said, way = "; ".join(job.report["hold"]), ""
             if other := job.report.get("looks_like"):
-                way = f" Use {uploads.COMMANDS[other]}, or --as-named to import it as {kept.kind} all the same."
+                way = f" Use {uploads.IMPORT_COMMANDS[other]}, or --as-named to import it as {kept.kind} all the same."
             elif job.report.get("brought_as"):
                 way = f" With --as-named it is imported as {kept.kind} all the same."
-            raise Failed(f"{kept.name}: {said}{'' if said.endswith('?') else '.'}{way}")
+            raise ImportFailed(f"{kept.name}: {said}{'' if said.endswith('?') else '.'}{way}")
     return job
 
 
-def report_lines(job: Job) -> list[str]:
+def format_report(job: Job) -> list[str]:
     """The job's report for a terminal."""
     facts = ", ".join(
         f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}"

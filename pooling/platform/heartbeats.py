@@ -12,12 +12,12 @@ from django.db import DatabaseError, connection
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT = 2.0
+HEARTBEAT_SECONDS = 2.0
 """Seconds between two."""
 
 
 @contextmanager
-def beating(sign: Callable[[], bool], what: str) -> Iterator[None]:
+def heartbeat_thread(sign: Callable[[], bool], what: str) -> Iterator[None]:
     """sign: writes one; False where no other is wanted. It is called in a thread of its own; not at
     all inside a test's transaction, where another connection would wait for it.
 
@@ -29,7 +29,7 @@ def beating(sign: Callable[[], bool], what: str) -> Iterator[None]:
     def beat() -> None:
         begun.set()
         try:
-            while not stop.wait(HEARTBEAT):
+            while not stop.wait(HEARTBEAT_SECONDS):
                 try:
                     if not sign():
                         return
@@ -50,4 +50,4 @@ def beating(sign: Callable[[], bool], what: str) -> Iterator[None]:
     finally:
         stop.set()
         if begun.is_set():
-            ended.wait(HEARTBEAT)
+            ended.wait(HEARTBEAT_SECONDS)

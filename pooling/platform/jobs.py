@@ -40,18 +40,18 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from assay.formats.errors import FormatError, Problem
+from assay.formats.errors import FileProblem, FormatError
 from pooling.models import Collection, Job
 from pooling.platform import owners, snapshot
-from pooling.platform.heartbeats import beating
+from pooling.platform.heartbeats import heartbeat_thread
 from pooling.platform.interruptions import JobWatch
 
 log = logging.getLogger(__name__)
 
-STALE = timedelta(seconds=30)
+STALE_AFTER = timedelta(seconds=30)
 """A running job without a sign of life for so long belongs to nobody."""
 ATTEMPTS = 3
-THROTTLE = 0.5
+THROTTLE_SECONDS = 0.5
 """Seconds between two writes of progress."""
 CANCEL_SECONDS = 10.0
 """For which a cancelled job may go on to its next step; then it is interrupted where it is."""
@@ -66,7 +66,7 @@ class Refused(Exception):
     """What was asked for cannot be done; the message says why and what would help."""
 
 
-class Malformed(Refused):
+class MalformedRequest(Refused):
     """What was asked for makes no sense, whatever there is: the API answers 400, and 409 to what is
     refused as things stand."""
 
@@ -78,15 +78,15 @@ class OverQuota(PermissionDenied):
     code = "over_quota"
 
 
-class Cancelled(Exception):
+class JobCancelled(Exception):
     """Somebody asked to stop the job."""
 
 
-class Stalled(Exception):
+class JobStalled(Exception):
     """The job has made no progress for too long."""
 
 
-class Fenced(Exception):
+class JobTakenOver(Exception):
     """Another worker holds the job now."""
 
 
@@ -98,7 +98,7 @@ class JobKind:
     stand in line behind long ones (pooling.worker_processes)."""
 
     name: str
-    function: Callable[[Work], dict[str, Any] | None]
+    function: Callable[[ClaimedJob], dict[str, Any] | None]
     unit: str
     figures: bool = False
     resumes: bool = False
@@ -112,20 +112,22 @@ class JobKind:
 KINDS: dict[str, JobKind] = {}
 
 
-def kind(
+def register_job_kind(
     name: str,
     *,
     unit: str = "rows",
     figures: bool = False,
     resumes: bool = False,
     urgent: bool = False,
-) -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
+) -> Callable[
+    [Callable[[ClaimedJob], dict[str, Any] | None]], Callable[[ClaimedJob], dict[str, Any] | None]
+]:
     """Register a function as what a job of this kind does. `unit` names what its progress counts;
     figures, resumes, urgent: see JobKind."""
 
     def register(
-        function: Callable[[Work], dict[str, Any] | None],
-    ) -> Callable[[Work], dict[str, Any] | None]:
+        function: Callable[[ClaimedJob], dict[str, Any] | None],
+    ) -> Callable[[ClaimedJob], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
             raise ValueError(f"two kinds of jobs are called {name!r}")
         KINDS[name] = JobKind(name, function, unit, figures, resumes, urgent)
@@ -196,7 +198,7 @@ def request_cancel(job: Job) -> None:
     Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
 
 
-def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
+def list_waiting_jobs(now: datetime | None = None) -> list[tuple[int, int]]:
     """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose
     worker went silent."""
     queued = (
@@ -205,14 +207,14 @@ def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
         .values_list("pk", "attempt")
     )
     gone = (
-        Job.objects.filter(without_heartbeat(now or timezone.now()), state=Job.State.RUNNING)
+        Job.objects.filter(lost_heartbeat_filter(now or timezone.now()), state=Job.State.RUNNING)
         .order_by("created_at")
         .values_list("pk", "attempt")
     )
     return [*queued, *gone]
 
 
-def waiting_urgently() -> list[int]:
+def list_urgent_jobs() -> list[int]:
     """Ids of the queued jobs that are urgent, oldest first."""
     urgent = [kind.name for kind in KINDS.values() if kind.urgent]
     return list(
@@ -222,28 +224,28 @@ def waiting_urgently() -> list[int]:
     )
 
 
-def release_those_of_the_dead() -> int:
+def release_jobs_of_dead_workers() -> int:
     """Running jobs of this machine whose process is gone need not wait until they count as silent.
     -> how many"""
     n = 0
     for pk, owner in Job.objects.filter(
-        state=Job.State.RUNNING, owner__endswith=f"-{owners.machine()}"
+        state=Job.State.RUNNING, owner__endswith=f"-{owners.machine_id()}"
     ).values_list("pk", "owner"):
-        if not owners.is_alive(owner):
+        if not owners.is_process_alive(owner):
             n += Job.objects.filter(pk=pk, owner=owner, state=Job.State.RUNNING).update(
                 heartbeat=datetime(1970, 1, 2, tzinfo=UTC)
             )
     return n
 
 
-def without_heartbeat(now: datetime) -> Q:
+def lost_heartbeat_filter(now: datetime) -> Q:
     """Without a sign of life. A sign from the future was given before the clock was set back: a
     living worker gives the next within seconds."""
-    return Q(heartbeat__lt=now - STALE) | Q(heartbeat__gt=now + STALE)
+    return Q(heartbeat__lt=now - STALE_AFTER) | Q(heartbeat__gt=now + STALE_AFTER)
 
 
 @dataclass
-class Work:
+class ClaimedJob:
     """A claimed job in the hands of one worker. Every write carries the worker's token and is
     refused once it is not the owner."""
 
@@ -286,13 +288,15 @@ class Work:
         given = {"progress": done, "total": total, "n_bytes": n_bytes, "message": message}
         self._changes.update({name: value for name, value in given.items() if value is not None})
         if self.fenced.is_set():
-            raise Fenced
-        if not snapshot.is_open() and (now or time.monotonic() - self._written_at >= THROTTLE):
+            raise JobTakenOver
+        if not snapshot.is_in_snapshot() and (
+            now or time.monotonic() - self._written_at >= THROTTLE_SECONDS
+        ):
             self._written_at = time.monotonic()
             self.say_alive()
             self._changes = {}
         if self.cancel_seen.is_set() and not self.past_cancelling:
-            raise Cancelled
+            raise JobCancelled
 
     def say_alive(self) -> None:
         """Write a sign of life and what has changed, and read whether a person wants the job
@@ -313,8 +317,8 @@ class Work:
             and not self.past_cancelling
             and now - self._cancel_seen_at > CANCEL_SECONDS
         ):
-            return Cancelled()
-        return Stalled() if limit and now - self.stepped_at > limit else None
+            return JobCancelled()
+        return JobStalled() if limit and now - self.stepped_at > limit else None
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -357,7 +361,7 @@ class Work:
         mine = Job.objects.filter(pk=self.job.pk, owner=self.token, state=Job.State.RUNNING)
         if not mine.update(**changes):
             self.fenced.set()
-            raise Fenced
+            raise JobTakenOver
 
     def _close(self, state: str, *, report: dict[str, Any], message: str | None = None) -> None:
         changes = dict(
@@ -371,7 +375,7 @@ class Work:
 def run_job(job_id: int) -> bool:
     """Do the job if it is there to be had; else nothing (somebody else has it, or it is over). ->
     whether it was"""
-    work = _claim(job_id)
+    work = _claim_job(job_id)
     if work is None:
         return False
     job = work.job
@@ -383,12 +387,12 @@ def run_job(job_id: int) -> bool:
         )
         return True
     watch = JobWatch(work.why_end, lambda reason: _end_early(work, reason))
-    with beating(lambda: _say_alive(work, watch), f"job {job_id}"):
-        _do(work, watch)
+    with heartbeat_thread(lambda: _send_heartbeat(work, watch), f"job {job_id}"):
+        _execute(work, watch)
     return True
 
 
-def do_now(job: Job) -> Job:
+def run_to_end(job: Job) -> Job:
     """Do the job here. -> the finished job; FormatError or Refused where it did not end well"""
     run_job(job.pk)
     job.refresh_from_db()
@@ -396,13 +400,14 @@ def do_now(job: Job) -> Job:
         return job
     if problems := job.report.get("problems"):
         listed = [
-            Problem(one["line"], one["problem"], one["expected"], one["text"]) for one in problems
+            FileProblem(one["line"], one["problem"], one["expected"], one["text"])
+            for one in problems
         ]
         raise FormatError(job.report["file"], listed, job.report["n_problems"])
     raise Refused(f"{job.label}: {job.message or job.state}")
 
 
-def _do(work: Work, watch: JobWatch) -> None:
+def _execute(work: ClaimedJob, watch: JobWatch) -> None:
     job, kept = work.job, KINDS[work.job.kind].kept
     try:
         with (
@@ -412,14 +417,14 @@ def _do(work: Work, watch: JobWatch) -> None:
             report = KINDS[job.kind].function(work)
         if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
             work._close(Job.State.DONE, report=report or {})
-    except Fenced:
+    except JobTakenOver:
         log.warning("job %s (%s) was taken over by another worker", job.pk, job.label)
-    except (Cancelled, Stalled) as reason:
+    except (JobCancelled, JobStalled) as reason:
         _end_early(work, reason)
     except Refused as error:
-        _quietly(work, Job.State.FAILED, {}, str(error))
+        _end_if_held(work, Job.State.FAILED, {}, str(error))
     except FormatError as error:
-        _quietly(work, Job.State.FAILED, refusal(error), refusal_sentence(error))
+        _end_if_held(work, Job.State.FAILED, describe_refusal(error), format_refusal(error))
     except (
         OperationalError,
         InterfaceError,
@@ -440,7 +445,7 @@ def _do(work: Work, watch: JobWatch) -> None:
                 **changes
             )
         else:
-            _quietly(
+            _end_if_held(
                 work,
                 Job.State.FAILED,
                 {},
@@ -448,10 +453,12 @@ def _do(work: Work, watch: JobWatch) -> None:
             )
     except MemoryError:
         log.exception("job %s (%s) ran out of memory", job.pk, job.label)
-        _quietly(work, Job.State.FAILED, {}, f"the server's memory is too small for this; {kept}")
+        _end_if_held(
+            work, Job.State.FAILED, {}, f"the server's memory is too small for this; {kept}"
+        )
     except Exception:
         log.exception("job %s (%s) failed", job.pk, job.label)
-        _quietly(
+        _end_if_held(
             work,
             Job.State.FAILED,
             {},
@@ -459,12 +466,12 @@ def _do(work: Work, watch: JobWatch) -> None:
         )
 
 
-def _end_early(work: Work, reason: Exception) -> None:
+def _end_early(work: ClaimedJob, reason: Exception) -> None:
     kept = KINDS[work.job.kind].kept
-    if isinstance(reason, Cancelled):
-        _quietly(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
+    if isinstance(reason, JobCancelled):
+        _end_if_held(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
     else:
-        _quietly(
+        _end_if_held(
             work,
             Job.State.FAILED,
             {},
@@ -472,14 +479,14 @@ def _end_early(work: Work, reason: Exception) -> None:
         )
 
 
-def _quietly(work: Work, state: str, report: dict[str, Any], message: str) -> None:
+def _end_if_held(work: ClaimedJob, state: str, report: dict[str, Any], message: str) -> None:
     try:
         work._close(state, report=report, message=message)
-    except Fenced:
+    except JobTakenOver:
         log.warning("job %s was taken over by another worker", work.job.pk)
 
 
-def refusal(error: FormatError) -> dict[str, Any]:
+def describe_refusal(error: FormatError) -> dict[str, Any]:
     """A refused file as a job's report: the first 50 problems and how many there were."""
     return {
         "file": error.file,
@@ -489,28 +496,28 @@ def refusal(error: FormatError) -> dict[str, Any]:
                 "line": p.line,
                 "problem": p.problem,
                 "expected": p.expected,
-                "text": _printable(p.text),
+                "text": _make_printable(p.text),
             }
             for p in error.problems
         ],
     }
 
 
-def refusal_sentence(error: FormatError) -> str:
+def format_refusal(error: FormatError) -> str:
     return f"{error.count:,} problem{'' if error.count == 1 else 's'} in {error.file}; nothing of it was kept"
 
 
-def _printable(text: str, length: int = 300) -> str:
+def _make_printable(text: str, length: int = 300) -> str:
     clean = "".join(
         c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text[:length]
     )
     return clean + ("…" if len(text) > length else "")
 
 
-def _claim(job_id: int) -> Work | None:
+def _claim_job(job_id: int) -> ClaimedJob | None:
     """Compare and set: of any number of workers that ask at once one gets the job."""
-    now, token = timezone.now(), owners.new_token()
-    free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & without_heartbeat(now))
+    now, token = timezone.now(), owners.make_token()
+    free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & lost_heartbeat_filter(now))
     jobs = Job.objects.filter(free, pk=job_id)
     kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")
     kept = kind.kept if kind else "nothing was kept"
@@ -536,14 +543,14 @@ def _claim(job_id: int) -> Work | None:
     )
     if not claimed:
         return None
-    return Work(Job.objects.select_related("collection", "created_by").get(pk=job_id), token)
+    return ClaimedJob(Job.objects.select_related("collection", "created_by").get(pk=job_id), token)
 
 
-def _say_alive(work: Work, watch: JobWatch) -> bool:
+def _send_heartbeat(work: ClaimedJob, watch: JobWatch) -> bool:
     """False, and the work is fenced, where another worker holds the job."""
     try:
         work.say_alive()
-    except Fenced:
+    except JobTakenOver:
         return False
     finally:
         watch.look()

@@ -36,7 +36,7 @@ NO_PACKAGE = (
 CONNECT_SECONDS, READ_SECONDS = 3, 30
 
 
-class KeptFile(NamedTuple):
+class StoredFile(NamedTuple):
     """changed_at: seconds since 1970"""
 
     name: str
@@ -44,7 +44,7 @@ class KeptFile(NamedTuple):
     changed_at: float
 
 
-class Folder(FileSystemStorage):
+class FolderStorage(FileSystemStorage):
     """Files in the folder MEDIA_ROOT."""
 
     is_cache = False
@@ -66,23 +66,23 @@ class Folder(FileSystemStorage):
     def keep(self, name: str) -> None:
         """The file at its place is complete."""
 
-    def each(self) -> Iterator[KeptFile]:
+    def each(self) -> Iterator[StoredFile]:
         """All files, by name; not the folders that jobs unpack uploads in."""
         folder = Path(self.location)
         for path in sorted(folder.rglob("*")) if folder.exists() else []:
             with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                 if path.is_file():
                     status = path.stat()
-                    yield KeptFile(
+                    yield StoredFile(
                         path.relative_to(folder).as_posix(), status.st_size, status.st_mtime
                     )
 
     def problem(self) -> str:
         """Why no files can be kept here; empty where they can."""
-        return folder_problem(Path(self.location))
+        return find_folder_problem(Path(self.location))
 
 
-def folder_problem(folder: Path) -> str:
+def find_folder_problem(folder: Path) -> str:
     """Why nothing can be written into the folder; empty where it can."""
     probe = folder / f".probe-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
@@ -94,7 +94,7 @@ def folder_problem(folder: Path) -> str:
     return ""
 
 
-class ObjectStore(Folder):
+class ObjectStorage(FolderStorage):
     """Files in a bucket of an object store with Amazon's protocol; MEDIA_ROOT is this machine's
     cache of them.
 
@@ -233,11 +233,13 @@ class ObjectStore(Folder):
         with self._asked() as remote:
             return remote.get_modified_time(name)  # type: ignore[no-any-return]
 
-    def each(self) -> Iterator[KeptFile]:
+    def each(self) -> Iterator[StoredFile]:
         head = f"{self.prefix}/" if self.prefix else ""
         with self._asked() as remote:
             for one in remote.bucket.objects.filter(Prefix=head):
-                yield KeptFile(one.key.removeprefix(head), one.size, one.last_modified.timestamp())
+                yield StoredFile(
+                    one.key.removeprefix(head), one.size, one.last_modified.timestamp()
+                )
 
     def problem(self) -> str:
         if sentence := super().problem():
@@ -252,5 +254,5 @@ class ObjectStore(Folder):
         return ""
 
 
-kept_files = cast(Folder, default_storage)
+file_storage = cast(FolderStorage, default_storage)
 """The installation's own."""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 PER_PAGE = 50
-FEW = 5
+MIN_ROWS_FOR_TOOLS = 5
 """A list of so few rows shows no search: one sees it whole."""
 Rows = Any
 """A QuerySet, or a sequence of anything."""
 
 
 @dataclass(frozen=True)
-class ListChoice:
+class RowFilter:
     """A select above the list. keep(rows, value) -> the rows that stay; options are (value, words),
     without the one for all rows."""
 
@@ -35,7 +35,7 @@ class ListChoice:
 
 
 @dataclass(frozen=True)
-class ShownChoice:
+class ActiveFilter:
     """A ListChoice with its parameter's name in the address and the value chosen, empty for all
     rows."""
 
@@ -69,7 +69,7 @@ class ListPage:
         *,
         search: Sequence[str] | Callable[[Any], str] = (),
         sort: Mapping[str, Any] | None = None,
-        choices: Sequence[ListChoice] = (),
+        choices: Sequence[RowFilter] = (),
         default: str = "",
         per_page: int = PER_PAGE,
         prefix: str = "",
@@ -85,24 +85,24 @@ class ListPage:
         for shown, choice in zip(self.choices, choices, strict=True):
             rows = choice.keep(rows, shown.chosen) if shown.chosen else rows
         for word in self.words.split():
-            rows = _with_word(rows, word, search)
+            rows = _search_word(rows, word, search)
         if self.sorted_by:
-            rows = _sorted(
+            rows = _sort_rows(
                 rows,
                 self.columns[self.sorted_by.removeprefix("-")],
                 down=self.sorted_by.startswith("-"),
             )
         self.fitting = rows
-        turned: Any = _Wide(rows) if wide else rows
+        turned: Any = _WideRows(rows) if wide else rows
         self.page: Page[Any] = Paginator(turned, per_page).get_page(self._parameter("page"))
 
     def _parameter(self, name: str) -> str:
         return self._asked.get(self.prefix + name, "").strip()
 
-    def _shown(self, choice: ListChoice) -> ShownChoice:
+    def _shown(self, choice: RowFilter) -> ActiveFilter:
         value = self._parameter(choice.name)
         chosen = value if value in {option for option, _ in choice.options} else ""
-        return ShownChoice(self.prefix + choice.name, choice.label, choice.options, chosen)
+        return ActiveFilter(self.prefix + choice.name, choice.label, choice.options, chosen)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.page)
@@ -137,7 +137,9 @@ class ListPage:
 
     @property
     def tools(self) -> bool:
-        return (self.searchable or bool(self.choices)) and (self.narrowed or self.count > FEW)
+        return (self.searchable or bool(self.choices)) and (
+            self.narrowed or self.count > MIN_ROWS_FOR_TOOLS
+        )
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -194,7 +196,7 @@ class ListPage:
         return self.address(page=self.page.next_page_number()) if self.page.has_next() else ""
 
 
-class _Wide:
+class _WideRows:
     """A QuerySet whose pages are looked up by row number: databases carry whole rows, with their
     texts, through a sort."""
 
@@ -210,7 +212,7 @@ class _Wide:
         return [row_of_number[number] for number in numbers if number in row_of_number]
 
 
-def _with_word(rows: Rows, word: str, search: Sequence[str] | Callable[[Any], str]) -> Rows:
+def _search_word(rows: Rows, word: str, search: Sequence[str] | Callable[[Any], str]) -> Rows:
     if callable(search):
         return [row for row in rows if word.casefold() in search(row).casefold()]
     fields = (
@@ -220,7 +222,7 @@ def _with_word(rows: Rows, word: str, search: Sequence[str] | Callable[[Any], st
     return rows.filter(reduce(or_, (Q(**{field: word}) for field in fields)))
 
 
-def _sorted(rows: Rows, column: Any, *, down: bool) -> Rows:
+def _sort_rows(rows: Rows, column: Any, *, down: bool) -> Rows:
     if not isinstance(rows, QuerySet):
         values = [(column(row), row) for row in rows]
         known = sorted(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @cache
-def machine() -> str:
+def machine_id() -> str:
     """Of this boot of this machine, and of this space of process numbers: two containers do not see
     each other's processes."""
     known = [socket.gethostname()]
@@ -27,15 +27,15 @@ def machine() -> str:
     return hashlib.sha256("|".join(known).encode()).hexdigest()[:10]
 
 
-def new_token() -> str:
-    return f"{secrets.token_hex(8)}-{os.getpid()}-{machine()}"
+def make_token() -> str:
+    return f"{secrets.token_hex(8)}-{os.getpid()}-{machine_id()}"
 
 
-def is_alive(token: str) -> bool:
+def is_process_alive(token: str) -> bool:
     """Whether the process is there, as far as this machine can tell; True of another machine's."""
     _, _, rest = token.partition("-")
     number, _, where = rest.partition("-")
-    if where != machine() or not number.isdigit():
+    if where != machine_id() or not number.isdigit():
         return True
     try:
         os.kill(int(number), 0)

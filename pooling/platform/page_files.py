@@ -17,13 +17,13 @@ from django.utils.text import slugify
 from assay.charts.svg import Picture
 from assay.tabular import Table, to_csv, to_latex
 
-TYPES = {
+CONTENT_TYPES = {
     "svg": "image/svg+xml",
     "png": "image/png",
     "csv": "text/csv; charset=utf-8",
     "tex": "application/x-tex; charset=utf-8",
 }
-NAMES = {"svg": "SVG", "png": "PNG", "csv": "CSV", "tex": "LaTeX"}
+TYPE_LABELS = {"svg": "SVG", "png": "PNG", "csv": "CSV", "tex": "LaTeX"}
 
 
 class PageFiles:
@@ -40,33 +40,33 @@ class PageFiles:
         kind = "table" if isinstance(part, Table) else "picture"
         key = f"{kind}-{1 + sum(name.startswith(kind) for name in self.parts)}"
         self.parts[key] = part
-        title = _title(part)
+        title = _part_title(part)
         links = []
-        for extension in _formats(part):
+        for extension in _part_formats(part):
             query = self.request.GET.copy()
             query["part"], query["format"] = key, extension
-            name = NAMES[extension]
+            name = TYPE_LABELS[extension]
             links.append((f"{self.request.path}?{query.urlencode()}", f"{name}: {title}", name))
         anchors = format_html_join(" ", '<a href="{}" aria-label="{}" download>{}</a>', links)
         return format_html('<p class="part-files">{}</p>', anchors)
 
     def answer(self, key: str, extension: str) -> HttpResponse:
         part = self.parts.get(key)
-        if part is None or extension not in _formats(part):
+        if part is None or extension not in _part_formats(part):
             return HttpResponse(
                 "This page has no such chart or table now. Load it again.\n",
                 status=404,
                 content_type="text/plain; charset=utf-8",
             )
-        name = slugify(_title(part))[:60].strip("-") or "table"
+        name = slugify(_part_title(part))[:60].strip("-") or "table"
         return HttpResponse(
-            _content(part, key, extension),
-            content_type=TYPES[extension],
+            _render_part(part, key, extension),
+            content_type=CONTENT_TYPES[extension],
             headers={"Content-Disposition": f'attachment; filename="{name}.{extension}"'},
         )
 
 
-def render(
+def render_page(
     request: HttpRequest, template: str, context: dict[str, Any] | None = None, **options: Any
 ) -> HttpResponse:
     """Render a page whose tables and charts can be downloaded, or answer with one of them."""
@@ -79,19 +79,19 @@ def render(
     return files.answer(request.GET["part"], request.GET.get("format", ""))
 
 
-def _title(part: Table | Picture) -> str:
+def _part_title(part: Table | Picture) -> str:
     return part.title if isinstance(part, Table) else part.caption
 
 
-def _formats(part: Table | Picture) -> tuple[str, ...]:
+def _part_formats(part: Table | Picture) -> tuple[str, ...]:
     return ("csv", "tex") if isinstance(part, Table) else ("svg", "png", "csv", "tex")
 
 
-def _content(part: Table | Picture, key: str, extension: str) -> bytes:
+def _render_part(part: Table | Picture, key: str, extension: str) -> bytes:
     if isinstance(part, Picture):
         if extension in ("svg", "png"):
-            from assay.charts.printed import printed  # loads matplotlib
+            from assay.charts.printed import render_files  # loads matplotlib
 
-            return printed(part)[extension]
+            return render_files(part)[extension]
         part = part.table(key)
     return (to_csv if extension == "csv" else to_latex)(part).encode()

@@ -14,10 +14,10 @@ from django.db.models import CASCADE, PROTECT
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.models import Collection
 
-BACK = {
+RECOVERY_HINTS = {
     "collection": gettext_lazy(
         "It comes back only from your own copies: its description as a file, and the files that were brought."
     ),
@@ -44,7 +44,7 @@ class RemovalPreview:
     back: str
 
 
-def removal_preview(collection: Collection, kind: str, pk: int | None) -> RemovalPreview | None:
+def preview_removal(collection: Collection, kind: str, pk: int | None) -> RemovalPreview | None:
     """None where there is no such thing."""
     if kind == "topics":
         rows: Any = collection.topics.all()
@@ -55,9 +55,11 @@ def removal_preview(collection: Collection, kind: str, pk: int | None) -> Remova
             pools,
         )
         refused = [says % {"n": f"{pools:,}"}] if pools else []
-        return RemovalPreview(kind, f"all {rows.count():,} topics", [], refused, str(BACK[kind]))
+        return RemovalPreview(
+            kind, f"all {rows.count():,} topics", [], refused, str(RECOVERY_HINTS[kind])
+        )
     if kind == "collection":
-        return _of(kind, collection, collection.name)
+        return _make_preview(kind, collection, collection.name)
     rows = {
         "run": collection.runs,
         "qrels": collection.qrels,
@@ -68,21 +70,21 @@ def removal_preview(collection: Collection, kind: str, pk: int | None) -> Remova
     if thing is None:
         return None
     name = thing.tag if kind == "run" else thing.name
-    return _of(
+    return _make_preview(
         kind, thing, f"{'the document file' if kind == 'documents' else 'the ' + kind} {name}"
     )
 
 
-def goes_with(thing: Any) -> list[str]:
+def count_dependent_rows(thing: Any) -> list[str]:
     """Counted words ("120 pairs") of the rows that the database deletes along with this one."""
     return [
         words
-        for relation, _, words in _related(thing)
+        for relation, _, words in _iterate_related(thing)
         if not relation.many_to_many and relation.on_delete is CASCADE
     ]
 
 
-def _related(thing: Any) -> Iterator[tuple[Any, int, str]]:
+def _iterate_related(thing: Any) -> Iterator[tuple[Any, int, str]]:
     """(relation, number of its rows, counted words) of what refers to this row; those without rows
     are left out."""
     for relation in thing._meta.related_objects:
@@ -93,12 +95,12 @@ def _related(thing: Any) -> Iterator[tuple[Any, int, str]]:
             else 0
         )
         if n:
-            yield relation, n, _words(n, relation.related_model._meta)
+            yield relation, n, _format_count(n, relation.related_model._meta)
 
 
-def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
+def _make_preview(kind: str, thing: Any, title: str) -> RemovalPreview:
     refused = []
-    for relation, n, words in _related(thing):
+    for relation, n, words in _iterate_related(thing):
         if relation.many_to_many:
             says = ngettext(
                 "%(things)s was made from it: delete it first",
@@ -117,10 +119,12 @@ def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
                 "the collection's pools take their texts from its document files: delete the pools first"
             )
         )
-    return RemovalPreview(kind, title, goes_with(thing), refused, str(BACK[kind]))
+    return RemovalPreview(
+        kind, title, count_dependent_rows(thing), refused, str(RECOVERY_HINTS[kind])
+    )
 
 
-def _words(n: int, meta: Any) -> str:
+def _format_count(n: int, meta: Any) -> str:
     if meta.object_name == "PoolEntry":
-        return counted(n, "pair")
+        return format_count(n, "pair")
     return f"{n:,} {meta.verbose_name if n == 1 else meta.verbose_name_plural}"

@@ -14,25 +14,25 @@ from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 
 HEADER = "X-Request-ID"
-EVERYWHERE = ["0.0.0.0/0", "::/0"]
-AS_LONG_AS_A_SECRET = re.compile(r"[^/]{20,}")
-NOT_WITHIN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_current: ContextVar[str] = ContextVar("request", default="")
+ALL_NETWORKS = ["0.0.0.0/0", "::/0"]
+SECRET_PATTERN = re.compile(r"[^/]{20,}")
+LINE_BREAK_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_request_id: ContextVar[str] = ContextVar("request", default="")
 
 
-def begin(wanted: str = "") -> str:
+def start_request(wanted: str = "") -> str:
     """A new id, or the one that a proxy before us gave. -> the id"""
     number = wanted if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", wanted) else secrets.token_hex(6)
-    _current.set(number)
+    _request_id.set(number)
     return number
 
 
-def current_id() -> str:
+def current_request_id() -> str:
     """Empty outside of a request."""
-    return _current.get()
+    return _request_id.get()
 
 
-def told_path(request: HttpRequest) -> str:
+def loggable_path(request: HttpRequest) -> str:
     """The path as a log may have it: its pattern where it holds the secret of a link, and without
     long words where nothing is there, for such an address may be a link with a slip in it."""
     match = request.resolver_match
@@ -40,21 +40,21 @@ def told_path(request: HttpRequest) -> str:
         try:
             match = resolve(request.path_info)
         except Resolver404:
-            return told_address(request.path)
-    return f"/{match.route}" if "token" in match.kwargs else _in_one_line(request.path)
+            return loggable_url(request.path)
+    return f"/{match.route}" if "token" in match.kwargs else _escape_line_breaks(request.path)
 
 
-def told_address(address: str) -> str:
+def loggable_url(address: str) -> str:
     """Of which nobody knows what it is: without its query, and without long words."""
-    return _in_one_line(AS_LONG_AS_A_SECRET.sub("…", address.partition("?")[0]))
+    return _escape_line_breaks(SECRET_PATTERN.sub("…", address.partition("?")[0]))
 
 
-def _in_one_line(address: str) -> str:
+def _escape_line_breaks(address: str) -> str:
     """Who asks for an address with a line end in it writes no line of the log."""
-    return NOT_WITHIN_A_LINE.sub("…", address)
+    return LINE_BREAK_PATTERN.sub("…", address)
 
 
-def row_number(written: str | None) -> int:
+def parse_row_id(written: str | None) -> int:
     """A row's number as a form has it; 0, which no row has, for everything else."""
     return (
         int(written)
@@ -63,7 +63,7 @@ def row_number(written: str | None) -> int:
     )
 
 
-def address_of(request: HttpRequest) -> str:
+def client_address(request: HttpRequest) -> str:
     """Return the address of the visitor's machine; empty only where the web server does not know
     who connects (a Unix socket).
 
@@ -77,7 +77,9 @@ def address_of(request: HttpRequest) -> str:
         if part.strip()
     ]
     for address in reversed(written):
-        if not _is_of(client, settings.TRUSTED_PROXIES) or not _is_of(address, EVERYWHERE):
+        if not _is_in_networks(client, settings.TRUSTED_PROXIES) or not _is_in_networks(
+            address, ALL_NETWORKS
+        ):
             break
         client = address
     return client
@@ -86,10 +88,10 @@ def address_of(request: HttpRequest) -> str:
 def is_from_trusted_proxy(request: HttpRequest) -> bool:
     """Whether the machine that asks is one that ASSAY_TRUSTED_PROXIES names: what it writes into
     headers is its own word."""
-    return _is_of(request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES)
+    return _is_in_networks(request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES)
 
 
-def _is_of(address: str, networks: list[str]) -> bool:
+def _is_in_networks(address: str, networks: list[str]) -> bool:
     try:
         client = ipaddress.ip_address(address)
     except ValueError:

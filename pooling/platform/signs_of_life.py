@@ -16,25 +16,27 @@ SILENT_SECONDS = 60.0
 WEB_SERVER, WORKER = "web-server", "worker"
 
 
-def give(program: str) -> None:
+def write_heartbeat(program: str) -> None:
     """A folder that cannot be written says so elsewhere."""
     with contextlib.suppress(OSError):
         (Path(settings.DATA_DIR) / f"alive-{program}-{socket.gethostname()}").touch()
 
 
-def age_seconds(program: str) -> float | None:
+def heartbeat_age_seconds(program: str) -> float | None:
     """Of the newest sign of any machine that shares the data folder; None where there never was
     one."""
     signs = [path.stat().st_mtime for path in Path(settings.DATA_DIR).glob(f"alive-{program}-*")]
     return max(0.0, time.time() - max(signs)) if signs else None
 
 
-def begin(program: str) -> None:
+def start_heartbeats(program: str) -> None:
     """Give signs from now on, in a thread."""
-    threading.Thread(target=_go_on, args=(program,), name="signs of life", daemon=True).start()
+    threading.Thread(
+        target=_write_heartbeats, args=(program,), name="signs of life", daemon=True
+    ).start()
 
 
-def _go_on(program: str) -> None:
+def _write_heartbeats(program: str) -> None:
     while True:
-        give(program)
+        write_heartbeat(program)
         time.sleep(EVERY_SECONDS)

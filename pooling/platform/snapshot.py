@@ -21,7 +21,7 @@ from django.db import connection, transaction
 _state = threading.local()
 
 
-def is_open() -> bool:
+def is_in_snapshot() -> bool:
     """Whether this thread is inside a snapshot, so that its connection cannot write."""
     return getattr(_state, "is_open", False)
 
@@ -30,10 +30,10 @@ def is_open() -> bool:
 def snapshot() -> Iterator[None]:
     """Open a snapshot; inside another one, go on with that. RuntimeError inside a transaction,
     which may have read something already."""
-    if is_open():
+    if is_in_snapshot():
         yield
         return
-    with _of_sqlite() if connection.vendor == "sqlite" else _of_postgresql():
+    with _sqlite_snapshot() if connection.vendor == "sqlite" else _postgresql_snapshot():
         _state.is_open = True
         try:
             yield
@@ -42,7 +42,7 @@ def snapshot() -> Iterator[None]:
 
 
 @contextmanager
-def _of_sqlite() -> Iterator[None]:
+def _sqlite_snapshot() -> Iterator[None]:
     """A deferred transaction takes no lock; the usual one, IMMEDIATE, is the one writer."""
     database: Any = connection
     database.ensure_connection()  # which sets the usual mode
@@ -57,7 +57,7 @@ def _of_sqlite() -> Iterator[None]:
 
 
 @contextmanager
-def _of_postgresql() -> Iterator[None]:
+def _postgresql_snapshot() -> Iterator[None]:
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
             if (

@@ -12,19 +12,19 @@ log = logging.getLogger(__name__)
 WARN_BYTES = 256_000_000
 
 
-def n_bytes() -> int:
+def log_bytes() -> int:
     """0 where there is none."""
     path = Path(f"{connection.settings_dict['NAME']}-wal")
     return path.stat().st_size if connection.vendor == "sqlite" and path.exists() else 0
 
 
-def shorten() -> int:
+def truncate_log() -> int:
     """Bring the log into the database as far as readers allow, and cut it. -> bytes that are
     left"""
     if connection.vendor != "sqlite":
         return 0
     if connection.in_atomic_block:
-        return n_bytes()  # a transaction reads the log itself, which then cannot be cut
+        return log_bytes()  # a transaction reads the log itself, which then cannot be cut
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
         _, in_log, done = cursor.fetchone()
@@ -37,7 +37,7 @@ def shorten() -> int:
                 cursor.fetchone()
             finally:
                 cursor.execute(f"PRAGMA busy_timeout = {usual}")
-    left = n_bytes()
+    left = log_bytes()
     if left > WARN_BYTES:
         log.warning(
             (

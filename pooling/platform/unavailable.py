@@ -9,11 +9,11 @@ import random
 from django.db import Error, InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 
-FULL = {errno.ENOSPC, errno.EDQUOT}
-READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+FULL_ERRORS = {errno.ENOSPC, errno.EDQUOT}
+READ_ONLY_ERRORS = {errno.EROFS, errno.EACCES, errno.EPERM}
 """The disk, or a folder of it for us."""
-TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
-READ_ONLY_TRANSACTION = "25006"
+OPEN_FILES_ERRORS = {errno.EMFILE, errno.ENFILE}
+READ_ONLY_SQLSTATE = "25006"
 """PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly
 full."""
 OTHER_TABLES_CODES, OTHER_TABLES_WORDS = (
@@ -27,53 +27,53 @@ FIRST_S, SPREAD_S = 3, 5
 come back at once."""
 
 
-class Busy(Exception):
+class ProcessBusy(Exception):
     """More of this was asked for than the process does at once; nothing was done. The message is a
     sentence for people."""
 
 
-def reason(error: BaseException) -> str:
+def unavailable_reason(error: BaseException) -> str:
     """What is missing, as a sentence for people; empty where the error is another one."""
-    if isinstance(error, Busy):
+    if isinstance(error, ProcessBusy):
         return str(error)
-    if _finds_other_tables(error):
+    if _has_other_tables(error):
         return _("The server is being brought up to date.")
     if isinstance(error, OperationalError | InterfaceError) or (
-        isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION
+        isinstance(error, Error) and get_sqlstate(error) == READ_ONLY_SQLSTATE
     ):
         text = str(error).lower()
-        if "disk is full" in text or sqlstate(error) == "53100":
+        if "disk is full" in text or get_sqlstate(error) == "53100":
             return _("The server's disk is full.")
-        if "readonly" in text or sqlstate(error) == READ_ONLY_TRANSACTION:
+        if "readonly" in text or get_sqlstate(error) == READ_ONLY_SQLSTATE:
             return _("The server cannot write to its database.")
         return _("The database does not answer.")
     if isinstance(error, OSError):
-        if error.errno in FULL:
+        if error.errno in FULL_ERRORS:
             return _("The server's disk is full.")
-        if error.errno in READ_ONLY:
+        if error.errno in READ_ONLY_ERRORS:
             return _("The server's disk cannot be written.")
-        if error.errno in TOO_MANY_FILES:
+        if error.errno in OPEN_FILES_ERRORS:
             return _("The server has too much to do.")
     return _("The server has too much to do.") if isinstance(error, MemoryError) else ""
 
 
-def _finds_other_tables(error: BaseException) -> bool:
+def _has_other_tables(error: BaseException) -> bool:
     return isinstance(error, Error) and (
-        sqlstate(error) in OTHER_TABLES_CODES
+        get_sqlstate(error) in OTHER_TABLES_CODES
         or any(words in str(error) for words in OTHER_TABLES_WORDS)
     )
 
 
-def sqlstate(error: BaseException) -> str:
+def get_sqlstate(error: BaseException) -> str:
     """PostgreSQL's code of a database error, else empty."""
     return str(getattr(error.__cause__, "sqlstate", None) or "")
 
 
-def lost_a_race(error: OperationalError) -> bool:
+def is_retryable_conflict(error: OperationalError) -> bool:
     """Whether the database chose this transaction as a victim, so that it will do at once what it
     did not do now."""
-    return sqlstate(error) in {"40P01", "40001"}
+    return get_sqlstate(error) in {"40P01", "40001"}
 
 
-def retry_after() -> int:
+def retry_after_seconds() -> int:
     return FIRST_S + round(random.random() * SPREAD_S)

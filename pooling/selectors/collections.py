@@ -11,15 +11,15 @@ from django.db.models.functions import Coalesce, Substr
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
-from pooling.permissions import my_collections
+from pooling.permissions import visible_collections
 from pooling.platform.jobs import figure_kinds
 from pooling.selectors import jobs
-from pooling.services.uploads import refused
+from pooling.services.uploads import get_refused_jobs
 
 
-def _count(model: Any, **filters: Any) -> Coalesce:
+def _count_related(model: Any, **filters: Any) -> Coalesce:
     counted = (
         model.objects.filter(collection=OuterRef("pk"), **filters)
         .order_by()
@@ -30,7 +30,7 @@ def _count(model: Any, **filters: Any) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def listed(user: Any) -> QuerySet[Collection]:
+def list_collections(user: Any) -> QuerySet[Collection]:
     """The collections of a person with n_kept and n_topics (kept, and all), n_runs, n_qrels,
     n_pools and n_in_files."""
     files = (
@@ -40,12 +40,12 @@ def listed(user: Any) -> QuerySet[Collection]:
         .annotate(n=Sum("n_documents"))
         .values("n")
     )
-    return my_collections(user).annotate(
-        n_kept=_count(Topic, removed_reason=""),
-        n_topics=_count(Topic),
-        n_runs=_count(Run),
-        n_qrels=_count(Qrels),
-        n_pools=_count(Pool),
+    return visible_collections(user).annotate(
+        n_kept=_count_related(Topic, removed_reason=""),
+        n_topics=_count_related(Topic),
+        n_runs=_count_related(Run),
+        n_qrels=_count_related(Qrels),
+        n_pools=_count_related(Pool),
         n_in_files=Coalesce(Subquery(files, output_field=IntegerField()), 0),
     )
 
@@ -63,7 +63,7 @@ class CollectionStep:
     optional: bool = False
 
 
-def steps(collection: Collection) -> list[CollectionStep]:
+def collection_steps(collection: Collection) -> list[CollectionStep]:
     """Topics, their check, runs, documents, qrels, pool: what is done and what comes next."""
     topics = collection.topics.aggregate(
         n=Count("pk"),
@@ -75,12 +75,12 @@ def steps(collection: Collection) -> list[CollectionStep]:
     )
     n_runs, n_qrels = collection.runs.count(), collection.qrels.count()
     n_pools = collection.pools.exclude(built_at=None).count()
-    in_files = counted(files["documents"], "document")
+    in_files = format_count(files["documents"], "document")
     rows = [
         (
             *("topics", _("Topics"), "collection-topics", topics["n"] > 0),
             *(
-                _topics_said(topics["n"], topics["removed"])
+                _describe_topics(topics["n"], topics["removed"])
                 if topics["n"]
                 else _("a file of queries"),
                 False,
@@ -103,7 +103,7 @@ def steps(collection: Collection) -> list[CollectionStep]:
             _("Runs"),
             "collection-runs",
             n_runs > 0,
-            counted(n_runs, "run") if n_runs else _("one file a system"),
+            format_count(n_runs, "run") if n_runs else _("one file a system"),
             n_pools > 0,
         ),
         (
@@ -127,7 +127,7 @@ def steps(collection: Collection) -> list[CollectionStep]:
             _("Pool"),
             "collection-pools",
             n_pools > 0,
-            counted(n_pools, "pool") if n_pools else _("the pairs to judge"),
+            format_count(n_pools, "pool") if n_pools else _("the pairs to judge"),
             False,
         ),
     ]
@@ -142,7 +142,7 @@ def steps(collection: Collection) -> list[CollectionStep]:
     ]
 
 
-def runs_to_pool(collection: Collection, steps: list[CollectionStep]) -> list[int]:
+def get_unpooled_run_ids(collection: Collection, steps: list[CollectionStep]) -> list[int]:
     """The runs of a collection that has topics and runs and no pool yet: what the next step is
     about."""
     done = {step.key for step in steps if step.done}
@@ -153,33 +153,37 @@ def runs_to_pool(collection: Collection, steps: list[CollectionStep]) -> list[in
     )
 
 
-def _topics_said(n: int, removed: int) -> str:
-    return f"{n - removed:,} kept of {counted(n, 'topic')}" if removed else counted(n, "topic")
+def _describe_topics(n: int, removed: int) -> str:
+    return (
+        f"{n - removed:,} kept of {format_count(n, 'topic')}"
+        if removed
+        else format_count(n, "topic")
+    )
 
 
 @dataclass(frozen=True)
-class Activity:
+class CollectionActivity:
     """What is going on in a collection: work in hand and just ended, files that wait for a
     decision, and refused ones.
 
     doubtful: some of the waiting files are of another kind, or know none of the collection's
     topics, so nobody should import all."""
 
-    active: list[jobs.Shown]
-    recent: list[jobs.Shown]
+    active: list[jobs.JobView]
+    recent: list[jobs.JobView]
     waiting: list[Upload]
-    refused: list[jobs.Shown]
+    refused: list[jobs.JobView]
     doubtful: bool
 
 
-MOST_REFUSED = 50
+MAX_REFUSED = 50
 
 
-def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
+def get_activity(collection: Collection, *, n_recent: int = 5) -> CollectionActivity:
     """Figures that pages ask for by themselves are left out, unless they failed."""
     shown = collection.jobs.exclude(~Q(state=Job.State.FAILED), kind__in=figure_kinds())
     latest_jobs = list(shown.select_related("created_by")[: 50 + n_recent])
-    active = [jobs.shown(job) for job in latest_jobs if job.state in Job.ACTIVE]
+    active = [jobs.make_job_view(job) for job in latest_jobs if job.state in Job.ACTIVE]
     ended = [job for job in latest_jobs if job.state not in Job.ACTIVE][:n_recent]
     reading = {job.parameters.get("upload") for job in latest_jobs if job.state in Job.ACTIVE}
     last: dict[Any, Job] = {}
@@ -190,40 +194,45 @@ def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
     for upload in uploads:
         if upload.pk not in reading:
             upload.last_job = (  # type: ignore[attr-defined]
-                jobs.shown(last[upload.pk], waiting=ids) if upload.pk in last else None
+                jobs.make_job_view(last[upload.pk], waiting=ids) if upload.pk in last else None
             )
             waiting.append(upload)
     turned_down = [
-        jobs.shown(job) for job in refused(collection).select_related("created_by")[:MOST_REFUSED]
+        jobs.make_job_view(job)
+        for job in get_refused_jobs(collection).select_related("created_by")[:MAX_REFUSED]
     ]
     doubtful = any(
-        _is_doubtful(upload.last_job.job.report)  # type: ignore[attr-defined]
+        _needs_decision(upload.last_job.job.report)  # type: ignore[attr-defined]
         for upload in waiting
         if upload.last_job  # type: ignore[attr-defined]
     )
-    return Activity(
-        active, [jobs.shown(job, waiting=ids) for job in ended], waiting, turned_down, doubtful
+    return CollectionActivity(
+        active,
+        [jobs.make_job_view(job, waiting=ids) for job in ended],
+        waiting,
+        turned_down,
+        doubtful,
     )
 
 
-def _is_doubtful(report: dict[str, Any]) -> bool:
+def _needs_decision(report: dict[str, Any]) -> bool:
     facts = report.get("facts", {})
     return "brought_as" in report or (
         facts.get("unknown topics", 0) > 0 and facts.get("unknown topics") == facts.get("topics")
     )
 
 
-def pools_of(collection: Collection) -> QuerySet[Pool]:
+def get_pools(collection: Collection) -> QuerySet[Pool]:
     """The collection's pools with n_runs."""
     return collection.pools.select_related("created_by").annotate(n_runs=Count("runs"))
 
 
-def runs_of(collection: Collection) -> QuerySet[Run]:
+def get_runs(collection: Collection) -> QuerySet[Run]:
     """The collection's runs with n_pools."""
     return collection.runs.annotate(n_pools=Count("pools")).order_by("tag")
 
 
-def documents(collection: Collection) -> QuerySet[Document]:
+def get_documents(collection: Collection) -> QuerySet[Document]:
     """Stored texts by id, without the text itself but for its `begin`."""
     return (
         collection.documents.defer("text", "fields")

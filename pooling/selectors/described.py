@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from assay.formats.pool import HEADER_LINE, pool_line
+from assay.formats.pool import HEADER_LINE, format_pool_line
 from assay.formats.qrels import load_qrels, write_qrels
 from assay.formats.runs import read_run, write_run
 from assay.pools.pool_kinds import PoolKind
-from assay.whole_files import whole_file
+from assay.whole_files import write_text_atomically
 from pooling.models import Collection, Pool
-from pooling.selectors.topics import topics_as_lines
-from pooling.services.runs import rankings_of
+from pooling.selectors.topics import iterate_topic_lines
+from pooling.services.runs import load_rankings
 
 
-def described_collection(collection: Collection) -> dict[str, Any]:
+def describe_collection(collection: Collection) -> dict[str, Any]:
     """Without the files from which things came."""
     rows = list(
         collection.topics.order_by("position").values_list(
@@ -56,7 +56,7 @@ def described_collection(collection: Collection) -> dict[str, Any]:
     }
 
 
-def described_pool(pool: Pool) -> dict[str, Any]:
+def describe_pool(pool: Pool) -> dict[str, Any]:
     """A pool of pairs that a file named is said by its name alone."""
     settings: dict[str, Any] = {"name": pool.name}
     if pool.kind == PoolKind.GIVEN:
@@ -83,34 +83,34 @@ def write_files(
     written: dict[str, Any] = {"topics": [], "documents": [], "runs": [], "qrels": []}
     taken = {"topics.jsonl", "pairs.tsv", "campaign.toml"}
     if collection.topics.exists():
-        with whole_file(str(folder / "topics.jsonl")) as out:
-            out.writelines(topics_as_lines(collection))
+        with write_text_atomically(str(folder / "topics.jsonl")) as out:
+            out.writelines(iterate_topic_lines(collection))
         written["topics"].append("topics.jsonl")
     for file in collection.document_files.order_by("created_at", "pk"):
-        name = free(file.name, taken)
+        name = unused_file_name(file.name, taken)
         shutil.copyfile(file.file.path, folder / name)
         written["documents"].append(name)
-    described = described_collection(collection)
+    described = describe_collection(collection)
     for run, row in zip(collection.runs.order_by("tag"), described["runs"], strict=True):
-        path, rankings = folder / free(f"{run.tag}.run", taken), rankings_of(run)
-        with whole_file(str(path)) as out:
+        path, rankings = folder / unused_file_name(f"{run.tag}.run", taken), load_rankings(run)
+        with write_text_atomically(str(path)) as out:
             write_run(rankings, out)
         by_score = np.array_equal(read_run(str(path)).documents, rankings.documents)
         written["runs"].append({**row, "file": path.name, "order": "score" if by_score else "rank"})
     for one, row in zip(collection.qrels.order_by("name"), described["qrels"], strict=True):
-        path = folder / free(f"{one.name}.qrels", taken)
-        with whole_file(str(path)) as out:
+        path = folder / unused_file_name(f"{one.name}.qrels", taken)
+        with write_text_atomically(str(path)) as out:
             write_qrels(load_qrels(one.columns.path), out)
         written["qrels"].append({**row, "file": path.name})
     of_pool: dict[str, Any] = {}
     if pool is not None and pool.kind == PoolKind.GIVEN:
-        with whole_file(str(folder / "pairs.tsv")) as out:
+        with write_text_atomically(str(folder / "pairs.tsv")) as out:
             out.write(HEADER_LINE)
             rows = pool.entries.order_by("position", "pk").values_list(
                 "topic__topic_id", "docno", "best_rank", "priority", "contributions", "everyone"
             )
             for topic, docno, rank, priority, runs, everyone in rows:
-                line = pool_line(topic, docno, rank, priority, sorted(runs.items()))
+                line = format_pool_line(topic, docno, rank, priority, sorted(runs.items()))
                 out.write(
                     line.replace(f"\t{rank}\t{priority}\t", f"\t{rank}\tall\t")
                     if everyone
@@ -120,7 +120,7 @@ def write_files(
     return written, of_pool
 
 
-def free(name: str, taken: set[str]) -> str:
+def unused_file_name(name: str, taken: set[str]) -> str:
     """As a file's name that is not taken yet, and is from now on; in letters that every system has,
     big or small ones alike."""
     plain = (

@@ -10,17 +10,17 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from assay.formats.delimited import harmless
+from assay.formats.delimited import escape_formula
 from pooling.models import Job, Upload
-from pooling.platform.jobs import ATTEMPTS, STALE
+from pooling.platform.jobs import ATTEMPTS, STALE_AFTER
 
-LATE = timedelta(seconds=15)
+LATE_AFTER = timedelta(seconds=15)
 """A job that nobody has taken for so long makes the page ask whether a worker is running."""
 BADGES = {"queued": "", "running": "info", "done": "good", "failed": "bad", "cancelled": "warn"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class JobView:
     """A job with what follows from it: share done (None: unknown), rates per second, seconds so
     far."""
 
@@ -41,17 +41,17 @@ class Shown:
     """The upload that a person may import now, after an inspection or a warning."""
 
 
-def shown_list(jobs: Iterable[Job]) -> list[Shown]:
+def make_job_views(jobs: Iterable[Job]) -> list[JobView]:
     """The same as `shown` of each, with one query for all."""
     jobs = list(jobs)
-    asked = [upload for job in jobs if (upload := _inspected(job)) is not None]
+    asked = [upload for job in jobs if (upload := _inspected_upload_id(job)) is not None]
     waiting = (
         set(Upload.objects.filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
     )
-    return [shown(job, waiting=waiting) for job in jobs]
+    return [make_job_view(job, waiting=waiting) for job in jobs]
 
 
-def _inspected(job: Job) -> int | None:
+def _inspected_upload_id(job: Job) -> int | None:
     """The upload that the job inspected without importing it."""
     report = job.report if isinstance(job.report, dict) else {}
     return (
@@ -61,7 +61,7 @@ def _inspected(job: Job) -> int | None:
     )
 
 
-def shown(job: Job, *, waiting: Container[int] | None = None) -> Shown:
+def make_job_view(job: Job, *, waiting: Container[int] | None = None) -> JobView:
     """waiting: ids of the uploads that still wait; looked up if not given."""
     size = job.parameters.get("size")
     seconds = None
@@ -76,11 +76,11 @@ def shown(job: Job, *, waiting: Container[int] | None = None) -> Shown:
         share = min(job.n_bytes / size, 1.0)
     report = job.report if isinstance(job.report, dict) else {}
     facts = report.get("facts")
-    upload = _inspected(job)
+    upload = _inspected_upload_id(job)
     still_waits = upload is not None and (
         Upload.objects.filter(pk=upload).exists() if waiting is None else upload in waiting
     )
-    return Shown(
+    return JobView(
         job=job,
         active=job.state in Job.ACTIVE,
         badge=BADGES[job.state],
@@ -89,19 +89,20 @@ def shown(job: Job, *, waiting: Container[int] | None = None) -> Shown:
         rows_per_second=job.progress / seconds if seconds and job.progress else None,
         bytes_per_second=job.n_bytes / seconds if seconds and job.n_bytes else None,
         size=size,
-        waits_for_worker=job.state == Job.State.QUEUED and timezone.now() - job.created_at > LATE,
-        interrupted=_interrupted(job),
+        waits_for_worker=job.state == Job.State.QUEUED
+        and timezone.now() - job.created_at > LATE_AFTER,
+        interrupted=_describe_interruption(job),
         facts=list(facts.items()) if isinstance(facts, dict) else [],
         waiting_upload=upload if still_waits else None,
     )
 
 
-def _interrupted(job: Job) -> str:
+def _describe_interruption(job: Job) -> str:
     now = timezone.now()
     if (
         job.state == Job.State.RUNNING
         and job.heartbeat is not None
-        and not now - STALE <= job.heartbeat <= now + STALE
+        and not now - STALE_AFTER <= job.heartbeat <= now + STALE_AFTER
     ):
         return _(
             "Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice."
@@ -114,7 +115,7 @@ def _interrupted(job: Job) -> str:
     return ""
 
 
-def problems_table(job: Job) -> str:
+def format_problems(job: Job) -> str:
     """Refused lines, tab-separated with a header; a last line counts those beyond the first 50."""
     report = job.report if isinstance(job.report, dict) else {}
     rows = [["line", "problem", "expected", "text"]]
@@ -125,9 +126,9 @@ def problems_table(job: Job) -> str:
     if more > 0:
         rows.append(["", f"{more} more problems", "", ""])
     return "".join(
-        "\t".join(harmless(_flat(cell)) for cell in row) + "\n" for row in rows
+        "\t".join(escape_formula(_flatten(cell)) for cell in row) + "\n" for row in rows
     )  # people open it in a spreadsheet
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(text.split("\t")).replace("\n", " ").replace("\r", " ")

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy
 
-from assay.formats.pool import HEADER_LINE, pool_line
-from assay.pools.pool_kinds import Entered, PoolKind
+from assay.formats.pool import HEADER_LINE, format_pool_line
+from assay.pools.pool_kinds import PoolKind, SelectionMethod
 from pooling.models import Pool, PoolEntry
 from pooling.selectors import jobs
 
@@ -28,7 +28,7 @@ class PoolOfDepth:
 
 
 @dataclass(frozen=True)
-class Contribution:
+class RunContribution:
     """One run's part. overlaps: (share of this run's pairs that the other has too, step 0-4 for its
     shade, is itself)."""
 
@@ -40,16 +40,16 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class Figures:
+class PoolFigures:
     depths: list[PoolOfDepth]
-    runs: list[Contribution]
+    runs: list[RunContribution]
     pairs: int
     shared: int
 
 
-def figures(
+def make_figures(
     report: dict[str, Any], *, judgements: int | None = None, seconds: float | None = None
-) -> Figures:
+) -> PoolFigures:
     """Pairs per depth with their cost, and each run's contribution, from a preview's report or a
     pool's stored figures."""
     pairs = report["facts"]["pairs"]
@@ -63,26 +63,26 @@ def figures(
     runs = []
     for tag in sorted(overlap):
         row = [
-            (overlap[tag].get(other), _step(overlap[tag].get(other)), other == tag)
+            (overlap[tag].get(other), _shade_step(overlap[tag].get(other)), other == tag)
             for other in sorted(overlap)
         ]
         own = report["contributed"][tag]
         runs.append(
-            Contribution(
+            RunContribution(
                 tag, own, report["unique"][tag], report["unique"][tag] / own if own else 0.0, row
             )
         )
-    return Figures(depths, runs, pairs, pairs - sum(run.unique for run in runs))
+    return PoolFigures(depths, runs, pairs, pairs - sum(run.unique for run in runs))
 
 
-def every_depth(report: dict[str, Any]) -> list[int]:
+def pairs_by_depth(report: dict[str, Any]) -> list[int]:
     """Of a preview's report, pairs of the pools of depth 1, 2, ...; none where not all pairs of a
     depth are judged, or of an older preview."""
     return report.get("every_depth", []) if report.get("kind") == PoolKind.DEPTH else []
 
 
 @dataclass(frozen=True)
-class Stage:
+class PoolStage:
     """What is judged by the end of a stage: its share of the pool, its pairs, and what they
     cost."""
 
@@ -93,7 +93,7 @@ class Stage:
     hours: float | None = None
 
 
-NAMES = {
+KIND_NAMES = {
     PoolKind.DEPTH: gettext_lazy("Level by level"),
     PoolKind.ORDERED: gettext_lazy("Relevant first"),
     PoolKind.SAMPLED: gettext_lazy("Sampled"),
@@ -101,7 +101,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Way:
+class PoolingOption:
     """One way of pooling the pairs of a preview. half_way: what can be answered when half of its
     judgements are made."""
 
@@ -114,22 +114,24 @@ class Way:
     half_way: list[str]
 
 
-def ways(report: dict[str, Any], *, judgements: int, seconds: float) -> list[Way]:
+def list_pooling_options(
+    report: dict[str, Any], *, judgements: int, seconds: float
+) -> list[PoolingOption]:
     """Of a preview's report, every kind of pool that its pairs could make."""
     return [
-        Way(
-            *(one["kind"], str(NAMES[one["kind"]]), one["kind"] == report["kind"]),
+        PoolingOption(
+            *(one["kind"], str(KIND_NAMES[one["kind"]]), one["kind"] == report["kind"]),
             *(n := one["pairs"], n * judgements, n * judgements * seconds / 3600, one["half_way"]),
         )
         for one in report.get("ways", [])
     ]
 
 
-def stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[Stage]:
+def list_stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[PoolStage]:
     """Of a preview's report; none for a pool that is not sampled."""
     given = enumerate(report.get("stages", []), start=1)
     return [
-        Stage(
+        PoolStage(
             number,
             100 * one["share"],
             one["pairs"],
@@ -150,11 +152,11 @@ class PlannedBatch:
     left: int
 
 
-def planned_batches(pool: Pool) -> list[PlannedBatch]:
+def list_planned_batches(pool: Pool) -> list[PlannedBatch]:
     """Of an ordered pool, the last first."""
     if pool.kind != PoolKind.ORDERED:
         return []
-    by_chance = Count("pk", filter=Q(entered=Entered.CHANCE.value))
+    by_chance = Count("pk", filter=Q(entered=SelectionMethod.CHANCE.value))
     rows = (
         pool.entries.exclude(stage=None)
         .order_by()
@@ -169,7 +171,7 @@ def planned_batches(pool: Pool) -> list[PlannedBatch]:
     ]
 
 
-def drawn_stages(pool: Pool) -> list[Stage]:
+def list_drawn_stages(pool: Pool) -> list[PoolStage]:
     """Of a sampled pool, from its strata."""
     sampled = pool.kind == PoolKind.SAMPLED
     counts = (
@@ -179,16 +181,16 @@ def drawn_stages(pool: Pool) -> list[Stage]:
     )
     shares = pool.parameters.get("stages", [])
     return [
-        Stage(number, 100 * share, n)
+        PoolStage(number, 100 * share, n)
         for number, (share, n) in enumerate(zip(shares, counts, strict=False), start=1)
     ]
 
 
-def _step(share: float | None) -> int:
+def _shade_step(share: float | None) -> int:
     return 0 if share is None else min(int(share * 5), 4)
 
 
-def entries(pool: Pool) -> QuerySet[PoolEntry]:
+def get_entries(pool: Pool) -> QuerySet[PoolEntry]:
     """The pool's pairs, best first, with topic and document."""
     return (
         pool.entries.select_related("topic", "document")
@@ -197,7 +199,7 @@ def entries(pool: Pool) -> QuerySet[PoolEntry]:
     )
 
 
-def table(pool: Pool) -> Iterator[str]:
+def iterate_table(pool: Pool) -> Iterator[str]:
     """The pool's file in pieces of whole lines, as `assay.formats.pool.write_pool` writes it."""
     piece = [HEADER_LINE]
     rows = pool.entries.order_by("position", "pk").values_list(
@@ -205,14 +207,14 @@ def table(pool: Pool) -> Iterator[str]:
     )
     for topic, docno, best_rank, priority, contributions in rows.iterator(chunk_size=2000):
         runs = sorted(contributions.items())  # by tag: databases keep keys in orders of their own
-        piece.append(pool_line(topic, docno, best_rank, priority, runs))
+        piece.append(format_pool_line(topic, docno, best_rank, priority, runs))
         if len(piece) >= 1000:
             yield "".join(piece)
             piece = []
     yield "".join(piece)
 
 
-def undrawn(pool: Pool | None) -> dict[int, int]:
+def count_unsampled_by_rank(pool: Pool | None) -> dict[int, int]:
     """Best rank -> pairs of kept topics that no stage of a staged pool has drawn. Nobody judges
     them, but the pool has them."""
     if pool is None or not pool.is_staged:
@@ -226,7 +228,7 @@ def undrawn(pool: Pool | None) -> dict[int, int]:
     return dict(n_by_rank)
 
 
-def last_job(pool: Pool) -> jobs.Shown | None:
+def get_last_job(pool: Pool) -> jobs.JobView | None:
     """The last piece of work on this pool."""
     job = (
         pool.collection.jobs.filter(parameters__pool=pool.pk)
@@ -234,4 +236,4 @@ def last_job(pool: Pool) -> jobs.Shown | None:
         .order_by("-created_at")
         .first()
     )
-    return jobs.shown(job) if job else None
+    return jobs.make_job_view(job) if job else None

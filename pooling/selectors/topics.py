@@ -10,12 +10,12 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from pooling.models import Collection, Topic
 
 
-def topics(collection: Collection) -> QuerySet[Topic]:
+def get_topics(collection: Collection) -> QuerySet[Topic]:
     """Topics in their order."""
     return collection.topics.select_related("decided_by").order_by("position")
 
 
-def in_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
+def filter_by_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
     """state: kept, removed, or open (proposed for removal and not decided)."""
     if state == "open":
         return topics.exclude(proposal="").filter(decided_at=None)
@@ -24,7 +24,7 @@ def in_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
     )
 
 
-def in_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
+def filter_by_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
     """decision: open, removed or kept (with a proposal)."""
     if decision == "open":
         return proposals.filter(decided_at=None)
@@ -35,7 +35,7 @@ def in_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
     )
 
 
-def counts(collection: Collection) -> dict[str, int]:
+def count_topics(collection: Collection) -> dict[str, int]:
     """all, kept, removed, open (proposed and not decided)."""
     return collection.topics.aggregate(
         all=Count("pk"),
@@ -45,7 +45,7 @@ def counts(collection: Collection) -> dict[str, int]:
     )
 
 
-def proposals(collection: Collection) -> QuerySet[Topic]:
+def get_proposals(collection: Collection) -> QuerySet[Topic]:
     """Topics that the check proposes to remove or that a manager has removed; undecided ones
     first."""
     proposed = collection.topics.select_related("decided_by").filter(
@@ -72,7 +72,7 @@ def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
         topic.differs = original is not None and topic.need != original.need  # type: ignore[attr-defined]
 
 
-def open_reasons(collection: Collection) -> list[tuple[str, int]]:
+def count_open_reasons(collection: Collection) -> list[tuple[str, int]]:
     """(reason, topics) of proposals that nobody has decided."""
     n_by_reason = (
         collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
@@ -83,13 +83,13 @@ def open_reasons(collection: Collection) -> list[tuple[str, int]]:
     return sorted(n_by_reason)
 
 
-def last_level(collection: Collection) -> str:
+def get_last_level(collection: Collection) -> str:
     """The level of the last check; `exact` is what every import does."""
     last = collection.jobs.filter(kind="check topics").order_by("-created_at").first()
     return last.parameters.get("level", "exact") if last else "exact"
 
 
-def topics_as_lines(collection: Collection) -> Iterator[str]:
+def iterate_topic_lines(collection: Collection) -> Iterator[str]:
     """Each topic, kept or removed, as a line of JSON that `assay.formats.topics` reads again."""
     for topic in collection.topics.order_by("position"):
         # The names that the reader prefers, so that a further field cannot be taken for one of

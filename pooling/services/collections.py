@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from pooling import hooks
 from pooling.models import Collection
-from pooling.platform.jobs import Malformed, Refused
+from pooling.platform.jobs import MalformedRequest, Refused
 
 
 def create_collection(
@@ -30,7 +30,7 @@ def create_collection(
     """A new collection, managed by its maker. The slug is made from the name unless given; a taken
     one gets a number."""
     if not name.strip():
-        raise Malformed(_("a collection needs a name"))
+        raise MalformedRequest(_("a collection needs a name"))
     wanted = slug or slugify(name)[:70] or "collection"
     for number in range(1, 1000):
         free = wanted if number == 1 else f"{wanted}-{number}"
@@ -100,7 +100,7 @@ def remove_manager(collection: Collection, user_id: int) -> None:
 def delete_collection(collection: Collection) -> None:
     """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign
     is built on it."""
-    files = files_of(collection) + [
+    files = list_files(collection) + [
         name for more in hooks.further_files for name in more(collection)
     ]
     try:
@@ -112,7 +112,7 @@ def delete_collection(collection: Collection) -> None:
         raise Refused(_("campaigns are built on this collection, so it stays with them")) from None
 
 
-def files_of(collection: Collection) -> list[str]:
+def list_files(collection: Collection) -> list[str]:
     """Names in the storage of the files of its rows."""
     columns = (
         collection.uploads.values_list("file", flat=True),

@@ -20,28 +20,28 @@ from django.core.files.base import File
 from django.db import connection
 from django.utils.translation import gettext as _
 
-from assay.counts import counted
-from assay.formats.pool import best_first, read_pool
+from assay.counts import format_count
+from assay.formats.pool import read_pool, sort_pool
 from assay.formats.qrels import load_qrels, read_qrels, write_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
-from assay.pools.hygiene import need_of
+from assay.pools.hygiene import join_need
 from assay.pools.pool_kinds import PoolKind
 from pooling.core.collection_file import COLLECTION
-from pooling.core.declared import Change, Mistake, differences, in_words
+from pooling.core.declared import Change, Mistake, format_value, list_changes
 from pooling.models import Collection, Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
-from pooling.selectors.described import described_collection, described_pool
+from pooling.selectors.described import describe_collection, describe_pool
 from pooling.services import collections, pools, sampling, topics, uploads
-from pooling.services.making import parameters_of
+from pooling.services.making import make_parameters
 from pooling.services.renaming import rename_pool
-from pooling.services.runs import describe_run, rankings_of, runs_by_tag
+from pooling.services.runs import describe_run, get_runs_by_tag, load_rankings
 
-DESCRIBING = ("name", "description", "n_documents", "text_format")
+DESCRIPTION_KEYS = ("name", "description", "n_documents", "text_format")
 
 
-class Bring(NamedTuple):
+class PlannedImport(NamedTuple):
     """A file to import. options: as the kind of file has them."""
 
     kind: str
@@ -60,7 +60,7 @@ class CollectionPlan:
     pool: Pool | None
     changes: list[Change] = field(default_factory=list)
     refused: list[Mistake] = field(default_factory=list)
-    bring: list[Bring] = field(default_factory=list)
+    bring: list[PlannedImport] = field(default_factory=list)
     stray: list[str] = field(default_factory=list)
     """Names in the storage of files that were written before something went wrong: no row will name
     them."""
@@ -95,7 +95,7 @@ class CollectionPlan:
         return whole_path
 
 
-def planned(
+def plan_collection(
     said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None
 ) -> CollectionPlan:
     """What is to be done. folder: in which paths begin; None where there are no files. FormatError
@@ -107,7 +107,7 @@ def planned(
         else None
     )
     plan = CollectionPlan(said, of_pool, folder, collection, pool)
-    before = described_collection(collection) if collection is not None else {}
+    before = describe_collection(collection) if collection is not None else {}
     if collection is None:
         plan.change("collection", "slug", None, said["slug"], f"make the collection {said['slug']}")
         if not said.get("name"):
@@ -128,8 +128,8 @@ def planned(
 
 
 def _plan_description(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
-    plan.changes += differences(
-        before, plan.said, [key for key in COLLECTION if key.name in DESCRIBING], "collection"
+    plan.changes += list_changes(
+        before, plan.said, [key for key in COLLECTION if key.name in DESCRIPTION_KEYS], "collection"
     )
     for name in plan.said.get("managers", []):
         if name not in before.get("managers", []):
@@ -158,24 +158,24 @@ def _plan_topics(plan: CollectionPlan) -> None:
         new = [one.topic for one in read if one.topic not in known]
         if other:
             problem = (
-                f"{name} says something else of {counted(len(other), 'topic')} that the "
+                f"{name} says something else of {format_count(len(other), 'topic')} that the "
                 f"collection has: {', '.join(other[:5])}"
             )
             plan.refuse(place, problem, "what is there, or topics that are deleted first")
         elif new and len(new) < len(read):
             plan.refuse(
                 place,
-                f"{name} has {counted(len(new), 'topic')} that are new beside others that are there",
+                f"{name} has {format_count(len(new), 'topic')} that are new beside others that are there",
                 "the new ones in a file of their own",
             )
         elif new:
-            plan.bring.append(Bring("topics", path, {}))
+            plan.bring.append(PlannedImport("topics", path, {}))
             plan.change(
                 "collection",
                 "topics",
                 None,
                 name,
-                f"topics: bring {name} ({counted(len(new), 'topic')})",
+                f"topics: bring {name} ({format_count(len(new), 'topic')})",
             )
 
 
@@ -190,7 +190,7 @@ def _plan_documents(plan: CollectionPlan) -> None:
             plan.collection is None
             or not plan.collection.document_files.filter(digest=digest).exists()
         ):
-            plan.bring.append(Bring("documents", path, {}))
+            plan.bring.append(PlannedImport("documents", path, {}))
             plan.change(
                 "collection",
                 "documents",
@@ -200,12 +200,12 @@ def _plan_documents(plan: CollectionPlan) -> None:
             )
 
 
-BROUGHT = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
+IMPORT_KINDS = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
 """Key of the file -> (kind of upload, by what rows are told apart)."""
 
 
 def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> None:
-    kind, identity = BROUGHT[name]
+    kind, identity = IMPORT_KINDS[name]
     row_of = {row[identity]: row for row in before.get(name, [])}
     (key,) = [key for key in COLLECTION if key.name == name]
     for number, row in enumerate(plan.said.get(name, [])):
@@ -213,7 +213,7 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
         path = plan.file(row["file"], (*place, "file")) if row["file"] else None
         if old is not None:
             same = {part: row[part] for part in ("file", "order", "lenient") if part in row}
-            changes = differences({name: [{**old, **same}]}, {name: [row]}, [key], "collection")
+            changes = list_changes({name: [{**old, **same}]}, {name: [row]}, [key], "collection")
             plan.changes += changes
             if kind == "qrels" and changes:
                 plan.refuse(
@@ -221,7 +221,7 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
                     f"qrels {row['name']} are {old['kind']}",
                     "the same, or another name",
                 )
-            if path is not None and not SAME[kind](plan.collection, row, path):
+            if path is not None and not COMPARISONS[kind](plan.collection, row, path):
                 problem = f"{row['file']} is not what the collection has as {row[identity]}"
                 plan.refuse(
                     (*place, "file"),
@@ -231,7 +231,7 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
         elif path is not None:
             options = {part: value for part, value in row.items() if part != "file" and value}
             plan.bring.append(
-                Bring(
+                PlannedImport(
                     kind,
                     path,
                     {
@@ -251,16 +251,16 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
             )
 
 
-def _same_run(collection: Collection, row: Mapping[str, Any], path: str) -> bool:
+def _is_same_run(collection: Collection, row: Mapping[str, Any], path: str) -> bool:
     one = read_run(path, name=row["file"], lenient=row["lenient"], order=row["order"])
-    other = rankings_of(collection.runs.get(tag=row["tag"]))
+    other = load_rankings(collection.runs.get(tag=row["tag"]))
     return one.topics == other.topics and all(
         np.array_equal(getattr(one, part), getattr(other, part))
         for part in ("offsets", "documents", "scores")
     )
 
 
-def _same_qrels(collection: Collection, row: Mapping[str, Any], path: str) -> bool:
+def _is_same_qrels(collection: Collection, row: Mapping[str, Any], path: str) -> bool:
     one, other = (
         read_qrels(path, name=row["file"]),
         load_qrels(collection.qrels.get(name=row["name"]).columns.path),
@@ -272,16 +272,16 @@ def _same_qrels(collection: Collection, row: Mapping[str, Any], path: str) -> bo
     return texts[0].getvalue() == texts[1].getvalue()
 
 
-SAME: dict[str, Callable[[Any, Mapping[str, Any], str], bool]] = {
-    "run": _same_run,
-    "qrels": _same_qrels,
+COMPARISONS: dict[str, Callable[[Any, Mapping[str, Any], str], bool]] = {
+    "run": _is_same_run,
+    "qrels": _is_same_qrels,
 }
 
 
 def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
     said, level = plan.said, plan.said.get("topic_check")
     keys = [replace(key, whole=level is None) for key in COLLECTION if key.name == "removed"]
-    plan.changes += differences(before, said, keys, "collection")
+    plan.changes += list_changes(before, said, keys, "collection")
     plan.changes += [
         Change("collection", "kept", None, one, f"kept: {one}: new")
         for one in said.get("kept", [])
@@ -310,7 +310,7 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
             )
     if level:
         decided = {row["topic"] for row in said.get("removed", [])} | set(said.get("kept", []))
-        for topic, reason in _proposed(plan.collection, level).items():
+        for topic, reason in _propose_removals(plan.collection, level).items():
             if topic not in decided:
                 plan.change(
                     "collection",
@@ -321,7 +321,7 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
                 )
 
 
-def _proposed(collection: Collection, level: str) -> dict[str, str]:
+def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
     """Topics that the check at this level would remove and nobody has decided about -> reason."""
     rows = list(
         collection.topics.filter(removed_reason="")
@@ -329,9 +329,12 @@ def _proposed(collection: Collection, level: str) -> dict[str, str]:
         .values_list("topic_id", "text", "description", "narrative", "decided_at")
     )
     needs = {
-        topic_id: need_of(description, narrative) for topic_id, _, description, narrative, _ in rows
+        topic_id: join_need(description, narrative)
+        for topic_id, _, description, narrative, _ in rows
     }
-    proposals = topics.propose([(topic_id, text) for topic_id, text, *_ in rows], level, needs)
+    proposals = topics.propose_removals(
+        [(topic_id, text) for topic_id, text, *_ in rows], level, needs
+    )
     return {
         topic_id: proposals[topic_id][0]
         for topic_id, *_, decided in rows
@@ -340,11 +343,11 @@ def _proposed(collection: Collection, level: str) -> dict[str, str]:
 
 
 OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "machine")
-STRATA_DRAWN = "its strata are drawn"
-FIXED = {
+STRATA_FIXED_REASON = "its strata are drawn"
+FIXED_REASONS = {
     "seed": "its order is drawn",
-    "strata": STRATA_DRAWN,
-    "machine": STRATA_DRAWN,
+    "strata": STRATA_FIXED_REASON,
+    "machine": STRATA_FIXED_REASON,
 } | dict.fromkeys(OF_BATCHES, "its batches are planned")
 """Keys of a pool that stay as they were when it was made -> why."""
 
@@ -369,20 +372,20 @@ def _plan_pool(plan: CollectionPlan) -> None:
             read_pool(path, name=said["pairs"])
         return
     if path is not None:
-        if pools.digest_of(best_first(read_pool(path, name=said["pairs"]))) != pool.digest:
+        if pools.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
             plan.refuse(
                 ("pool", "pairs"),
                 f"{said['pairs']} does not hold the pairs of {pool.name}",
                 "the same pairs, or another name for another pool",
             )
         return
-    before = described_pool(pool)
-    for name, why in FIXED.items():
+    before = describe_pool(pool)
+    for name, why in FIXED_REASONS.items():
         if name in said and said[name] != before.get(name):
             plan.refuse(
                 ("pool", name),
                 f"{name} of {pool.name} cannot be changed: {why}",
-                in_words(before.get(name)),
+                format_value(before.get(name)),
             )
     if "depth" in said and said["depth"] != before.get("depth"):
         if pool.kind == PoolKind.SAMPLED or said["depth"] < (
@@ -391,7 +394,7 @@ def _plan_pool(plan: CollectionPlan) -> None:
             plan.refuse(
                 ("pool", "depth"),
                 f"{pool.name} is {pool.words}, and no pool becomes another",
-                in_words(before.get("depth")),
+                format_value(before.get("depth")),
             )
         plan.change(
             "pool",
@@ -420,7 +423,7 @@ def _plan_pool(plan: CollectionPlan) -> None:
     if stages[: len(drawn)] != drawn and "stages" in said:
         plan.refuse(
             ("pool", "stages"),
-            f"{pool.name} has been drawn to {in_words(drawn)}",
+            f"{pool.name} has been drawn to {format_value(drawn)}",
             "these, and further ones after them",
         )
     for share in stages[len(drawn) :]:
@@ -429,15 +432,15 @@ def _plan_pool(plan: CollectionPlan) -> None:
         )
 
 
-def carried_out(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | None]:
+def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | None]:
     """Do what was planned, in the caller's transaction. Refused or FormatError where something
     cannot be after all; then the caller, once it has rolled back, deletes `plan.stray`."""
     collection = plan.collection
-    files = set(collections.files_of(collection)) if collection is not None else set()
+    files = set(collections.list_files(collection)) if collection is not None else set()
     try:
-        collection = _described(plan, user)
+        collection = _create_or_describe(plan, user)
         for one in plan.bring:
-            _import(plan, collection, one, user)
+            _import_file(plan, collection, one, user)
         for change in plan.changes:
             if (change.table, change.name) == ("collection", "runs") and change.before is not None:
                 row = change.after
@@ -448,32 +451,33 @@ def carried_out(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | 
                         for name in ("group", "description", "submitted_on", "baseline")
                     },
                 )
-        _decide(plan, collection, user)
-        pool = _make_pool(plan, collection, user) if plan.of_pool else None
+        _apply_decisions(plan, collection, user)
+        pool = _create_pool(plan, collection, user) if plan.of_pool else None
         waiting = (
             collection.jobs.filter(kind="fetch documents", state=Job.State.QUEUED)
             if plan.folder is not None
             else ()
         )
         for fetch in waiting:
-            jobs.do_now(fetch)
+            jobs.run_to_end(fetch)
     except BaseException:
         if collection is not None and not connection.needs_rollback:
-            plan.stray += set(collections.files_of(collection)) - files
+            plan.stray += set(collections.list_files(collection)) - files
         raise
     return collection, pool
 
 
-def _described(plan: CollectionPlan, user: Any) -> Collection:
+def _create_or_describe(plan: CollectionPlan, user: Any) -> Collection:
     """The collection, made or described anew."""
     said, collection = plan.said, plan.collection
     names = {change.name for change in plan.changes if change.table == "collection"}
     if collection is None:
-        given = {name: said[name] for name in DESCRIBING if name in said}
+        given = {name: said[name] for name in DESCRIPTION_KEYS if name in said}
         collection = collections.create_collection(user=user, slug=said["slug"], **given)
-    elif names & set(DESCRIBING):
+    elif names & set(DESCRIPTION_KEYS):
         collections.describe_collection(
-            collection, **{name: said.get(name, getattr(collection, name)) for name in DESCRIBING}
+            collection,
+            **{name: said.get(name, getattr(collection, name)) for name in DESCRIPTION_KEYS},
         )
     for change in plan.changes:
         if (change.table, change.name) == ("collection", "managers"):
@@ -481,19 +485,23 @@ def _described(plan: CollectionPlan, user: Any) -> Collection:
     return collection
 
 
-def _import(plan: CollectionPlan, collection: Collection, one: Bring, user: Any) -> None:
+def _import_file(
+    plan: CollectionPlan, collection: Collection, one: PlannedImport, user: Any
+) -> None:
     with open(one.path, "rb") as source:
         name = Path(one.path).name
-        upload = uploads.receive(
+        upload = uploads.store_upload(
             collection, kind=one.kind, file=File(source, name=name), name=name, user=user
         )
     plan.stray.append(upload.file.name)
-    job = jobs.do_now(uploads.ask_for_import(upload, mode="import", options=one.options, user=user))
+    job = jobs.run_to_end(
+        uploads.request_import(upload, mode="import", options=one.options, user=user)
+    )
     if not job.report.get("stored"):
         raise Refused(f"{upload.name}: {'; '.join(job.report['hold'])}")
 
 
-def _decide(plan: CollectionPlan, collection: Collection, user: Any) -> None:
+def _apply_decisions(plan: CollectionPlan, collection: Collection, user: Any) -> None:
     rows = dict(collection.topics.values_list("topic_id", "pk"))
     decisions: dict[int, str] = {}
     reasons: dict[int, str] = {}
@@ -516,19 +524,21 @@ def _decide(plan: CollectionPlan, collection: Collection, user: Any) -> None:
         if change.name == "removed" and change.after:
             reasons[rows[topic]] = change.after["reason"]
     if decisions:
-        topics.decide(collection, decisions, user=user, reasons=reasons)
+        topics.decide_topics(collection, decisions, user=user, reasons=reasons)
     if any((change.table, change.name) == ("collection", "topic_check") for change in plan.changes):
-        jobs.do_now(topics.ask_for_check(collection, level=plan.said["topic_check"], user=user))
-        topics.decide_all(collection, decision="remove", user=user)
+        jobs.run_to_end(topics.request_check(collection, level=plan.said["topic_check"], user=user))
+        topics.decide_all_topics(collection, decision="remove", user=user)
 
 
-def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
+def _create_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
     said, pool = plan.of_pool, plan.pool
     if pool is None and "pairs" in said:
-        _import(
+        _import_file(
             plan,
             collection,
-            Bring("set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}),
+            PlannedImport(
+                "set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}
+            ),
             user,
         )
     elif pool is None:
@@ -539,30 +549,34 @@ def _make_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
             if set(OF_SAMPLES) & set(said)
             else PoolKind.DEPTH
         )
-        making = parameters_of(
+        making = make_parameters(
             kind,
             **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said},
             of=collection,
             user=user,
         )
         runs = (
-            runs_by_tag(collection, said["runs"]) if "runs" in said else list(collection.runs.all())
+            get_runs_by_tag(collection, said["runs"])
+            if "runs" in said
+            else list(collection.runs.all())
         )
         given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
-        jobs.do_now(pools.ask_for_pool(collection, runs=runs, making=making, user=user, **given))
+        jobs.run_to_end(
+            pools.request_pool(collection, runs=runs, making=making, user=user, **given)
+        )
     else:
         changed = {change.name for change in plan.changes if change.table == "pool"}
         if changed & {"depth", "runs"}:
-            jobs.do_now(
-                pools.ask_to_extend(
+            jobs.run_to_end(
+                pools.request_extension(
                     pool,
-                    runs=runs_by_tag(collection, said.get("runs", [])),
+                    runs=get_runs_by_tag(collection, said.get("runs", [])),
                     depth=said.get("depth"),
                     user=user,
                 )
             )
         for share in said.get("stages", [])[len(pool.stage_shares) :]:
-            jobs.do_now(sampling.ask_for_stage(pool, share, user=user))
+            jobs.run_to_end(sampling.request_stage(pool, share, user=user))
             pool.refresh_from_db()
         pool.refresh_from_db()
         if pool.name != said["name"]:

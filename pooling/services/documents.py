@@ -21,43 +21,43 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.column_types import RunColumns
-from assay.counts import counted, part_of
+from assay.counts import format_count, format_part
 from assay.formats.documents import DocumentRecord, read_documents
 from assay.words import count_words
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
-from pooling.platform.kept_files import kept_files
+from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.platform.kept_files import file_storage
 from pooling.services import uploads
 from pooling.services.matching import (
-    examples,
-    id_digest,
-    known_documents,
-    top_documents,
-    unmatched_documents,
+    digest_id,
+    find_unmatched_documents,
+    format_examples,
+    list_top_documents,
+    load_document_digests,
 )
-from pooling.services.runs import MATCHED_DEPTH, rankings_of
+from pooling.services.runs import MATCHED_DEPTH, load_rankings
 
-LONG = 512
+LONG_WORDS = 512
 """Words beyond which a document counts as long: many campaigns show no more of it."""
-LONGEST_ID = 255
+MAX_ID_LENGTH = 255
 """Characters of a document id that the database takes."""
 
 
-@jobs.kind("import documents")
-@uploads.importing
-def import_documents(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("import documents")
+@uploads.import_job
+def import_documents(work: ClaimedJob) -> dict[str, Any]:
     """Inspect or import an uploaded document file, in bounded memory. -> report: facts, warnings,
     stored"""
-    upload = uploads.upload_of(work)
+    upload = uploads.get_upload(work)
     collection = upload.collection
     digest = file_digest(upload.file.path, work)
     same = collection.document_files.filter(digest=digest).first()
     if same is not None:
         raise Refused(_("exactly this file is there already, as %(name)s") % {"name": same.name})
-    inspection = inspect(upload, work)
+    inspection = inspect_documents(upload, work)
     digests, facts, warnings = inspection.digests, inspection.facts, inspection.warnings
-    known = known_documents(collection)
+    known = load_document_digests(collection)
     again = sum(int(np.isin(digests, other).sum()) for other in known)
     hold = []
     if again:
@@ -72,10 +72,10 @@ def import_documents(work: Work) -> dict[str, Any]:
         "facts": facts | matched,
         "warnings": warnings + hold + [one for one in more if one not in hold],
     }
-    if not uploads.decide(work, report, hold=hold):
+    if not uploads.can_proceed(work, report, hold=hold):
         return report
     work.progress(len(digests), message="storing", now=True)
-    name = keep_ids(digests)
+    name = store_id_digests(digests)
     try:
         with work.finishing() as final:
             row = inspection.row(
@@ -87,16 +87,16 @@ def import_documents(work: Work) -> dict[str, Any]:
                 warnings=report["warnings"],
             )
             row.save(force_insert=True)
-            uploads.forget(upload, keep_file=True)
-            fetch_later(collection, work)
+            uploads.delete_upload(upload, keep_file=True)
+            queue_text_fetching(collection, work)
             final.update(report, documents=row.pk, digest=digest)
     except IntegrityError:
-        kept_files.delete(name)
+        file_storage.delete(name)
         raise Refused(
             _("%(upload)s has just been imported by somebody else") % {"upload": upload.name}
         ) from None
     except BaseException:
-        kept_files.delete(name)
+        file_storage.delete(name)
         raise
     return final
 
@@ -117,13 +117,13 @@ class TextCounts:
         is_empty = not words and not document.title.strip()
         self.n_documents += 1
         self.n_words += words
-        self.n_long += words > LONG
+        self.n_long += words > LONG_WORDS
         self.n_empty += is_empty
         return is_empty
 
 
 @dataclass(frozen=True)
-class Inspected:
+class InspectionResult:
     """What one pass over a document file found. digests: uint64 (n), of its ids, sorted."""
 
     digests: NDArray[np.uint64]
@@ -156,53 +156,53 @@ class Inspected:
         )
 
 
-def inspect(source: Upload | uploads.UnpackedPart, work: Work) -> Inspected:
+def inspect_documents(source: Upload | uploads.UnpackedPart, work: ClaimedJob) -> InspectionResult:
     """Read a document file once, in bounded memory."""
     ids, counts = array("Q"), TextCounts()
     empty: list[str] = []
-    with uploads.reading(source, work, archives=True, counted=False) as feed:
+    with uploads.open_upload(source, work, archives=True, counted=False) as feed:
         for document in read_documents(
             feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES
         ):
-            ids.append(id_digest(document.document.encode("utf-8")))
+            ids.append(digest_id(document.document.encode("utf-8")))
             if counts.add(document) and len(empty) < 5:
                 empty.append(document.document)
             work.progress(len(ids))
     facts: dict[str, Any] = {
         "documents": len(ids),
         "words a document": round(counts.n_words / len(ids), 1),
-        f"longer than {LONG} words": f"{counts.n_long:,} ({100 * counts.n_long / len(ids):.1f} %)",
+        f"longer than {LONG_WORDS} words": f"{counts.n_long:,} ({100 * counts.n_long / len(ids):.1f} %)",
         "without any text": counts.n_empty,
     }
     warnings = (
         [
-            f"{counted(counts.n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"
+            f"{format_count(counts.n_empty, 'document', 'has', 'have')} neither title nor text{format_examples(empty)}"
         ]
         if empty
         else []
     )
     path = source.path if isinstance(source, uploads.UnpackedPart) else source.file.path
-    return Inspected(
+    return InspectionResult(
         np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, counts, facts, warnings
     )
 
 
-def keep_ids(digests: NDArray[np.uint64]) -> str:
+def store_id_digests(digests: NDArray[np.uint64]) -> str:
     """Store the sorted id digests of a document file. -> name in the storage"""
-    name = fresh_name(".ids.npy")
-    np.save(kept_files.place(name), digests, allow_pickle=False)
-    kept_files.keep(name)
+    name = new_file_name(".ids.npy")
+    np.save(file_storage.place(name), digests, allow_pickle=False)
+    file_storage.keep(name)
     return name
 
 
-def fresh_name(ending: str) -> str:
+def new_file_name(ending: str) -> str:
     """A free name among the stored document files."""
-    return kept_files.generate_filename(
+    return file_storage.generate_filename(
         timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}")
     )
 
 
-def fetch_later(collection: Collection, work: Work) -> None:
+def queue_text_fetching(collection: Collection, work: ClaimedJob) -> None:
     """Queue the jobs that look for the texts which the collection's pools lack."""
     for pool in collection.pools.filter(missing_documents__gt=0).exclude(built_at=None):
         label = f"Fetch texts for the pool {pool.name}"
@@ -216,19 +216,19 @@ def fetch_later(collection: Collection, work: Work) -> None:
 
 
 def _match_runs(
-    collection: Collection, known: list[Any], digests: Any, work: Work
+    collection: Collection, known: list[Any], digests: Any, work: ClaimedJob
 ) -> tuple[dict[str, int], list[str]]:
     """How much of the runs' tops has a text now. -> (facts, warnings)"""
     tops = []
     for run in collection.runs.all():
         work.progress(message=f"comparing with {run.tag}", now=True)
-        rankings: RunColumns = rankings_of(run)
-        tops.append(top_documents(rankings, MATCHED_DEPTH))
+        rankings: RunColumns = load_rankings(run)
+        tops.append(list_top_documents(rankings, MATCHED_DEPTH))
     if not tops:
         return {}, []
     needed = np.unique(np.concatenate(tops))
-    missing = unmatched_documents(needed, [*known, digests])
-    here = len(needed) - len(unmatched_documents(needed, [digests]))
+    missing = find_unmatched_documents(needed, [*known, digests])
+    here = len(needed) - len(find_unmatched_documents(needed, [digests]))
     facts = {
         f"documents in the runs' top {MATCHED_DEPTH}": len(needed),
         "found in this file": here,
@@ -240,13 +240,13 @@ def _match_runs(
     are = "is" if len(missing) == 1 else "are"
     return facts, [
         (
-            f"{part_of(len(missing), len(needed), 'document')} in the runs' top {MATCHED_DEPTH} {are} "
-            f"in no document file{examples(names)}"
+            f"{format_part(len(missing), len(needed), 'document')} in the runs' top {MATCHED_DEPTH} {are} "
+            f"in no document file{format_examples(names)}"
         )
     ]
 
 
-def file_digest(path: str, work: Work) -> str:
+def file_digest(path: str, work: ClaimedJob) -> str:
     total = sha256()
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
@@ -256,13 +256,13 @@ def file_digest(path: str, work: Work) -> str:
     return total.hexdigest()
 
 
-def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int:
+def store_documents(work: ClaimedJob, collection: Collection, docnos: set[str]) -> int:
     """Store the texts of these documents that the files have and the database has not, in one pass
     over each file that has some.
 
     -> how many were stored
     """
-    wanted = docnos - stored_docnos(collection, docnos)
+    wanted = docnos - find_stored_docnos(collection, docnos)
     if not wanted:
         return 0
     stored = 0
@@ -271,7 +271,9 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
             np.array(sorted(one.encode("utf-8") for one in wanted)) if wanted else np.empty(0, "S8")
         )
         index = [np.load(file.ids.path, mmap_mode="r", allow_pickle=False)] if file.ids else []
-        n_expected = len(names) - len(unmatched_documents(names, index)) if index else len(names)
+        n_expected = (
+            len(names) - len(find_unmatched_documents(names, index)) if index else len(names)
+        )
         if not n_expected:
             continue
         work.progress(0, total=n_expected, message=f"reading texts from {file.name}", now=True)
@@ -283,14 +285,14 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
             docnos_read: set[str] = docnos_read,
             wanted: set[str] = wanted,
         ) -> Iterator[Document]:
-            with uploads.reading(file, work, archives=True, counted=False) as feed:
+            with uploads.open_upload(file, work, archives=True, counted=False) as feed:
                 for document in read_documents(
                     feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES
                 ):
                     work.progress()
                     if document.document in wanted and document.document not in docnos_read:
                         docnos_read.add(document.document)
-                        yield row_of(collection, document)
+                        yield make_document(collection, document)
                         if len(docnos_read) == n_expected:
                             return
 
@@ -303,7 +305,7 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
     return stored
 
 
-def row_of(collection: Collection, document: DocumentRecord) -> Document:
+def make_document(collection: Collection, document: DocumentRecord) -> Document:
     """A document as it is stored. NUL, which JSON can write and databases refuse, is left out."""
     text = document.text.replace("\0", "")
     fields = {
@@ -319,7 +321,7 @@ def row_of(collection: Collection, document: DocumentRecord) -> Document:
     )
 
 
-def stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
+def find_stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
     """Those of `docnos` whose text is stored."""
     names = sorted(docnos)
     stored: set[str] = set()
@@ -333,7 +335,7 @@ def stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
     return stored
 
 
-def link_documents(work: Work, pool: Pool) -> None:
+def link_documents(work: ClaimedJob, pool: Pool) -> None:
     """Point the pool's entries to the texts that are stored."""
     text = Document.objects.filter(collection=pool.collection_id, docno=OuterRef("docno")).values(
         "pk"
@@ -364,4 +366,4 @@ def delete_document_file(file: DocumentFile) -> None:
 
 def _delete_files(names: Sequence[str]) -> None:
     for name in names:
-        kept_files.delete(name)
+        file_storage.delete(name)

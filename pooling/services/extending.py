@@ -11,18 +11,18 @@ from django.db.models import ProtectedError
 from django.utils.translation import gettext as _
 
 from assay.pools.depth import extend_pool as extended
-from assay.pools.depth import without
+from assay.pools.depth import shrink_pool
 from assay.pools.pool_kinds import PoolKind
 from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.services import pools
-from pooling.services.growing import growers, shrinkers
-from pooling.services.pool_names import name_after
+from pooling.services.growing import grow_hooks, shrink_hooks
+from pooling.services.pool_names import renamed_default
 
 
-def ask_to_preview(
+def request_extension_preview(
     pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any
 ) -> Job:
     """The job that counts what the extension would add. Nothing changes."""
@@ -37,17 +37,17 @@ def ask_to_preview(
     )
 
 
-@jobs.kind("preview extension", unit="runs")
-def preview_extension(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("preview extension", unit="runs")
+def preview_extension(work: ClaimedJob) -> dict[str, Any]:
     """-> report: facts, warnings, campaigns (what it costs each), and the parameters of the
     extension"""
-    pool = pools.pool_of(work)
+    pool = pools.get_job_pool(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     deeper = max(work.parameters["depth"], pool.least_depth)
-    before, entry_of = pools.stored_pairs(pool)
+    before, entry_of = pools.load_stored_pairs(pool)
     runs = sorted({*pool.runs.all(), *new}, key=lambda run: run.tag)
-    tops, warnings = pools.tops_of(work, pool.collection, runs, deeper)
-    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.seed_of(pool)))
+    tops, warnings = pools.read_tops(work, pool.collection, runs, deeper)
+    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.get_seed(pool)))
     n_new = len(pairs) - len(entry_of)
     facts = {
         "pairs before": len(entry_of),
@@ -56,8 +56,8 @@ def preview_extension(work: Work) -> dict[str, Any]:
         "depth": deeper,
         "runs": len(runs),
     }
-    if pool.kind in growers:
-        n_new = facts["pairs drawn"] = growers[pool.kind](pool, pairs, entry_of).n_asked
+    if pool.kind in grow_hooks:
+        n_new = facts["pairs drawn"] = grow_hooks[pool.kind](pool, pairs, entry_of).n_asked
     campaigns = [row for cost in hooks.on_preview for row in cost(pool, n_new)]
     return {
         "facts": facts,
@@ -69,7 +69,7 @@ def preview_extension(work: Work) -> dict[str, Any]:
     }
 
 
-def last_extension(pool: Pool) -> Job | None:
+def get_last_extension(pool: Pool) -> Job | None:
     """The extension that can be taken back: the last one that is done, if it knows what was there
     before."""
     last = (
@@ -86,11 +86,11 @@ def last_extension(pool: Pool) -> Job | None:
     )
 
 
-def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
+def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     """The job that makes the pool what it was before its last extension. Refused where there is
     none, or pairs came from a file."""
     pools.check_idle(pool)
-    last = last_extension(pool)
+    last = get_last_extension(pool)
     if last is None:
         raise Refused(_("%(pool)s has no extension that could be taken back") % {"pool": pool.name})
     if (
@@ -129,25 +129,25 @@ def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
     )
 
 
-@jobs.kind("take extension back", unit="pairs")
-def take_extension_back(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("take extension back", unit="pairs")
+def undo_extension(work: ClaimedJob) -> dict[str, Any]:
     """Remove the pairs of the last extension, in one transaction; ranks and order become what they
     were. -> report: facts
 
     Refused, and nothing changes, where one of the pairs has a judgement.
     """
-    pool = pools.pool_of(work)
+    pool = pools.get_job_pool(work)
     extension = Job.objects.get(pk=work.parameters["extension"])
     if (
         extension.parameters.get("taken_back") == work.job.pk
     ):  # by an attempt that ended before it could say so
         facts = extension.parameters["taken_back_facts"]
-    elif last_extension(pool) != extension:
+    elif get_last_extension(pool) != extension:
         raise Refused(
             _("%(pool)s has been extended again, or was taken back already") % {"pool": pool.name}
         )
     else:
-        facts = _taken_back(work, pool, extension)
+        facts = _undo_extension(work, pool, extension)
     work.past_cancelling = True
     pool.refresh_from_db()
     for catch_up in hooks.on_extended:
@@ -155,27 +155,27 @@ def take_extension_back(work: Work) -> dict[str, Any]:
     return {"facts": facts, "warnings": [], "pool": pool.pk}
 
 
-def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
+def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, int]:
     """-> facts for the report"""
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
-    now, entry_of = pools.stored_pairs(pool)
-    pairs = without(
+    now, entry_of = pools.load_stored_pairs(pool)
+    pairs = shrink_pool(
         now,
         tags=[run.tag for run in runs],
         depth=was["depth"],
-        rng=np.random.default_rng(pools.seed_of(pool)),
+        rng=np.random.default_rng(pools.get_seed(pool)),
     )
-    pairs = pools.arranged(pool, pairs, entry_of)
+    pairs = pools.order_pairs(pool, pairs, entry_of)
     kept = {(pair.topic, pair.document) for pair in pairs}
     gone = sorted(row for pair, row in entry_of.items() if pair not in kept)
     staying = {pair: row for pair, row in entry_of.items() if pair in kept}
-    changes = pools.changed_entries(pool, pairs, staying)
-    described = pools.description(
+    changes = pools.find_changed_entries(pool, pairs, staying)
+    described = pools.describe_pairs(
         pairs,
         depth=was["depth"],
         extended_at=was["extended_at"],
-        name=name_after(pool, was["depth"], len(runs)),
+        name=renamed_default(pool, was["depth"], len(runs)),
     )
     facts = {
         "pairs": len(pairs),
@@ -189,13 +189,13 @@ def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
                 give_back_pairs(pool, gone)
             for start in range(0, len(gone), jobs.SQLITE_ROWS):
                 PoolEntry.objects.filter(pk__in=gone[start : start + jobs.SQLITE_ROWS]).delete()
-            if pool.kind in shrinkers:
-                shrinkers[pool.kind](pool, was)
+            if pool.kind in shrink_hooks:
+                shrink_hooks[pool.kind](pool, was)
             pool.runs.set(runs)
             Pool.objects.filter(pk=pool.pk).update(
                 **described, missing_documents=pool.entries.filter(document=None).count()
             )
-            pools.write_changes(changes)
+            pools.update_entries(changes)
             marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}
             Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:

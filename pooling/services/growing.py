@@ -26,9 +26,9 @@ class GrownPool(Protocol):
         """What else is stored, inside the transaction."""
 
 
-growers: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], GrownPool]] = {}
+grow_hooks: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], GrownPool]] = {}
 """By kind of pool: what new pairs are to it. In others they are pairs like all."""
 
-shrinkers: dict[str, Callable[[Pool, Mapping[str, Any]], None]] = {}
+shrink_hooks: dict[str, Callable[[Pool, Mapping[str, Any]], None]] = {}
 """By kind of pool: what is undone with an extension that is taken back, inside the transaction;
 given what was before."""

@@ -15,13 +15,20 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
-from assay.pools.pool_kinds import Entered, PoolKind
-from assay.pools.stages import MOST_STAGES, STRATA, counts_of, in_stages, order_of, stages_of
-from assay.pools.strata import LATE, Strata, shuffled, spreads_of
+from assay.pools.pool_kinds import PoolKind, SelectionMethod
+from assay.pools.stages import (
+    MAX_STAGES,
+    STRATA_MAKERS,
+    allocate_stages,
+    arrange_in_stages,
+    assign_stages,
+    service_order,
+)
+from assay.pools.strata import LATE_PREFIX, Strata, rate_spreads, shuffle_strata
 from pooling.models import Pool, PoolEntry, Stratum
 from pooling.platform.jobs import Refused
 from pooling.services import pools, sampling
-from pooling.services.growing import growers, shrinkers
+from pooling.services.growing import grow_hooks, shrink_hooks
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class LateStrata:
             entry.stratum, entry.place, entry.stage = self.drawn_as[
                 self.topics[entry.topic_id], entry.docno
             ]
-            entry.entered = Entered.CHANCE.value if entry.stage else ""
+            entry.entered = SelectionMethod.CHANCE.value if entry.stage else ""
 
     def write(self) -> None:
         if not self.strata:
@@ -59,7 +66,7 @@ class LateStrata:
         )
 
 
-def late_strata(
+def make_late_strata(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> LateStrata:
     """The draw from what came new, by the pool's own bands, at the share that the pool has been
@@ -73,13 +80,13 @@ def late_strata(
         [k for k, pair in enumerate(pairs) if (pair.topic, pair.document) not in entry_of], np.int64
     )
     if not len(new):
-        return LateStrata(pool, keep_draw(pool, pairs, entry_of), stage, [], {}, topics)
-    if stage > MOST_STAGES:
+        return LateStrata(pool, order_by_stages(pool, pairs, entry_of), stage, [], {}, topics)
+    if stage > MAX_STAGES:
         says = _(
             "%(pool)s has %(most)s stages, and a late run needs one of its own; pool all runs anew"
         )
-        raise Refused(says % {"pool": pool.name, "most": MOST_STAGES})
-    if pool.parameters["strata"] not in STRATA:
+        raise Refused(says % {"pool": pool.name, "most": MAX_STAGES})
+    if pool.parameters["strata"] not in STRATA_MAKERS:
         raise Refused(
             _(
                 "the strata of %(pool)s need a machine's label of every pair before the draw; pool all runs anew"
@@ -87,12 +94,12 @@ def late_strata(
             % {"pool": pool.name}
         )
     fresh = pairs.at(new)
-    made = STRATA[pool.parameters["strata"]](fresh)
-    place = shuffled(
-        made, np.random.default_rng([pools.seed_of(pool), stage]), fresh.documents, fresh.topic
+    made = STRATA_MAKERS[pool.parameters["strata"]](fresh)
+    place = shuffle_strata(
+        made, np.random.default_rng([pools.get_seed(pool), stage]), fresh.documents, fresh.topic
     )
-    counts = counts_of(made.sizes, spreads_of(made.rates), [pool.parameters["stages"][-1]])
-    own = stages_of(made.stratum, place, counts)
+    counts = allocate_stages(made.sizes, rate_spreads(made.rates), [pool.parameters["stages"][-1]])
+    own = assign_stages(made.stratum, place, counts)
     first = 1 + max(pool.strata.values_list("number", flat=True), default=-1)
     drawn_as = {
         (pair.topic, pair.document): (
@@ -104,15 +111,15 @@ def late_strata(
     }
     return LateStrata(
         pool,
-        _arranged(pool, pairs, entry_of, drawn_as),
+        _arrange_pairs(pool, pairs, entry_of, drawn_as),
         stage,
-        _strata(pool, made, counts[0], stage, first),
+        _make_strata(pool, made, counts[0], stage, first),
         drawn_as,
         topics,
     )
 
 
-def _strata(
+def _make_strata(
     pool: Pool, made: Strata, counts: NDArray[np.int64], stage: int, first: int
 ) -> list[Stratum]:
     """Nothing of them was drawn in the stages before."""
@@ -120,7 +127,7 @@ def _strata(
         Stratum(
             pool=pool,
             number=first + k,
-            name=f"{name}{LATE}{stage}"[:300],
+            name=f"{name}{LATE_PREFIX}{stage}"[:300],
             size=int(made.sizes[k]),
             drawn=[0] * (stage - 1) + [int(counts[k])],
         )
@@ -128,14 +135,14 @@ def _strata(
     ]
 
 
-def keep_draw(
+def order_by_stages(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> PooledPairs:
     """The pairs in the order of service of the stages that are stored."""
-    return _arranged(pool, pairs, entry_of, {})
+    return _arrange_pairs(pool, pairs, entry_of, {})
 
 
-def _arranged(
+def _arrange_pairs(
     pool: Pool,
     pairs: PooledPairs,
     entry_of: Mapping[tuple[str, str], int],
@@ -147,13 +154,13 @@ def _arranged(
         [(stored[entry_of[key]] if key in entry_of else drawn_as[key][2]) or 0 for key in keys],
         np.int32,
     )
-    return in_stages(pairs, stage, order_of(pairs, stage, seed=pools.seed_of(pool)))
+    return arrange_in_stages(pairs, stage, service_order(pairs, stage, seed=pools.get_seed(pool)))
 
 
-def undo(pool: Pool, was: Mapping[str, Any]) -> None:
+def undo_late_strata(pool: Pool, was: Mapping[str, Any]) -> None:
     """Take back the strata and the stage of the last extension; its entries are gone."""
     n = was["n_stages"]
-    pool.strata.filter(name__endswith=f"{LATE}{n + 1}").delete()
+    pool.strata.filter(name__endswith=f"{LATE_PREFIX}{n + 1}").delete()
     for one in pool.strata.all():
         Stratum.objects.filter(pk=one.pk).update(drawn=one.drawn[:n])
     Pool.objects.filter(pk=pool.pk).update(
@@ -161,6 +168,6 @@ def undo(pool: Pool, was: Mapping[str, Any]) -> None:
     )
 
 
-growers[PoolKind.SAMPLED] = late_strata
-shrinkers[PoolKind.SAMPLED] = undo
-pools.arrangers[PoolKind.SAMPLED] = keep_draw
+grow_hooks[PoolKind.SAMPLED] = make_late_strata
+shrink_hooks[PoolKind.SAMPLED] = undo_late_strata
+pools.order_hooks[PoolKind.SAMPLED] = order_by_stages

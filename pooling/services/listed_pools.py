@@ -13,14 +13,14 @@ from assay.pools.depth import PooledPairs, is_ranked
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Document, Pool, PoolEntry
 from pooling.platform import jobs
-from pooling.services.pools import digest_of, figures
-from pooling.services.rows import insert, prepared
+from pooling.services.pools import compute_figures, digest_pool
+from pooling.services.rows import insert_rows, prepare_insert
 
-LONGEST_NAME = 190
-AT_ONCE = 500
+MAX_NAME_LENGTH = 190
+MAX_INLINE_PAIRS = 500
 
 
-def store_listed(
+def store_listed_pool(
     collection: Collection,
     pairs: PooledPairs,
     *,
@@ -30,18 +30,18 @@ def store_listed(
     user: Any,
 ) -> Pool:
     """Exactly these pairs in this order, inside the caller's transaction. A name that is taken gets
-    a number. Texts: `link_known`, then a job's.
+    a number. Texts: `link_stored_texts`, then a job's.
 
     source: what named the pairs, in a few words. suggested: settings of a campaign that came with
     them."""
     taken = set(collection.pools.values_list("name", flat=True))
-    wanted = name.strip()[:LONGEST_NAME]
+    wanted = name.strip()[:MAX_NAME_LENGTH]
     free = next(
         one
         for n in range(1, len(taken) + 2)
         if (one := wanted if n == 1 else f"{wanted} ({n})") not in taken
     )
-    pool_figures = figures(pairs)
+    pool_figures = compute_figures(pairs)
     pool = Pool.objects.create(
         collection=collection,
         name=free,
@@ -52,7 +52,7 @@ def store_listed(
         n_pairs=len(pairs),
         by_depth=pool_figures["by_depth"],
         coverage={key: pool_figures[key] for key in ("unique", "overlap", "contributed")},
-        digest=digest_of(pairs),
+        digest=digest_pool(pairs),
         missing_documents=len(pairs),
         created_by=user,
         built_at=timezone.now(),
@@ -73,16 +73,16 @@ def store_listed(
         )
     )
     while batch := list(islice(entries, jobs.ROWS)):
-        insert(prepared(batch))
+        insert_rows(prepare_insert(batch))
     return pool
 
 
-def link_known(pool: Pool) -> int:
+def link_stored_texts(pool: Pool) -> int:
     """Give the pairs of a small pool the texts that are stored already. -> how many still have
     none"""
     waiting = list(pool.entries.filter(document=None))
-    for start in range(0, len(waiting), AT_ONCE):
-        some = waiting[start : start + AT_ONCE]
+    for start in range(0, len(waiting), MAX_INLINE_PAIRS):
+        some = waiting[start : start + MAX_INLINE_PAIRS]
         known = dict(
             Document.objects.filter(
                 collection=pool.collection_id, docno__in={one.docno for one in some}

@@ -8,24 +8,24 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from assay.pools.batches import AUDIT, SIZE, Goal
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection
-from pooling.platform.jobs import Malformed
+from pooling.platform.jobs import MalformedRequest
 from pooling.services import ordering, sampling
 
-MAKING = ("strata", "stages", "goal", "batch", "audit", "machine")
+MAKING_KEYS = ("strata", "stages", "goal", "batch", "audit", "machine")
 """What is said of a pool that is no plain pool of a depth, by forms, the API and commands alike."""
 
 
-def parameters_of(
+def make_parameters(
     kind: str,
     *,
     strata: str = "rank",
-    stages: Sequence[float] = sampling.USUAL_STAGES,
-    goal: str = Goal.RELEVANT,
-    batch: int = SIZE,
-    audit: float = AUDIT,
+    stages: Sequence[float] = sampling.DEFAULT_STAGES,
+    goal: str = BatchGoal.RELEVANT,
+    batch: int = DEFAULT_SIZE,
+    audit: float = DEFAULT_AUDIT,
     machine: str = "",
     of: Collection | None = None,
     user: Any = None,
@@ -37,13 +37,13 @@ def parameters_of(
     if kind == PoolKind.DEPTH:
         return {}
     if kind == PoolKind.SAMPLED:
-        return sampling.parameters_of(
+        return sampling.make_sampled_parameters(
             strata,
             stages,
-            machine=sampling.frozen_labels(of, machine, user)
+            machine=sampling.get_frozen_labels(of, machine, user)
             if machine and of is not None
             else None,
         )
     if kind == PoolKind.ORDERED:
-        return ordering.parameters_of(goal, batch=batch, audit=audit)
-    raise Malformed(_("a pool is made by depth, ordered or sampled"))
+        return ordering.make_ordered_parameters(goal, batch=batch, audit=audit)
+    raise MalformedRequest(_("a pool is made by depth, ordered or sampled"))

@@ -15,22 +15,22 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import counted, part_of
-from assay.formats.quepid import with_topic_ids
+from assay.counts import format_count, format_part
+from assay.formats.quepid import replace_query_texts
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 
-SHOWN = 5
+MAX_SHOWN = 5
 """Ids named as examples in a warning."""
-QUERIES_SHOWN = 20
+MAX_QUERIES_SHOWN = 20
 """Query texts named in a warning."""
 
 
-def id_digest(docno: bytes) -> int:
+def digest_id(docno: bytes) -> int:
     return int.from_bytes(blake2b(docno, digest_size=8).digest(), "little")
 
 
-def known_documents(collection: Collection) -> list[NDArray[np.uint64]]:
+def load_document_digests(collection: Collection) -> list[NDArray[np.uint64]]:
     """The sorted id digests of each document file."""
     return [
         np.load(file.ids.path, mmap_mode="r", allow_pickle=False)
@@ -46,14 +46,14 @@ def count_documents(collection: Collection) -> int | None:
     files = list(collection.document_files.values_list("n_documents", flat=True))
     if len(files) <= 1:
         return files[0] if files else None
-    return len(np.unique(np.concatenate(known_documents(collection))))
+    return len(np.unique(np.concatenate(load_document_digests(collection))))
 
 
-def unmatched_documents(
+def find_unmatched_documents(
     ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]
 ) -> NDArray[np.bytes_]:
     """Those of `ids` that no document file has."""
-    digests = np.fromiter((id_digest(one) for one in ids.tolist()), np.uint64, len(ids))
+    digests = np.fromiter((digest_id(one) for one in ids.tolist()), np.uint64, len(ids))
     is_known = np.zeros(len(ids), bool)
     for digest_list in known:
         if len(digest_list):
@@ -62,7 +62,7 @@ def unmatched_documents(
     return ids[~is_known]
 
 
-def top_documents(run: RunColumns, depth: int) -> NDArray[np.bytes_]:
+def list_top_documents(run: RunColumns, depth: int) -> NDArray[np.bytes_]:
     """Distinct documents of the run's first `depth` ranks."""
     ranks = np.arange(len(run)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     return np.unique(run.documents[ranks < depth])
@@ -105,24 +105,24 @@ def check_ids(
         )
         if unknown:
             verb = "is" if len(unknown) == 1 else "are"
-            count = f"{len(unknown):,} of its {counted(len(rows.topics), 'topic')}"
+            count = f"{len(unknown):,} of its {format_count(len(rows.topics), 'topic')}"
             warnings.append(
-                f"{count} {verb} not in the collection{examples(unknown)}{_padded(unknown, known)}"
+                f"{count} {verb} not in the collection{format_examples(unknown)}{_zero_padding_hint(unknown, known)}"
             )
-    digests = known_documents(collection) if digests is None else digests
+    digests = load_document_digests(collection) if digests is None else digests
     if digests:
-        missing = unmatched_documents(documents, digests)
+        missing = find_unmatched_documents(documents, digests)
         facts[f"{what} without text"] = len(missing)
         if len(missing):
-            names = [one.decode("utf-8", "replace") for one in missing[:SHOWN].tolist()]
+            names = [one.decode("utf-8", "replace") for one in missing[:MAX_SHOWN].tolist()]
             are = "is" if len(missing) == 1 else "are"
             warnings.append(
-                f"{len(missing):,} of {len(documents):,} {what} {are} in no document file{examples(names)}"
+                f"{len(missing):,} of {len(documents):,} {what} {are} in no document file{format_examples(names)}"
             )
     return facts, warnings
 
 
-def _padded(unknown: Iterable[str], known: Iterable[str]) -> str:
+def _zero_padding_hint(unknown: Iterable[str], known: Iterable[str]) -> str:
     """Where ids differ from the collection's by leading zeros only, what to do about it; else
     nothing."""
     bare = {topic.lstrip("0"): topic for topic in known}
@@ -135,7 +135,7 @@ def _padded(unknown: Iterable[str], known: Iterable[str]) -> str:
 Rows = TypeVar("Rows", QrelsColumns, RunColumns)
 
 
-def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, int], list[str]]:
+def map_query_texts(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, int], list[str]]:
     """What a search-tuning tool named by query texts, with the collection's topic ids. -> (rows,
     facts, warnings about what is left out)
 
@@ -146,9 +146,9 @@ def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, i
         texts.setdefault(text, topic_id)
     if not texts:
         raise Refused(_("the file names its topics by query text; import the topics first"))
-    matched, left_out = with_topic_ids(rows, texts)
-    shown = ", ".join(f"“{text[:60]}”" for text in left_out[:QUERIES_SHOWN]) + (
-        ", …" if len(left_out) > QUERIES_SHOWN else ""
+    matched, left_out = replace_query_texts(rows, texts)
+    shown = ", ".join(f"“{text[:60]}”" for text in left_out[:MAX_QUERIES_SHOWN]) + (
+        ", …" if len(left_out) > MAX_QUERIES_SHOWN else ""
     )
     if not matched.topics:
         raise Refused(
@@ -162,7 +162,7 @@ def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, i
     if not left_out:
         return matched, facts, []
     left, are = (
-        part_of(len(left_out), len(rows.topics), "query", plural="queries"),
+        format_part(len(left_out), len(rows.topics), "query", plural="queries"),
         "is" if len(left_out) == 1 else "are",
     )
     return (
@@ -172,6 +172,6 @@ def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, i
     )
 
 
-def examples(names: Iterable[str]) -> str:
-    shown = list(names)[:SHOWN]
+def format_examples(names: Iterable[str]) -> str:
+    shown = list(names)[:MAX_SHOWN]
     return f", such as {', '.join(shown)}" if shown else ""

@@ -17,36 +17,40 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from assay.pools.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
-from assay.pools.depth import PooledPairs, of_topics
-from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
-from assay.pools.pool_words import half_way_ordered
-from assay.pools.stages import in_stages
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, Batch, BatchGoal, OrderedPool
+from assay.pools.depth import PooledPairs, select_topics
+from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, PoolKind, SelectionMethod
+from assay.pools.pool_words import describe_half_way_ordered
+from assay.pools.stages import arrange_in_stages
 from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.platform import jobs
-from pooling.platform.jobs import Malformed, Refused, Work
+from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
 from pooling.services import pools
-from pooling.services.documents import store_documents, stored_docnos
+from pooling.services.documents import find_stored_docnos, store_documents
 
 
-def parameters_of(
-    goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float = AUDIT
+def make_ordered_parameters(
+    goal: str = BatchGoal.RELEVANT, *, batch: int = DEFAULT_SIZE, audit: float = DEFAULT_AUDIT
 ) -> dict[str, Any]:
     """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
-    if goal not in list(Goal):
-        raise Malformed(_("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(Goal)})
-    if not 1 <= batch <= MOST_IN_BATCH:
-        raise Malformed(_("a batch has from 1 to %(most)s pairs") % {"most": f"{MOST_IN_BATCH:,}"})
-    if not 0 <= audit <= MOST_AUDIT:
-        raise Malformed(
+    if goal not in list(BatchGoal):
+        raise MalformedRequest(
+            _("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(BatchGoal)}
+        )
+    if not 1 <= batch <= MAX_IN_BATCH:
+        raise MalformedRequest(
+            _("a batch has from 1 to %(most)s pairs") % {"most": f"{MAX_IN_BATCH:,}"}
+        )
+    if not 0 <= audit <= MAX_AUDIT:
+        raise MalformedRequest(
             _("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool")
-            % {"most": f"{MOST_AUDIT:g}"}
+            % {"most": f"{MAX_AUDIT:g}"}
         )
     return {"goal": str(goal), "batch": batch, "audit": audit}
 
 
-def preview(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def preview_batches(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """-> batches (how many until all is judged), batch (pairs), audit (of them by chance),
     half_way: sentences"""
     size, audit = parameters["batch"], parameters["audit"]
@@ -55,31 +59,35 @@ def preview(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]
         "batch": min(size, len(pairs)),
         "audit": round(audit * min(size, len(pairs))),
     }
-    return figures | {"half_way": half_way_ordered(pairs=len(pairs), batch=size, audit=audit)}
+    return figures | {
+        "half_way": describe_half_way_ordered(pairs=len(pairs), batch=size, audit=audit)
+    }
 
 
-def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
+def fill_ordered_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of
     service"""
-    first = _planned(
-        pool, pairs, np.full(len(pairs), np.nan), _without_text(work, pool, pairs), number=1
+    first = _plan_batch(
+        pool, pairs, np.full(len(pairs), np.nan), _lacks_text(work, pool, pairs), number=1
     )
     order = np.concatenate([first.rows, np.setdiff1d(np.arange(len(pairs)), first.rows)])
     stage = np.zeros(len(pairs), np.int32)
     stage[first.rows] = 1
-    arranged = in_stages(pairs, stage, order)
+    arranged = arrange_in_stages(pairs, stage, order)
     by_chance = np.zeros(len(pairs), bool)
     by_chance[first.rows[first.audit]] = True
     with work.writing():
         pool.strata.all().delete()
-        _stratum(pool, 1, first).save(force_insert=True)
+        _make_stratum(pool, 1, first).save(force_insert=True)
 
     def entries() -> Any:
-        for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
+        for entry, row in zip(
+            pools.make_new_entries(pool, arranged, {}), order.tolist(), strict=True
+        ):
             if stage[row]:
                 entry.stage, entry.entered = (
                     1,
-                    (Entered.CHANCE if by_chance[row] else Entered.CHOICE).value,
+                    (SelectionMethod.CHANCE if by_chance[row] else SelectionMethod.CHOICE).value,
                 )
                 entry.stratum = 1 if by_chance[row] else None
             yield entry
@@ -88,12 +96,12 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     return arranged
 
 
-def _without_text(work: Work, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool_]:
+def _lacks_text(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool_]:
     """bool (n_pairs): whom nobody could judge, so that no place of the first batch is theirs. Where
     no text has come yet, none is passed over."""
     docnos = {docno.decode("utf-8") for docno in pairs.documents.tolist()}
     store_documents(work, pool.collection, docnos)
-    stored = stored_docnos(pool.collection, docnos)
+    stored = find_stored_docnos(pool.collection, docnos)
     return np.array(
         [
             bool(stored) and docno.decode("utf-8") not in stored
@@ -103,7 +111,7 @@ def _without_text(work: Work, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool
     )
 
 
-def _planned(
+def _plan_batch(
     pool: Pool,
     pairs: PooledPairs,
     labels: NDArray[np.float64],
@@ -116,19 +124,19 @@ def _planned(
         labels,
         handed,
         stage=number - 1,
-        seed=pools.seed_of(pool),
+        seed=pools.get_seed(pool),
         size=made["batch"],
         audit=made["audit"],
-        goal=Goal(made["goal"]),
+        goal=BatchGoal(made["goal"]),
     )
 
 
-def _stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
+def _make_stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
     drawn = [0] * (number - 1) + [int(batch.audit.sum())]
     return Stratum(pool=pool, number=number, name=f"*left{number}", size=batch.n_left, drawn=drawn)
 
 
-def keep_batches(
+def order_by_batches(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> PooledPairs:
     """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first;
@@ -143,21 +151,21 @@ def keep_batches(
     known = [stored.get(entry_of.get((pair.topic, pair.document), 0), (None, 0)) for pair in pairs]
     stage = np.array([one or 0 for one, _ in known], np.int32)
     place = np.array([position if one else len(known) for one, position in known], np.int64)
-    return in_stages(pairs, stage, np.argsort(place, kind="stable"))
+    return arrange_in_stages(pairs, stage, np.argsort(place, kind="stable"))
 
 
-def n_waiting(pool: Pool) -> int:
+def count_waiting_pairs(pool: Pool) -> int:
     """Pairs of kept topics that no batch has handed out yet and that somebody could judge."""
     return pool.entries.filter(stage=None, topic__removed_reason="", document__isnull=False).count()
 
 
-def ask_for_batch(pool: Pool, *, user: Any) -> Job:
+def request_batch(pool: Pool, *, user: Any) -> Job:
     """The job that plans the next batch."""
     if pool.kind != PoolKind.ORDERED:
         raise Refused(_("%(pool)s is not ordered: it has no batches") % {"pool": pool.name})
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
-    if not n_waiting(pool):
+    if not count_waiting_pairs(pool):
         raise Refused(
             _("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name}
         )
@@ -173,13 +181,13 @@ def ask_for_batch(pool: Pool, *, user: Any) -> Job:
     )
 
 
-@jobs.kind("plan batch", unit="pairs")
-def plan_batch(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("plan batch", unit="pairs")
+def plan_batch(work: ClaimedJob) -> dict[str, Any]:
     """Fit the model on what is judged and hand the next batch out. -> report: facts, warnings, pool
 
     A batch is planned once: an attempt that finds it there only completes what follows from it. The
     same judgements give the same batch."""
-    pool, number = pools.pool_of(work), work.parameters["batch"]
+    pool, number = pools.get_job_pool(work), work.parameters["batch"]
     n_before = pool.strata.count()
     if number > n_before + 1:
         raise Refused(
@@ -187,13 +195,13 @@ def plan_batch(work: Work) -> dict[str, Any]:
             % {"number": number, "pool": pool.name}
         )
     if number == n_before + 1:
-        _write(work, pool, number)
+        _store_batch(work, pool, number)
     work.past_cancelling = True
     pool.refresh_from_db()
     for catch_up in hooks.on_extended:
         catch_up(pool, work)
     new = pool.entries.filter(stage=number)
-    n_new, n_audit = new.count(), new.filter(entered=Entered.CHANCE).count()
+    n_new, n_audit = new.count(), new.filter(entered=SelectionMethod.CHANCE).count()
     with work.finishing() as report:
         facts = {"pairs": pool.n_pairs, "batch": number, "new pairs": n_new, "audit pairs": n_audit}
         facts["pairs in batches"] = pool.entries.exclude(stage=None).count()
@@ -201,12 +209,12 @@ def plan_batch(work: Work) -> dict[str, Any]:
     return report
 
 
-def _write(work: Work, pool: Pool, number: int) -> None:
+def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
     """Plan and store, in one transaction, beside which nobody else plans."""
     labels = {
         entry: relevant for known in hooks.labels_so_far for entry, relevant in known(pool).items()
     }
-    pairs, entry_of = pools.stored_pairs(pool)
+    pairs, entry_of = pools.load_stored_pairs(pool)
     keys = np.array([entry_of[pair.topic, pair.document] for pair in pairs], np.int64)
     rows = {
         row.pk: row
@@ -219,7 +227,7 @@ def _write(work: Work, pool: Pool, number: int) -> None:
         [bool(rows[pk].stage) or rows[pk].document_id is None for pk in keys.tolist()], bool
     )
     label = np.array([labels.get(pk, np.nan) for pk in keys.tolist()], np.float64)
-    kept, of_kept = of_topics(
+    kept, of_kept = select_topics(
         pairs,
         {rows[pk].topic.topic_id for pk in keys.tolist() if not rows[pk].topic.removed_reason},
     )
@@ -227,30 +235,30 @@ def _write(work: Work, pool: Pool, number: int) -> None:
         raise Refused(
             _("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name}
         )
-    batch = _planned(pool, kept, label[of_kept], handed[of_kept], number=number)
+    batch = _plan_batch(pool, kept, label[of_kept], handed[of_kept], number=number)
     chosen = of_kept[batch.rows]
     stage[chosen] = number
-    order = _order_after(chosen, stage, number)
-    arranged = in_stages(pairs, stage, order)
-    changed = pools.changed_entries(pool, arranged, entry_of)
+    order = _compute_new_order(chosen, stage, number)
+    arranged = arrange_in_stages(pairs, stage, order)
+    changed = pools.find_changed_entries(pool, arranged, entry_of)
     with work.writing():
         if connection.features.has_select_for_update:
             Pool.objects.select_for_update().get(pk=pool.pk)
         if pool.strata.filter(number=number).exists():
             return
-        _stratum(pool, number, batch).save(force_insert=True)
-        for by_chance, entered in ((True, Entered.CHANCE), (False, Entered.CHOICE)):
+        _make_stratum(pool, number, batch).save(force_insert=True)
+        for by_chance, entered in ((True, SelectionMethod.CHANCE), (False, SelectionMethod.CHOICE)):
             ids = keys[chosen[batch.audit == by_chance]].tolist()
             for start in range(0, len(ids), jobs.SQLITE_ROWS):
                 some = PoolEntry.objects.filter(pk__in=ids[start : start + jobs.SQLITE_ROWS])
                 some.update(
                     stage=number, entered=entered.value, stratum=number if by_chance else None
                 )
-        pools.write_changes(changed)
-        Pool.objects.filter(pk=pool.pk).update(digest=pools.digest_of(arranged))
+        pools.update_entries(changed)
+        Pool.objects.filter(pk=pool.pk).update(digest=pools.digest_pool(arranged))
 
 
-def _order_after(
+def _compute_new_order(
     chosen: NDArray[np.int64], stage: NDArray[np.int32], number: int
 ) -> NDArray[np.int64]:
     """Rows in the new order: earlier batches stay where they are, then this one; who stood in its
@@ -265,5 +273,5 @@ def _order_after(
     return order
 
 
-pools.fillers[PoolKind.ORDERED] = fill
-pools.arrangers[PoolKind.ORDERED] = keep_batches
+pools.fill_hooks[PoolKind.ORDERED] = fill_ordered_pool
+pools.order_hooks[PoolKind.ORDERED] = order_by_batches

@@ -18,36 +18,38 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from assay.counts import part_of
+from assay.counts import format_part
 from assay.formats.pool import write_pool
 from assay.pools import coverage
-from assay.pools.depth import PooledPairs, Top, depth_pool, top_of_run
+from assay.pools.depth import PooledPairs, RunTop, cut_run, make_depth_pool
 from assay.pools.depth import extend_pool as extended
-from assay.pools.pool_kinds import PoolKind, made_as
+from assay.pools.pool_kinds import PoolKind, kind_from_parameters
 from pooling import hooks
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
-from pooling.services.documents import LONGEST_ID, link_documents, store_documents
-from pooling.services.growing import growers
-from pooling.services.pool_names import made_name, name_after
-from pooling.services.rows import insert, prepared, update
-from pooling.services.runs import rankings_of
+from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.services.documents import MAX_ID_LENGTH, link_documents, store_documents
+from pooling.services.growing import grow_hooks
+from pooling.services.pool_names import default_name, renamed_default
+from pooling.services.rows import insert_rows, prepare_insert, update_rows
+from pooling.services.runs import load_rankings
 
-fillers: dict[str, Callable[[Work, Pool, PooledPairs], PooledPairs]] = {}
+fill_hooks: dict[str, Callable[[ClaimedJob, Pool, PooledPairs], PooledPairs]] = {}
 """By kind of pool: what stores its pairs and says in which order they are handed out. Other pools
 have theirs by best rank."""
 
-arrangers: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], PooledPairs]] = {}
+order_hooks: dict[
+    str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], PooledPairs]
+] = {}
 """By kind of pool: its pairs, after it has grown or shrunk, in the order in which they are handed
 out. Others have theirs by best rank."""
 
-BIGGEST = 5_000_000
+MAX_PAIRS = 5_000_000
 """Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong
 depth."""
 
 
-def ask_for_pool(
+def request_pool(
     collection: Collection,
     *,
     runs: Sequence[Run],
@@ -61,8 +63,8 @@ def ask_for_pool(
     sampled or ordered pool, its parameters."""
     check_runs(collection, runs)
     given = name.strip()
-    kind = made_as(making)
-    wanted = given or made_name(depth, len(runs), kind=kind)
+    kind = kind_from_parameters(making)
+    wanted = given or default_name(depth, len(runs), kind=kind)
     with transaction.atomic():
         for number in range(1, 1000):
             try:
@@ -95,7 +97,7 @@ def ask_for_pool(
         )
 
 
-def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
+def request_rebuild(pool: Pool, *, user: Any) -> Job:
     """Build a pool whose job failed or was cancelled."""
     if pool.built_at is not None:
         raise Refused(_("%(pool)s is built; extend it instead") % {"pool": pool.name})
@@ -109,7 +111,7 @@ def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
     )
 
 
-def ask_to_extend(
+def request_extension(
     pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any
 ) -> Job:
     """The job that adds further runs, or goes deeper with those it has, or both. Judgements are not
@@ -155,7 +157,7 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     return new, deeper
 
 
-def ask_for_documents(pool: Pool, *, user: Any) -> Job:
+def request_documents(pool: Pool, *, user: Any) -> Job:
     """The job that looks again for the texts of pairs that have none."""
     if not pool.missing_documents:
         raise Refused(_("every pair has its text"))
@@ -187,10 +189,10 @@ def check_idle(pool: Pool) -> None:
         )
 
 
-@jobs.kind("build pool", unit="pairs")
-def build_pool(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("build pool", unit="pairs")
+def build_pool(work: ClaimedJob) -> dict[str, Any]:
     """Fill a pool that has no pairs yet. -> report: facts, warnings"""
-    pool = pool_of(work)
+    pool = get_job_pool(work)
     if pool.built_at is not None:
         raise Refused(_("%(pool)s is built already") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
@@ -199,40 +201,42 @@ def build_pool(work: Work) -> dict[str, Any]:
     ):  # of an attempt that did not end
         with work.writing():
             PoolEntry.objects.filter(pk__in=some).delete()
-    pairs, warnings = pooled(
+    pairs, warnings = compute_pool(
         work, pool.collection, list(pool.runs.all()), depth=pool.least_depth, seed=pool.seed
     )
     work.progress(0, total=len(pairs), message="writing pairs", now=True)
-    if pool.kind in fillers:
-        pairs = fillers[pool.kind](work, pool, pairs)
+    if pool.kind in fill_hooks:
+        pairs = fill_hooks[pool.kind](work, pool, pairs)
     else:
         work.in_batches(
-            new_entries(pool, pairs, {}),
+            make_new_entries(pool, pairs, {}),
             lambda batch: PoolEntry.objects.bulk_create(batch),
             counted=True,
         )
-    return _finish(work, pool, pairs, warnings, built_at=timezone.now(), **description(pairs))
+    return _finish_pool(
+        work, pool, pairs, warnings, built_at=timezone.now(), **describe_pairs(pairs)
+    )
 
 
-@jobs.kind("extend pool", unit="pairs")
-def extend_pool(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("extend pool", unit="pairs")
+def extend_pool(work: ClaimedJob) -> dict[str, Any]:
     """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report:
     facts, warnings
 
     The pool changes in one transaction, so nobody sees old and new ranks mixed, whenever the job is
     cancelled or its worker dies. What follows (campaigns, texts) is repeated by the next attempt
     until it is done; it can no longer be cancelled."""
-    pool = pool_of(work)
+    pool = get_job_pool(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     runs = [*pool.runs.all(), *(run for run in new)]
     deeper = max(work.parameters["depth"], pool.least_depth)
-    before, entry_of = stored_pairs(pool)
-    tops, warnings = tops_of(
+    before, entry_of = load_stored_pairs(pool)
+    tops, warnings = read_tops(
         work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper
     )
-    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool)))
-    grown = growers[pool.kind](pool, pairs, entry_of) if pool.kind in growers else None
-    pairs = arranged(pool, pairs, entry_of) if grown is None else grown.pairs
+    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(get_seed(pool)))
+    grown = grow_hooks[pool.kind](pool, pairs, entry_of) if pool.kind in grow_hooks else None
+    pairs = order_pairs(pool, pairs, entry_of) if grown is None else grown.pairs
     was: dict[str, Any] = {
         "runs": sorted(pool.runs.values_list("pk", flat=True)),
         "depth": pool.depth,
@@ -246,24 +250,24 @@ def extend_pool(work: Work) -> dict[str, Any]:
     n_before = work.parameters.get(
         "n_before", len(entry_of)
     )  # an earlier attempt may have got as far as adding the pairs
-    fresh = list(new_entries(pool, pairs, entry_of))
+    fresh = list(make_new_entries(pool, pairs, entry_of))
     if grown is not None:
         grown.mark(fresh)
-    entries = prepared(fresh)
-    changes = changed_entries(pool, pairs, entry_of)
-    described = description(
+    entries = prepare_insert(fresh)
+    changes = find_changed_entries(pool, pairs, entry_of)
+    described = describe_pairs(
         pairs,
         depth=deeper,
         extended_at=timezone.now(),
-        name=name_after(pool, deeper, len(set(runs))),
+        name=renamed_default(pool, deeper, len(set(runs))),
     )
     work.progress(0, total=len(entries.values), message="writing pairs", now=True)
     with work.writing():
-        insert(entries)
+        insert_rows(entries)
         pool.runs.add(*new)
         missing = pool.entries.filter(document=None).count()
         Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=missing)
-        write_changes(changes)
+        update_entries(changes)
         if grown is not None:
             grown.write()
         Job.objects.filter(pk=work.job.pk).update(
@@ -273,14 +277,14 @@ def extend_pool(work: Work) -> dict[str, Any]:
     work.past_cancelling = True
     for catch_up in hooks.on_extended:
         catch_up(pool, work)
-    return _finish(work, pool, pairs, warnings, n_before=n_before)
+    return _finish_pool(work, pool, pairs, warnings, n_before=n_before)
 
 
-@jobs.kind("fetch documents", unit="documents")
-def fetch_documents(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("fetch documents", unit="documents")
+def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
     """Look for the texts of a pool's pairs in the document files. -> report: facts"""
-    pool = pool_of(work)
-    stored = give_texts(work, pool)
+    pool = get_job_pool(work)
+    stored = store_pool_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
     with work.finishing() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing)
@@ -290,7 +294,7 @@ def fetch_documents(work: Work) -> dict[str, Any]:
     return report
 
 
-def give_texts(work: Work, pool: Pool) -> int:
+def store_pool_texts(work: ClaimedJob, pool: Pool) -> int:
     """Store the texts that the pool's pairs lack, link them, and tell who waits for them. -> how
     many were stored"""
     docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
@@ -301,32 +305,33 @@ def give_texts(work: Work, pool: Pool) -> int:
     return stored
 
 
-def pooled(
-    work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int
+def compute_pool(
+    work: ClaimedJob, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int
 ) -> tuple[PooledPairs, list[str]]:
     """The pairs of the kept topics. -> (pairs, warnings)"""
-    tops, warnings = tops_of(work, collection, runs, depth)
-    return pairs_of(tops, depth=depth, seed=seed), warnings
+    tops, warnings = read_tops(work, collection, runs, depth)
+    return pool_tops(tops, depth=depth, seed=seed), warnings
 
 
-def pairs_of(tops: Sequence[Top], *, depth: int, seed: int) -> PooledPairs:
-    pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
+def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
+    pairs = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed_or_random(seed)))
     if not len(pairs):
         raise Refused(
             _(
                 "the runs have no result for any kept topic; do the topic ids of runs and topics agree?"
             )
         )
-    if pairs.documents.dtype.itemsize > LONGEST_ID:
+    if pairs.documents.dtype.itemsize > MAX_ID_LENGTH:
         long = next(
-            (one for one in pairs.documents.tolist() if len(one.decode("utf-8")) > LONGEST_ID), None
+            (one for one in pairs.documents.tolist() if len(one.decode("utf-8")) > MAX_ID_LENGTH),
+            None,
         )
         if long is not None:
             raise Refused(
                 _("a document id has more than %(most)s characters: %(id)s…")
-                % {"most": LONGEST_ID, "id": long.decode("utf-8")[:60]}
+                % {"most": MAX_ID_LENGTH, "id": long.decode("utf-8")[:60]}
             )
-    if len(pairs) > BIGGEST:
+    if len(pairs) > MAX_PAIRS:
         raise Refused(
             _("%(n)s pairs are more than anybody can judge; choose a smaller depth or fewer topics")
             % {"n": f"{len(pairs):,}"}
@@ -334,22 +339,22 @@ def pairs_of(tops: Sequence[Top], *, depth: int, seed: int) -> PooledPairs:
     return pairs
 
 
-def tops_of(
-    work: Work, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0
-) -> tuple[list[Top], list[str]]:
+def read_tops(
+    work: ClaimedJob, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0
+) -> tuple[list[RunTop], list[str]]:
     """The first ranks of each run, one run in memory at a time. kept_to: a deeper rank, to count
     pools by; warnings are of `deep`."""
     kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     tops, warnings, seen = [], [], set()
     for number, run in enumerate(runs):
         work.progress(number, total=len(runs), message=f"reading {run.tag}", now=True)
-        rankings = rankings_of(run)
-        tops.append(top_of_run(rankings, max(deep, kept_to), topics=kept))
+        rankings = load_rankings(run)
+        tops.append(cut_run(rankings, max(deep, kept_to), topics=kept))
         seen.update(tops[-1].topics)
         absent = len(kept) - len(tops[-1].topics)
         if absent:
             warnings.append(
-                f"run {run.tag} has no result for {part_of(absent, len(kept), 'kept topic')}"
+                f"run {run.tag} has no result for {format_part(absent, len(kept), 'kept topic')}"
             )
         if run.max_depth < deep:
             warnings.append(f"run {run.tag} ends at rank {run.max_depth:,}")
@@ -361,29 +366,29 @@ def tops_of(
     return tops, warnings
 
 
-def seed_of(pool: Pool) -> int:
-    return _seed(pool.seed)
+def get_seed(pool: Pool) -> int:
+    return _seed_or_random(pool.seed)
 
 
-def arranged(
+def order_pairs(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> PooledPairs:
     """The pairs in the order of the pool's kind. entry_of: (topic id, docno) -> entry stored."""
-    return arrangers[pool.kind](pool, pairs, entry_of) if pool.kind in arrangers else pairs
+    return order_hooks[pool.kind](pool, pairs, entry_of) if pool.kind in order_hooks else pairs
 
 
-def _seed(seed: int) -> int:
+def _seed_or_random(seed: int) -> int:
     return seed % 2**64  # the generator takes no negative numbers, which older pools may have
 
 
-def figures(pairs: PooledPairs) -> dict[str, Any]:
+def compute_figures(pairs: PooledPairs) -> dict[str, Any]:
     """by_depth, unique, overlap, contributed, shared: what preview and pool page show."""
-    shared = coverage.shared_pairs(pairs)
-    ratio = coverage.overlap(pairs)
+    shared = coverage.count_shared_pairs(pairs)
+    ratio = coverage.compute_overlap(pairs)
     tags = pairs.tags
     return {
         "by_depth": {str(k): n for k, n in pairs.by_depth().items()},
-        "unique": dict(zip(tags, coverage.unique_pairs(pairs).tolist(), strict=True)),
+        "unique": dict(zip(tags, coverage.count_unique_pairs(pairs).tolist(), strict=True)),
         "contributed": {tag: int(shared[i, i]) for i, tag in enumerate(tags)},
         "overlap": {
             a: {
@@ -394,7 +399,7 @@ def figures(pairs: PooledPairs) -> dict[str, Any]:
     }
 
 
-def stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
+def load_stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
     """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
     rows = list(
         pool.entries.order_by("position").values_list(
@@ -424,21 +429,21 @@ def stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
     return pairs, {(row[0], row[1]): row[5] for row in rows}
 
 
-def digest_of(pairs: PooledPairs) -> str:
+def digest_pool(pairs: PooledPairs) -> str:
     """sha256 of the pool's file."""
     text = io.StringIO()
     write_pool(pairs, text)
     return hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
 
 
-def pool_of(work: Work) -> Pool:
+def get_job_pool(work: ClaimedJob) -> Pool:
     pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
     if pool is None:
         raise Refused(_("the pool is not there any more"))
     return pool
 
 
-def new_entries(
+def make_new_entries(
     pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
 ) -> Iterator[PoolEntry]:
     """The entries, not yet stored, of those pairs that are not in `entry_of`."""
@@ -456,7 +461,7 @@ def new_entries(
             )
 
 
-def changed_entries(
+def find_changed_entries(
     pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
 ) -> list[tuple[int, int, int, str, int]]:
     """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that
@@ -482,26 +487,26 @@ def changed_entries(
     return changed
 
 
-def write_changes(rows: list[tuple[int, int, int, str, int]]) -> None:
-    """Of `changed_entries`."""
-    update(PoolEntry, ("best_rank", "priority", "position", "contributions"), rows)
+def update_entries(rows: list[tuple[int, int, int, str, int]]) -> None:
+    """Of `find_changed_entries`."""
+    update_rows(PoolEntry, ("best_rank", "priority", "position", "contributions"), rows)
 
 
-def description(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
+def describe_pairs(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
     """What the pool's own row says of its pairs."""
-    pool_figures = figures(pairs)
+    pool_figures = compute_figures(pairs)
     coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
     return {
         "n_pairs": len(pairs),
         "by_depth": pool_figures["by_depth"],
         "coverage": coverage_of_runs,
-        "digest": digest_of(pairs),
+        "digest": digest_pool(pairs),
         **more,
     }
 
 
-def _finish(
-    work: Work,
+def _finish_pool(
+    work: ClaimedJob,
     pool: Pool,
     pairs: PooledPairs,
     warnings: list[str],
@@ -509,11 +514,11 @@ def _finish(
     n_before: int = 0,
     **changes: Any,
 ) -> dict[str, Any]:
-    stored = give_texts(work, pool)
+    stored = store_pool_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
     if missing:
         warnings.append(
-            f"{part_of(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it"
+            f"{format_part(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it"
         )
     with work.finishing() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing, **changes)

@@ -13,57 +13,60 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from assay.column_types import QrelsColumns
-from assay.counts import counted
-from assay.formats.clicks import ClickCounts, packed_clicks, read_clicks, read_packed_clicks
-from assay.formats.detect import FileKind, detect
-from assay.formats.opening import Peeked, bare_name
+from assay.counts import format_count
+from assay.formats.clicks import ClickCounts, find_packed_clicks, read_clicks, read_packed_clicks
+from assay.formats.detect import FileKind, detect_kind
+from assay.formats.opening import PeekableStream, strip_suffixes
 from assay.formats.qrels import load_qrels, read_qrels, save_qrels
-from assay.formats.quepid import names_queries, read_ratings
-from assay.labels.clicks import dctr_labels, raw_labels
+from assay.formats.quepid import detect_query_form, read_ratings
+from assay.labels.clicks import make_dctr_labels, make_raw_labels
 from pooling.models import Collection, Qrels
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.services import uploads
-from pooling.services.matching import by_query_text, check_ids
-from pooling.services.stored_columns import columns_for_a_row
+from pooling.services.matching import check_ids, map_query_texts
+from pooling.services.stored_columns import store_columns_for_row
 
-CLICK_LABELS: dict[str, Callable[..., QrelsColumns]] = {"raw": raw_labels, "dctr": dctr_labels}
+CLICK_LABEL_MAKERS: dict[str, Callable[..., QrelsColumns]] = {
+    "raw": make_raw_labels,
+    "dctr": make_dctr_labels,
+}
 """Ways to make labels of a click log's counts, by name."""
 
 
-@jobs.kind("import qrels")
-@uploads.importing
-def import_qrels(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("import qrels")
+@uploads.import_job
+def import_qrels(work: ClaimedJob) -> dict[str, Any]:
     """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks),
     lenient; of a click log, which becomes labels from clicks, click_model (dctr or raw) and
     thresholds (of dctr: ascending rates).
     -> report: facts, grades, warnings, notes, stored"""
-    upload = uploads.upload_of(work)
+    upload = uploads.get_upload(work)
     options = work.parameters["options"]
     collection = upload.collection
-    name = (options.get("name") or bare_name(upload.name)).strip()[:200]
+    name = (options.get("name") or strip_suffixes(upload.name)).strip()[:200]
     is_packed = (
-        packed_clicks(upload.file.path) is not None
+        find_packed_clicks(upload.file.path) is not None
     )  # two files in one: nothing else here reads it
     by_text = (
         not is_packed
-        and names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
+        and detect_query_form(PeekableStream(upload.file.path, name=upload.name).head) == "ratings"
     )
     log = (
         is_packed
-        or detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        or detect_kind(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
         == FileKind.CLICKS
     )
     if is_packed:
-        grades = _of_clicks(
+        grades = _make_click_labels(
             read_packed_clicks(upload.file.path, max_bytes=settings.MAX_UNPACKED_BYTES),
             name,
             options,
         )
     else:
-        with uploads.reading(upload, work) as feed:
+        with uploads.open_upload(upload, work) as feed:
             if log:
-                grades = _of_clicks(
+                grades = _make_click_labels(
                     read_clicks(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES),
                     name,
                     options,
@@ -75,8 +78,8 @@ def import_qrels(work: Work) -> dict[str, Any]:
     translated: dict[str, int] = {}
     left_out: list[str] = []
     if by_text:
-        grades, translated, left_out = by_query_text(grades, collection)
-    histogram, unmatched, warnings = described(grades, collection)
+        grades, translated, left_out = map_query_texts(grades, collection)
+    histogram, unmatched, warnings = describe_grades(grades, collection)
     warnings = left_out + warnings
     facts = (
         {"name": name, "rows": len(grades), "topics": len(grades.topics)} | translated | unmatched
@@ -94,11 +97,11 @@ def import_qrels(work: Work) -> dict[str, Any]:
             "qrels with the name %(name)s are there already, from %(source_name)s; choose another name or delete those"
         )
         raise Refused(says % {"name": name, "source_name": other.source_name})
-    if not uploads.decide(work, report, hold=warnings):
+    if not uploads.can_proceed(work, report, hold=warnings):
         return report
     work.progress(len(grades), message="storing", now=True)
     taken = f"qrels with the name {name} have just been imported by somebody else"
-    with columns_for_a_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (
+    with store_columns_for_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (
         stored,
         digest,
     ):
@@ -108,7 +111,7 @@ def import_qrels(work: Work) -> dict[str, Any]:
                 _("exactly these qrels are there already, as %(name)s") % {"name": same.name}
             )
         with work.finishing() as final:
-            row = row_of(
+            row = make_qrels_row(
                 collection,
                 grades,
                 file=upload.name,
@@ -119,12 +122,12 @@ def import_qrels(work: Work) -> dict[str, Any]:
             )
             row.kind = Qrels.Kind.CLICKS if log else options.get("kind") or Qrels.Kind.JUDGED
             row.save(force_insert=True)
-            uploads.forget(upload, keep_file=False)
+            uploads.delete_upload(upload, keep_file=False)
             final.update(report, qrels=row.pk, digest=digest)
     return final
 
 
-def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:
+def _make_click_labels(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:
     """Labels from a click log, by the rule that was chosen."""
     model = options.get("click_model") or "dctr"
     given = (
@@ -133,20 +136,20 @@ def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> Qrels
         else {}
     )
     try:
-        grades = CLICK_LABELS[model](counts, name=name, **given)
+        grades = CLICK_LABEL_MAKERS[model](counts, name=name, **given)
     except ValueError as error:
         raise Refused(str(error)) from None
     warnings = [
         *counts.warnings,
         (
-            f"labels from clicks by {model}: {counted(counts.n_sessions, 'session')}, "
-            f"{counted(int(counts.clicks.sum()), 'click')}"
+            f"labels from clicks by {model}: {format_count(counts.n_sessions, 'session')}, "
+            f"{format_count(int(counts.clicks.sum()), 'click')}"
         ),
     ]
     return replace(grades, warnings=[*grades.warnings, *warnings])
 
 
-def described(
+def describe_grades(
     grades: QrelsColumns, collection: Collection, **coming: Any
 ) -> tuple[dict[str, int], dict[str, int], list[str]]:
     """How many pairs each grade has, and what a person should know. coming: as `check_ids` takes
@@ -166,13 +169,13 @@ def described(
         )
     if values.size and values[0] < 0:
         warnings.append(
-            f"{counted(int(counts[values < 0].sum()), 'pair', 'has', 'have')} a negative grade: "
+            f"{format_count(int(counts[values < 0].sum()), 'pair', 'has', 'have')} a negative grade: "
             f"in the pool, but unjudged"
         )
     return histogram, facts, warnings
 
 
-def row_of(
+def make_qrels_row(
     collection: Collection,
     grades_read: QrelsColumns,
     *,
@@ -196,7 +199,7 @@ def row_of(
     )
 
 
-def grades_of(qrels: Qrels) -> QrelsColumns:
+def load_grades(qrels: Qrels) -> QrelsColumns:
     """The qrels' columns under their name in the collection."""
     return replace(load_qrels(qrels.columns.path), name=qrels.name)
 

@@ -10,15 +10,15 @@ from django.core.files.base import File
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from assay.formats.detect import FileKind, guess
+from assay.formats.detect import FileKind, guess_kind
 from assay.formats.errors import FormatError
 from pooling.models import Collection, Upload
 from pooling.platform.jobs import Refused
 from pooling.services import uploads
 
-RECOGNISE = "recognise"
+RECOGNISE_KIND = "recognise"
 """In place of a kind: look into the file."""
-TAKEN_AS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} | {
+UPLOAD_KINDS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} | {
     FileKind(kind): kind
     for kind in (
         Upload.Kind.TOPICS,
@@ -30,7 +30,7 @@ TAKEN_AS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} 
 }
 """Kind of a file -> the kind of upload that takes it in. Judgements are for reports, so they are
 not here."""
-ORDER: list[str] = [
+IMPORT_ORDER: list[str] = [
     Upload.Kind.TOPICS,
     Upload.Kind.DOCUMENTS,
     Upload.Kind.SET,
@@ -39,7 +39,7 @@ ORDER: list[str] = [
 ]
 """What refers to other files comes behind them: ids of runs and qrels are looked for in topics and
 documents."""
-WAY_OUT = gettext_lazy(
+CHOOSE_KIND_HINT = gettext_lazy(
     "choose under “What is in the file?” what it is, or bring it in one of the forms named there"
 )
 
@@ -58,11 +58,13 @@ def receive_recognised(
 ) -> RecognisedUpload:
     """Keep an uploaded file under the kind that its content shows. Refused with the way out where
     it shows none that a collection takes."""
-    kept = uploads.receive(collection, kind=Upload.Kind.TOPICS, file=file, name=name, user=user)
+    kept = uploads.store_upload(
+        collection, kind=Upload.Kind.TOPICS, file=file, name=name, user=user
+    )
     try:
-        kind, sure, others = _recognised(kept)
+        kind, sure, others = _recognise_kind(kept)
     except Refused:
-        uploads.forget(kept, keep_file=False)
+        uploads.delete_upload(kept, keep_file=False)
         raise
     if kind != kept.kind:
         kept.kind = kind
@@ -70,21 +72,25 @@ def receive_recognised(
     return RecognisedUpload(kept, sure, others)
 
 
-def _recognised(upload: Upload) -> tuple[str, bool, list[str]]:
+def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
     try:
-        guessed = guess(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        guessed = guess_kind(
+            upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES
+        )
     except FormatError as error:
         first = error.problems[0]
         raise Refused(
             _("%(upload)s is %(problem)s; bring %(expected)s")
             % {"upload": upload.name, "problem": first.problem, "expected": first.expected}
         ) from None
-    taken = list(dict.fromkeys(TAKEN_AS[kind] for kind in guessed.kinds if kind in TAKEN_AS))
+    taken = list(
+        dict.fromkeys(UPLOAD_KINDS[kind] for kind in guessed.kinds if kind in UPLOAD_KINDS)
+    )
     if not guessed.kinds:
         says = _(
             "%(upload)s is not recognised as topics, documents, a run, qrels, clicks or a set: %(way_out)s"
         )
-        raise Refused(says % {"upload": upload.name, "way_out": WAY_OUT})
+        raise Refused(says % {"upload": upload.name, "way_out": CHOOSE_KIND_HINT})
     if not taken:
         says = _("%(upload)s looks like %(kind)s: %(elsewhere)s; or %(way_out)s")
         kind = guessed.kinds[0]
@@ -92,9 +98,9 @@ def _recognised(upload: Upload) -> tuple[str, bool, list[str]]:
             says
             % {
                 "upload": upload.name,
-                "kind": uploads.LOOKS.get(kind, kind),
-                "elsewhere": uploads.ELSEWHERE[kind],
-                "way_out": WAY_OUT,
+                "kind": uploads.KIND_DESCRIPTIONS.get(kind, kind),
+                "elsewhere": uploads.OTHER_KIND_HINTS[kind],
+                "way_out": CHOOSE_KIND_HINT,
             }
         )
     # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no

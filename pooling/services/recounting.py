@@ -19,9 +19,9 @@ from assay.formats.qrels import load_qrels
 from assay.formats.runs import load_run
 from assay.words import count_words
 from pooling.models import Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Stratum, Upload
-from pooling.platform.kept_files import kept_files
+from pooling.platform.kept_files import file_storage
 from pooling.services.documents import TextCounts
-from pooling.services.pools import description, stored_pairs
+from pooling.services.pools import describe_pairs, load_stored_pairs
 
 AT_ONCE = 500
 
@@ -40,7 +40,7 @@ class WrongFigure(NamedTuple):
     def sentence(self) -> str:
         return (
             f"{self.row._meta.verbose_name} {self.row.pk} ({self.row}): {self.name} is "
-            f"{_short(self.kept)}, counted anew {_short(self.so)}"
+            f"{_shorten(self.kept)}, counted anew {_shorten(self.so)}"
         )
 
     def mend(self) -> bool:
@@ -52,19 +52,19 @@ class WrongFigure(NamedTuple):
         )
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def wrong_figures() -> Iterator[WrongFigure]:
+def find_wrong_figures() -> Iterator[WrongFigure]:
     """Of what lies in the database alone: pools, their strata, and documents."""
     for pool in Pool.objects.exclude(built_at=None).order_by("pk"):
-        yield from _settled(pool, _of_pool)
-    yield from _of_documents()
+        yield from _recheck_pool(pool, _check_pool)
+    yield from _check_documents()
 
 
-def is_worked_on(pool: Pool | None) -> bool:
+def has_active_job(pool: Pool | None) -> bool:
     """A job changes it, and its figures follow at the job's end."""
     return (
         pool is not None
@@ -74,28 +74,28 @@ def is_worked_on(pool: Pool | None) -> bool:
     )
 
 
-def _settled(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[WrongFigure]:
+def _recheck_pool(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[WrongFigure]:
     """None of a pool that a job changed meanwhile."""
-    if is_worked_on(pool):
+    if has_active_job(pool):
         return []
     wrong = look(pool)
     changed = Pool.objects.filter(pk=pool.pk).values_list("extended_at", "digest").first() != (
         pool.extended_at,
         pool.digest,
     )
-    return [] if wrong and (changed or is_worked_on(pool)) else wrong
+    return [] if wrong and (changed or has_active_job(pool)) else wrong
 
 
-def _of_pool(pool: Pool) -> list[WrongFigure]:
+def _check_pool(pool: Pool) -> list[WrongFigure]:
     """A pool that was imported with a release has neither digest nor coverage: it has no runs. Of
     one whose file named runs that are not there the digest is that of the file."""
     so: dict[str, Any] = {
         "n_pairs": pool.entries.count(),
         "missing_documents": pool.entries.filter(document=None).count(),
     }
-    pairs = stored_pairs(pool)[0] if pool.digest else None
+    pairs = load_stored_pairs(pool)[0] if pool.digest else None
     if pairs is not None and set(pool.coverage.get("contributed", {})) <= set(pairs.tags):
-        described = description(pairs)
+        described = describe_pairs(pairs)
         so["digest"] = described["digest"]
         if pool.depth is not None:
             so |= {name: described[name] for name in ("by_depth", "coverage")}
@@ -104,10 +104,10 @@ def _of_pool(pool: Pool) -> list[WrongFigure]:
         for name, value in so.items()
         if getattr(pool, name) != value
     ]
-    return differ + _of_strata(pool)
+    return differ + _check_strata(pool)
 
 
-def _of_strata(pool: Pool) -> list[WrongFigure]:
+def _check_strata(pool: Pool) -> list[WrongFigure]:
     """How many were drawn by the end of each stage; what they were drawn from is never counted
     again."""
     drawn: dict[int, dict[int, int]] = {}
@@ -127,7 +127,7 @@ def _of_strata(pool: Pool) -> list[WrongFigure]:
     return differ
 
 
-def _of_documents() -> Iterator[WrongFigure]:
+def _check_documents() -> Iterator[WrongFigure]:
     for document in (
         Document.objects.order_by("pk")
         .only("docno", "text", "n_words")
@@ -137,10 +137,10 @@ def _of_documents() -> Iterator[WrongFigure]:
             yield WrongFigure(document, "n_words", document.n_words, n)
 
 
-def wrong_figures_of_file(row: Any, field: str) -> list[WrongFigure]:
+def find_wrong_file_figures(row: Any, field: str) -> list[WrongFigure]:
     """What the row keeps of this file of its own, which is there and has the content it had. Raises
     ValueError, EOFError, OSError."""
-    so = _figures_of_file(row, field)
+    so = _compute_file_figures(row, field)
     stays = isinstance(row, Upload) or field == "ids"
     return [
         WrongFigure(row, name, getattr(row, name), value, stays)
@@ -149,37 +149,37 @@ def wrong_figures_of_file(row: Any, field: str) -> list[WrongFigure]:
     ]
 
 
-def _figures_of_file(row: Any, field: str) -> dict[str, Any]:
+def _compute_file_figures(row: Any, field: str) -> dict[str, Any]:
     name = getattr(row, field).name
     if isinstance(row, Run):
-        run = load_run(kept_files.path(name))
+        run = load_run(file_storage.path(name))
         return {
             "n_rows": len(run),
             "n_topics": len(run.topics),
             "max_depth": int(np.diff(run.offsets).max(initial=0)),
         }
     if isinstance(row, Qrels):
-        qrels = load_qrels(kept_files.path(name))
+        qrels = load_qrels(file_storage.path(name))
         values, counts = np.unique(qrels.grades, return_counts=True)
         grades = {
             str(value): int(n) for value, n in zip(values.tolist(), counts.tolist(), strict=True)
         }
         return {"n_rows": len(qrels), "n_topics": len(qrels.topics), "grades": grades}
     if isinstance(row, DocumentFile) and field == "ids":
-        digests = np.load(kept_files.path(name), mmap_mode="r", allow_pickle=False)
+        digests = np.load(file_storage.path(name), mmap_mode="r", allow_pickle=False)
         if digests.dtype != np.uint64 or bool((digests[1:] < digests[:-1]).any()):
             raise ValueError("these are no sorted digests")
         return {"n_documents": len(digests)}
     if isinstance(row, DocumentFile):
         texts = TextCounts()
         for document in read_documents(
-            kept_files.path(name), name=row.name, max_bytes=settings.MAX_UNPACKED_BYTES
+            file_storage.path(name), name=row.name, max_bytes=settings.MAX_UNPACKED_BYTES
         ):
             texts.add(document)
         figures = asdict(texts)
         if row.ids:
             del figures["n_documents"]  # of which the file of its ids tells
-        return {"n_bytes": kept_files.size(name)} | figures
+        return {"n_bytes": file_storage.size(name)} | figures
     if isinstance(row, Upload):
-        return {"n_bytes": kept_files.size(name)}
+        return {"n_bytes": file_storage.size(name)}
     return {}

@@ -14,15 +14,15 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from assay.formats.pool import is_readable_tag
+from assay.formats.pool import can_read_back_tag
 from pooling import hooks
 from pooling.models import Pool, PoolEntry, Run
 from pooling.platform.jobs import Refused
-from pooling.services.pools import check_idle, digest_of, stored_pairs
-from pooling.services.rows import update
-from pooling.services.runs import LONGEST_TAG
+from pooling.services.pools import check_idle, digest_pool, load_stored_pairs
+from pooling.services.rows import update_rows
+from pooling.services.runs import MAX_TAG_LENGTH
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 def rename_run(run: Run, tag: str, *, user: Any) -> Run:
@@ -31,12 +31,12 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
     Refused where it is no tag or another run of the collection or of these pools has it, and while
     one of them is worked on."""
     wanted, before = (
-        _one_line(tag, f"a tag has 1 to {LONGEST_TAG} characters", longest=LONGEST_TAG),
+        _check_name(tag, f"a tag has 1 to {MAX_TAG_LENGTH} characters", longest=MAX_TAG_LENGTH),
         run.tag,
     )
     if wanted == before:
         return run
-    if not is_readable_tag(wanted):
+    if not can_read_back_tag(wanted):
         raise Refused(
             _(
                 "in a pool's file %(wanted)s would be taken for a run and its rank; leave the colon or the comma out"
@@ -48,9 +48,9 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
             Run.objects.filter(pk=run.pk).update(tag=wanted)
             for pool in run.pools.order_by("pk"):
                 check_idle(pool)
-                _rename_in(pool, before, wanted)
+                _rename_run_in_pool(pool, before, wanted)
             run.refresh_from_db(fields=["tag"])
-            _tell(run, before, user)
+            _notify_renamed(run, before, user)
     except IntegrityError:
         raise Refused(
             _("a run with the tag %(wanted)s is there already") % {"wanted": wanted}
@@ -61,7 +61,9 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
 def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
     """Another name. Refused where it is none, or another pool of the collection has it."""
     wanted, before = (
-        _one_line(name, f"a pool's name has 1 to {LONGEST_NAME} characters", longest=LONGEST_NAME),
+        _check_name(
+            name, f"a pool's name has 1 to {MAX_NAME_LENGTH} characters", longest=MAX_NAME_LENGTH
+        ),
         pool.name,
     )
     if wanted == before:
@@ -70,7 +72,7 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
         with transaction.atomic():
             Pool.objects.filter(pk=pool.pk).update(name=wanted)
             pool.refresh_from_db(fields=["name"])
-            _tell(pool, before, user)
+            _notify_renamed(pool, before, user)
     except IntegrityError:
         raise Refused(
             _("a pool with the name %(wanted)s is there already; choose another name")
@@ -79,7 +81,7 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
     return pool
 
 
-def _one_line(name: str, rule: str, *, longest: int) -> str:
+def _check_name(name: str, rule: str, *, longest: int) -> str:
     wanted = " ".join(name.split())
     if not 1 <= len(wanted) <= longest:
         raise Refused(rule)
@@ -88,12 +90,12 @@ def _one_line(name: str, rule: str, *, longest: int) -> str:
     return wanted
 
 
-def _tell(thing: Run | Pool, before: str, user: Any) -> None:
+def _notify_renamed(thing: Run | Pool, before: str, user: Any) -> None:
     for hear in hooks.on_renamed:
         hear(thing, before, user)
 
 
-def _rename_in(pool: Pool, before: str, wanted: str) -> None:
+def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
     """The pairs that the run contributed, its figures and the digest of the pool's file."""
     rows: list[tuple[str, int]] = []
     for row, contributions in (
@@ -107,18 +109,19 @@ def _rename_in(pool: Pool, before: str, wanted: str) -> None:
             )
             raise Refused(says % {"pool": pool.name, "wanted": wanted})
         if before in contributions:
-            rows.append((json.dumps(_renamed(contributions, before, wanted)), row))
-    update(PoolEntry, ("contributions",), rows)
+            rows.append((json.dumps(_rename_key(contributions, before, wanted)), row))
+    update_rows(PoolEntry, ("contributions",), rows)
     pool.coverage = {
-        name: _renamed(figures, before, wanted) for name, figures in pool.coverage.items()
+        name: _rename_key(figures, before, wanted) for name, figures in pool.coverage.items()
     }
     pool.coverage["overlap"] = {
-        tag: _renamed(row, before, wanted) for tag, row in pool.coverage.get("overlap", {}).items()
+        tag: _rename_key(row, before, wanted)
+        for tag, row in pool.coverage.get("overlap", {}).items()
     }
     if pool.built_at is not None:
-        pool.digest = digest_of(stored_pairs(pool)[0])
+        pool.digest = digest_pool(load_stored_pairs(pool)[0])
     pool.save(update_fields=["coverage", "digest"])
 
 
-def _renamed(of_tags: Mapping[str, Any], before: str, wanted: str) -> dict[str, Any]:
+def _rename_key(of_tags: Mapping[str, Any], before: str, wanted: str) -> dict[str, Any]:
     return {wanted if tag == before else tag: value for tag, value in of_tags.items()}

@@ -12,9 +12,9 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils.text import slugify
 
-from assay.counts import counted
+from assay.counts import format_count
 from assay.pools.depth import PooledPairs
-from assay.pools.pool_kinds import Entered, PoolKind
+from assay.pools.pool_kinds import PoolKind, SelectionMethod
 from assay.words import count_words
 from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic
 
@@ -52,7 +52,7 @@ class DrawRow(NamedTuple):
     entered: str
 
 
-def free_slug(wanted: str, model: type[Model]) -> str:
+def find_free_slug(wanted: str, model: type[Model]) -> str:
     """The address, with a number behind it where it is taken."""
     slug = slugify(wanted)[:70] or "imported"
     taken = set(model._default_manager.filter(slug__startswith=slug).values_list("slug", flat=True))
@@ -67,7 +67,7 @@ def restore_collection(said: Mapping[str, Any], *, user: Any) -> Collection:
     """said: slug, name, description, n_documents. user: becomes its manager. ValidationError for
     what cannot be."""
     collection = Collection(
-        slug=free_slug(str(said.get("slug") or "collection"), Collection),
+        slug=find_free_slug(str(said.get("slug") or "collection"), Collection),
         name=said.get("name") or "",
         description=said.get("description") or "",
         n_documents=said.get("n_documents"),
@@ -171,7 +171,7 @@ def restore_pool(
     """
     if unknown := sorted(set(pairs.topics) - set(topics)):
         raise NotRestorable(
-            f"{counted(len(unknown), 'topic')} that topics.jsonl does not have, such as {unknown[0][:50]!r}",
+            f"{format_count(len(unknown), 'topic')} that topics.jsonl does not have, such as {unknown[0][:50]!r}",
             "topics of the collection",
         )
     made: dict[str, Any] = {
@@ -286,7 +286,7 @@ def restore_batches(
     for row in rows:
         topic = topics.get(row.topic)
         entry = entries.get((topic.pk, row.document)) if topic else None
-        by_chance = row.entered == Entered.CHANCE
+        by_chance = row.entered == SelectionMethod.CHANCE
         if (
             entry is None
             or entry.stage is not None
@@ -301,7 +301,7 @@ def restore_batches(
             )
         entry.stage, entry.entered, entry.stratum = (
             row.stage,
-            row.entered or Entered.CHOICE.value,
+            row.entered or SelectionMethod.CHOICE.value,
             row.stratum,
         )
         audited[row.stage] += by_chance

@@ -13,17 +13,17 @@ from django.db import connection
 from django.db.models import JSONField, Model
 
 
-class Prepared(NamedTuple):
+class PreparedStatement(NamedTuple):
     """A statement and the values of each row."""
 
     statement: str
     values: list[tuple[Any, ...]]
 
 
-def prepared(objects: Sequence[Model]) -> Prepared:
+def prepare_insert(objects: Sequence[Model]) -> PreparedStatement:
     """New objects of one model, not yet in the database."""
     if not objects:
-        return Prepared("", [])
+        return PreparedStatement("", [])
     fields = [field for field in objects[0]._meta.local_concrete_fields if not field.primary_key]
     quote = connection.ops.quote_name
     columns, marks = (
@@ -34,12 +34,12 @@ def prepared(objects: Sequence[Model]) -> Prepared:
         tuple(field.get_db_prep_save(field.pre_save(one, True), connection) for field in fields)
         for one in objects
     ]
-    return Prepared(
+    return PreparedStatement(
         f"INSERT INTO {quote(objects[0]._meta.db_table)} ({columns}) VALUES ({marks})", values
     )
 
 
-def insert(rows: Prepared) -> None:
+def insert_rows(rows: PreparedStatement) -> None:
     """Inside a transaction of the caller. The objects do not learn their ids. IntegrityError as
     from any insert."""
     if rows.values:
@@ -47,11 +47,13 @@ def insert(rows: Prepared) -> None:
             cursor.executemany(rows.statement, rows.values)
 
 
-def update(model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+def update_rows(
+    model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
     """values of the columns (JSON as text) and the id of each row. Others wait meanwhile, and this
     is many times faster than one statement with a case for each row."""
     if rows:
-        marks = ", ".join(f"{column} = {_mark(model, column)}" for column in columns)
+        marks = ", ".join(f"{column} = {_placeholder(model, column)}" for column in columns)
         with connection.cursor() as cursor:
             cursor.executemany(
                 f"UPDATE {connection.ops.quote_name(model._meta.db_table)} SET {marks} WHERE id = %s",
@@ -59,6 +61,6 @@ def update(model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any,
             )
 
 
-def _mark(model: type[Model], column: str) -> str:
+def _placeholder(model: type[Model], column: str) -> str:
     is_json = isinstance(model._meta.get_field(column), JSONField)
     return "CAST(%s AS jsonb)" if is_json and connection.vendor == "postgresql" else "%s"

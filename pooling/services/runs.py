@@ -13,42 +13,42 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from assay.column_types import RunColumns
-from assay.formats.opening import Peeked
-from assay.formats.quepid import names_queries, read_snapshot
+from assay.formats.opening import PeekableStream
+from assay.formats.quepid import detect_query_form, read_snapshot
 from assay.formats.runs import load_run, read_run, save_run
 from pooling.models import Collection, Run, Upload
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.services import uploads
-from pooling.services.matching import by_query_text, check_ids, top_documents
-from pooling.services.stored_columns import columns_for_a_row
+from pooling.services.matching import check_ids, list_top_documents, map_query_texts
+from pooling.services.stored_columns import store_columns_for_row
 
-LONGEST_TAG = 200
+MAX_TAG_LENGTH = 200
 MATCHED_DEPTH = 10
 """Ranks down to which a run's documents are looked for in the document files."""
 
 
-@jobs.kind("import run")
-@uploads.importing
-def import_run(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("import run")
+@uploads.import_job
+def import_run(work: ClaimedJob) -> dict[str, Any]:
     """Inspect or import an uploaded run. Options: tag (in place of the file's), order (score or
     rank), lenient, group, description, submitted_on, baseline. -> report: facts, warnings, notes,
     stored"""
-    upload = uploads.upload_of(work)
+    upload = uploads.get_upload(work)
     options = work.parameters["options"]
     collection = upload.collection
-    rankings, facts, left_out = _read(upload, work, options)
+    rankings, facts, left_out = _read_rankings(upload, work, options)
     tag = (options.get("tag") or rankings.tag).strip()
-    if len(tag) > LONGEST_TAG:
+    if len(tag) > MAX_TAG_LENGTH:
         says = _(
             "the tag has %(n)s characters, at most %(most)s are possible; give the run another tag"
         )
-        raise Refused(says % {"n": f"{len(tag):,}", "most": LONGEST_TAG})
+        raise Refused(says % {"n": f"{len(tag):,}", "most": MAX_TAG_LENGTH})
     depths = np.diff(rankings.offsets)
     unmatched, warnings = check_ids(
         rankings,
         collection,
-        documents=top_documents(rankings, MATCHED_DEPTH),
+        documents=list_top_documents(rankings, MATCHED_DEPTH),
         what=f"documents of its top {MATCHED_DEPTH}",
     )
     shape = {
@@ -64,19 +64,23 @@ def import_run(work: Work) -> dict[str, Any]:
         "warnings": rankings.warnings + left_out + warnings,
         "notes": rankings.notes,
     }
-    taken = _tag_taken(collection, tag)
+    taken = _tag_conflict(collection, tag)
     if taken:
         report.update(
-            tag_taken=tag, free_tag=free_tag(collection, tag), warnings=taken + report["warnings"]
+            tag_taken=tag,
+            free_tag=find_free_tag(collection, tag),
+            warnings=taken + report["warnings"],
         )
     several_tags = [warning for warning in rankings.warnings if "tags" in warning]
-    if not uploads.decide(
+    if not uploads.can_proceed(
         work, report, hold=taken + several_tags + left_out + warnings, settled=not taken
     ):
         return report
     work.progress(len(rankings), message="storing", now=True)
     taken_since = f"a run with the tag {tag} has just been imported by somebody else"
-    with columns_for_a_row("runs", lambda path: save_run(rankings, path), taken=taken_since) as (
+    with store_columns_for_row(
+        "runs", lambda path: save_run(rankings, path), taken=taken_since
+    ) as (
         name,
         digest,
     ):
@@ -101,18 +105,20 @@ def import_run(work: Work) -> dict[str, Any]:
                 max_depth=int(depths.max()),
                 warnings=report["warnings"],
             )
-            uploads.forget(upload, keep_file=False)
+            uploads.delete_upload(upload, keep_file=False)
             final.update(report, run=row.pk, digest=digest)
     return final
 
 
-def _read(
-    upload: Upload, work: Work, options: dict[str, Any]
+def _read_rankings(
+    upload: Upload, work: ClaimedJob, options: dict[str, Any]
 ) -> tuple[RunColumns, dict[str, int], list[str]]:
     """The rankings under the collection's topic ids. -> (rankings, facts, warnings about what is
     left out: a snapshot names query texts)"""
-    by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "snapshot"
-    with uploads.reading(upload, work) as feed:
+    by_text = (
+        detect_query_form(PeekableStream(upload.file.path, name=upload.name).head) == "snapshot"
+    )
+    with uploads.open_upload(upload, work) as feed:
         if not by_text:
             lenient = bool(options.get("lenient"))
             return (
@@ -123,10 +129,10 @@ def _read(
                 [],
             )
         rankings = read_snapshot(feed, name=upload.name)
-    return by_query_text(rankings, upload.collection)
+    return map_query_texts(rankings, upload.collection)
 
 
-def _tag_taken(collection: Collection, tag: str) -> list[str]:
+def _tag_conflict(collection: Collection, tag: str) -> list[str]:
     """What to say where a run of the collection has the tag; else nothing."""
     other = collection.runs.filter(tag=tag).first()
     if other is None:
@@ -139,7 +145,7 @@ def _tag_taken(collection: Collection, tag: str) -> list[str]:
     ]
 
 
-def free_tag(collection: Collection, tag: str) -> str:
+def find_free_tag(collection: Collection, tag: str) -> str:
     """The tag with the first number behind it that no run of the collection has."""
     taken = set(collection.runs.filter(tag__startswith=f"{tag}-").values_list("tag", flat=True))
     return next(
@@ -147,7 +153,7 @@ def free_tag(collection: Collection, tag: str) -> str:
     )
 
 
-def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
+def get_runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
     """The runs of these tags, each once; Refused where one is missing."""
     run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
     if absent := [tag for tag in tags if tag not in run_of]:
@@ -155,7 +161,7 @@ def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
     return [run_of[tag] for tag in dict.fromkeys(tags)]
 
 
-def rankings_of(run: Run) -> RunColumns:
+def load_rankings(run: Run) -> RunColumns:
     """The run's columns, named by its tag in the collection (which a manager may have changed on
     import)."""
     return replace(load_run(run.columns.path), tag=run.tag, name=run.source_name)

@@ -11,57 +11,57 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
-from assay.pools.pool_kinds import Entered, PoolKind
-from assay.pools.pool_words import half_way_sampled
+from assay.pools.pool_kinds import PoolKind, SelectionMethod
+from assay.pools.pool_words import describe_half_way_sampled
 from assay.pools.stages import (
-    KINDS_OF_STRATA,
-    MACHINE,
-    Draw,
-    budgets_in_order,
-    counts_of,
-    in_stages,
-    order_of,
-    staged,
-    stages_of,
+    LLM_STRATA,
+    STRATA_KINDS,
+    StagedDraw,
+    allocate_stages,
+    arrange_in_stages,
+    assign_stages,
+    check_budgets,
+    draw_stages,
+    service_order,
 )
-from assay.pools.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
+from assay.pools.strata import prior_rate, rate_spreads, vote_shares, vote_spreads
 from pooling import hooks
 from pooling.hooks import FrozenLabels
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
 from pooling.platform import jobs
-from pooling.platform.jobs import Malformed, Refused, Work
+from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
 from pooling.services import pools
 
-USUAL_STAGES = (0.1, 0.2)
+DEFAULT_STAGES = (0.1, 0.2)
 AT_ONCE = 2000
 
 
-def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
+def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
     return [judge for source in hooks.machine_sources for judge in source.judges(collection, user)]
 
 
-def frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
+def get_frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
     for source in hooks.machine_sources:
         return source.labels(collection, judge, user)
     raise Refused(_("this installation keeps no labels of machines"))
 
 
-def parameters_of(
+def make_sampled_parameters(
     strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None
 ) -> dict[str, Any]:
     """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
-    if strata not in KINDS_OF_STRATA:
-        raise Malformed(
-            _("strata are bands of %(kinds)s") % {"kinds": " or ".join(KINDS_OF_STRATA)}
+    if strata not in STRATA_KINDS:
+        raise MalformedRequest(
+            _("strata are bands of %(kinds)s") % {"kinds": " or ".join(STRATA_KINDS)}
         )
-    if (strata == MACHINE) != (machine is not None):
-        raise Malformed(
+    if (strata == LLM_STRATA) != (machine is not None):
+        raise MalformedRequest(
             _(
                 "strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"
             )
         )
     try:
-        made: dict[str, Any] = {"strata": strata, "stages": budgets_in_order(stages)}
+        made: dict[str, Any] = {"strata": strata, "stages": check_budgets(stages)}
     except ValueError as error:
         raise Refused(str(error)) from None
     if machine is not None:
@@ -71,14 +71,14 @@ def parameters_of(
     return made
 
 
-def _drawn(
+def _draw_pairs(
     collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
-) -> Draw:
+) -> StagedDraw:
     """Refused where a machine's grades are asked for and it has not labelled every pair."""
     grades, n_grades = None, 0
-    if parameters["strata"] == MACHINE:
+    if parameters["strata"] == LLM_STRATA:
         said = parameters["machine"]
-        labels = frozen_labels(collection, said["judge"], None)
+        labels = get_frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
             raise Refused(
                 _("%(judge)s is not the machine judge any more by which this pool was to be drawn")
@@ -107,7 +107,7 @@ def _drawn(
                 }
             )
         grades = np.array([labels.grade_of[key] for key in keys], np.int64)
-    return staged(
+    return draw_stages(
         pairs,
         strata=parameters["strata"],
         budgets=parameters["stages"],
@@ -117,12 +117,12 @@ def _drawn(
     )
 
 
-def preview(
+def preview_stages(
     collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
     """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when
     half is judged, as sentences"""
-    draw = _drawn(collection, pairs, parameters, seed=seed % 2**64)
+    draw = _draw_pairs(collection, pairs, parameters, seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()
     stages = [
         {"share": share, "pairs": n} for share, n in zip(parameters["stages"], drawn, strict=True)
@@ -130,17 +130,17 @@ def preview(
     return {
         "strata": len(draw.strata.names),
         "stages": stages,
-        "half_way": half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics)),
+        "half_way": describe_half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics)),
     }
 
 
-def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
+def fill_sampled_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     """Store the strata and entries of a pool that has none. -> the pairs in the order of service,
     with the priorities of their stages"""
-    seed = pools.seed_of(pool)
-    draw = _drawn(pool.collection, pairs, pool.parameters, seed=seed)
-    order = order_of(pairs, draw.stage, seed=seed)
-    arranged = in_stages(pairs, draw.stage, order)
+    seed = pools.get_seed(pool)
+    draw = _draw_pairs(pool.collection, pairs, pool.parameters, seed=seed)
+    order = service_order(pairs, draw.stage, seed=seed)
+    arranged = arrange_in_stages(pairs, draw.stage, order)
     strata = [
         Stratum(
             pool=pool,
@@ -157,31 +157,31 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
         pool.strata.all().delete()
         Stratum.objects.bulk_create(strata, batch_size=AT_ONCE)
     work.in_batches(
-        _entries(pool, arranged, draw, order),
+        _make_entries(pool, arranged, draw, order),
         lambda batch: PoolEntry.objects.bulk_create(batch),
         counted=True,
     )
     return arranged
 
 
-def _entries(
-    pool: Pool, arranged: PooledPairs, draw: Draw, order: NDArray[np.int64]
+def _make_entries(
+    pool: Pool, arranged: PooledPairs, draw: StagedDraw, order: NDArray[np.int64]
 ) -> Iterator[PoolEntry]:
-    for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
+    for entry, row in zip(pools.make_new_entries(pool, arranged, {}), order.tolist(), strict=True):
         entry.stratum, entry.place = int(draw.strata.stratum[row]), int(draw.place[row])
         entry.stage = int(draw.stage[row]) or None
-        entry.entered = Entered.CHANCE.value if entry.stage else ""
+        entry.entered = SelectionMethod.CHANCE.value if entry.stage else ""
         yield entry
 
 
-def ask_for_stage(pool: Pool, share: float, *, user: Any) -> Job:
+def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
     """The job that draws a further stage, up to this share of the pool. What was drawn stays."""
     if pool.kind != PoolKind.SAMPLED:
         raise Refused(_("%(pool)s is not sampled: it has no stages") % {"pool": pool.name})
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     try:
-        budgets_in_order([*pool.stage_shares, share])
+        check_budgets([*pool.stage_shares, share])
     except ValueError as error:
         raise Refused(str(error)) from None
     pools.check_idle(pool)
@@ -195,17 +195,17 @@ def ask_for_stage(pool: Pool, share: float, *, user: Any) -> Job:
     )
 
 
-@jobs.kind("draw stage", unit="pairs")
-def draw_stage(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("draw stage", unit="pairs")
+def draw_stage(work: ClaimedJob) -> dict[str, Any]:
     """Give the pairs of the next places of each stratum's stored shuffle a stage. -> report: facts,
     warnings, pool
 
     Sizes are those of the first draw: they are read, never counted again.
     """
-    pool = pools.pool_of(work)
-    share, seed = work.parameters["share"], pools.seed_of(pool)
+    pool = pools.get_job_pool(work)
+    share, seed = work.parameters["share"], pools.get_seed(pool)
     strata = list(pool.strata.order_by("number"))
-    pairs, entry_of = pools.stored_pairs(pool)
+    pairs, entry_of = pools.load_stored_pairs(pool)
     drawn_as = {
         pk: (number, place)
         for pk, number, place in pool.entries.values_list("pk", "stratum", "place")
@@ -223,26 +223,28 @@ def draw_stage(work: Work) -> dict[str, Any]:
         before = np.vstack(
             [
                 before,
-                counts_of(sizes, _spreads(pool, strata, pairs, stratum), [share], least=before[-1]),
+                allocate_stages(
+                    sizes, _load_spreads(pool, strata, pairs, stratum), [share], least=before[-1]
+                ),
             ]
         )
-    stage = stages_of(stratum, place, before)
-    order = order_of(pairs, stage, seed=seed)
-    arranged = in_stages(pairs, stage, order)
-    changed = pools.changed_entries(pool, arranged, entry_of)
+    stage = assign_stages(stratum, place, before)
+    order = service_order(pairs, stage, seed=seed)
+    arranged = arrange_in_stages(pairs, stage, order)
+    changed = pools.find_changed_entries(pool, arranged, entry_of)
     new = [pk for pk, one in zip(keys, stage.tolist(), strict=True) if one == len(shares)]
     with work.writing():
         for start in range(0, len(new), jobs.SQLITE_ROWS):
             PoolEntry.objects.filter(pk__in=new[start : start + jobs.SQLITE_ROWS]).update(
-                stage=len(shares), entered=Entered.CHANCE.value
+                stage=len(shares), entered=SelectionMethod.CHANCE.value
             )
-        pools.write_changes(changed)
+        pools.update_entries(changed)
         for one, counts in zip(strata, before.T.tolist(), strict=True):
             one.drawn = counts
         Stratum.objects.bulk_update(strata, ["drawn"], batch_size=jobs.SQLITE_ROWS)
         described = {
             "parameters": {**pool.parameters, "stages": shares},
-            "digest": pools.digest_of(arranged),
+            "digest": pools.digest_pool(arranged),
         }
         Pool.objects.filter(pk=pool.pk).update(**described)
     work.past_cancelling = True
@@ -261,16 +263,14 @@ def draw_stage(work: Work) -> dict[str, Any]:
     return report
 
 
-def _spreads(
+def _load_spreads(
     pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """float64 (n_strata), as they were at the first draw. stratum: of each pair, as an index into
     strata."""
     n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
-    rates = np.array([rate_of(one.name, n_grades=n_grades) for one in strata])
-    return (
-        spreads_by_votes(stratum, rates, shares_of_votes(pairs)) if n_grades else spreads_of(rates)
-    )
+    rates = np.array([prior_rate(one.name, n_grades=n_grades) for one in strata])
+    return vote_spreads(stratum, rates, vote_shares(pairs)) if n_grades else rate_spreads(rates)
 
 
-pools.fillers[PoolKind.SAMPLED] = fill
+pools.fill_hooks[PoolKind.SAMPLED] = fill_sampled_pool

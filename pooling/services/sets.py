@@ -21,32 +21,36 @@ from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from assay.column_types import QrelsColumns
-from assay.counts import counted
-from assay.formats.archives import is_tar, unpack
+from assay.counts import format_count
+from assay.formats.archives import is_tar, unpack_archive
 from assay.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
-from assay.formats.detect import FileKind, detect
+from assay.formats.detect import FileKind, detect_kind
 from assay.formats.errors import FormatError
-from assay.formats.opening import Peeked, bare_name
-from assay.formats.pool import best_first, read_pool
+from assay.formats.opening import PeekableStream, strip_suffixes
+from assay.formats.pool import read_pool, sort_pool
 from assay.formats.qrels import read_qrels, save_qrels
-from assay.formats.sets import missing, read_fira_config, role_of, settings_words
+from assay.formats.sets import find_role, format_settings, missing_files, read_fira_config
 from assay.formats.topics import TopicRecord, read_topics
 from assay.pools.depth import PooledPairs
 from pooling.models import Collection, Pool, Topic, Upload
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
-from pooling.platform.kept_files import kept_files
+from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.platform.kept_files import file_storage
 from pooling.services import documents, qrels, topics, uploads
-from pooling.services.listed_pools import store_listed
-from pooling.services.matching import examples, known_documents, unmatched_documents
-from pooling.services.pools import BIGGEST, digest_of
-from pooling.services.rows import insert, prepared
+from pooling.services.listed_pools import store_listed_pool
+from pooling.services.matching import (
+    find_unmatched_documents,
+    format_examples,
+    load_document_digests,
+)
+from pooling.services.pools import MAX_PAIRS, digest_pool
+from pooling.services.rows import insert_rows, prepare_insert
 from pooling.services.stored_columns import store_columns
 from pooling.services.uploads import UnpackedPart
 
-KEPT_FREE = 100_000_000
+MIN_FREE_BYTES = 100_000_000
 """Bytes of the disk that unpacking leaves free."""
-FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book, an umbrela file or a list of pairs"
+EXPECTED_FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book, an umbrela file or a list of pairs"
 
 
 @dataclass
@@ -67,35 +71,35 @@ class SetContent:
 
 
 @dataclass
-class Coming:
+class StagedImport:
     """What of a set the collection has not yet, as rows that are not saved; columns and files are
     stored only once that is decided."""
 
     content: SetContent
     topics: list[Topic]
-    documents: documents.Inspected | None
+    documents: documents.InspectionResult | None
     digest: str
     grades: list[tuple[str, QrelsColumns, dict[str, int], list[str]]]
     report: dict[str, Any]
     hold: list[str]
 
 
-@jobs.kind("import set")
-@uploads.importing
-def import_set(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("import set")
+@uploads.import_job
+def import_set(work: ClaimedJob) -> dict[str, Any]:
     """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). ->
     report: facts, warnings, notes, stored"""
-    upload = uploads.upload_of(work)
-    with _folder(upload) as folder:
-        content = _read(upload, work, folder)
-        coming = _inspect(upload, work, content)
-        if not uploads.decide(work, coming.report, hold=coming.hold):
+    upload = uploads.get_upload(work)
+    with _open_folder(upload) as folder:
+        content = _read_set(upload, work, folder)
+        coming = _compare_with_collection(upload, work, content)
+        if not uploads.can_proceed(work, coming.report, hold=coming.hold):
             return coming.report
-        return _store(upload, work, coming)
+        return _store_set(upload, work, coming)
 
 
 @contextmanager
-def _folder(upload: Upload) -> Iterator[Path]:
+def _open_folder(upload: Upload) -> Iterator[Path]:
     """A folder beside the upload for its files; what an attempt that died left in it is cleared
     away."""
     folder = Path(f"{upload.file.path}.parts")
@@ -107,19 +111,21 @@ def _folder(upload: Upload) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read(upload: Upload, work: Work, folder: Path) -> SetContent:
+def _read_set(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
     with open(upload.file.path, "rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     head = (
         b""
         if zipped
-        else Peeked(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES).head
+        else PeekableStream(
+            upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES
+        ).head
     )
     if zipped or is_tar(head):
         return _read_files(upload, work, folder)
     if (
         not is_bundle(head)
-        and detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        and detect_kind(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
         is FileKind.POOL
     ):
         return _read_list(upload, work)
@@ -128,20 +134,20 @@ def _read(upload: Upload, work: Work, folder: Path) -> SetContent:
             upload.name,
             1,
             "no set that is known",
-            FORMS,
+            EXPECTED_FORMS,
             head[:200].split(b"\n")[0].decode("utf-8", "replace"),
         )
     return _read_bundle(upload, work, folder)
 
 
-def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
+def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
     """The sets of several files: unpack those that a set has, then read each by its role."""
     parts: dict[str, list[UnpackedPart]] = {}
     forms: dict[str, list[str]] = {}
     passed_over: list[str] = []
 
     def place(path: str) -> Path | None:
-        role = role_of(path)
+        role = find_role(path)
         if role is None:
             shown = uploads.safe_name(path)
             if not shown.startswith(".") and len(passed_over) < 1000:
@@ -158,12 +164,12 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
 
     def written(n_bytes: int) -> None:
         work.progress(n_bytes=n_bytes, message="unpacking")
-        if shutil.disk_usage(folder).free < KEPT_FREE:
+        if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
             raise Refused(
                 _("the server's disk is too full to unpack this set; tell its administrator")
             )
 
-    unpack(
+    unpack_archive(
         Path(upload.file.path),
         upload.name,
         place=place,
@@ -177,23 +183,25 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
             or "no file at all"
         )
         raise FormatError.single(
-            upload.name, None, f"not the files of one set: {names_said}", FORMS
+            upload.name, None, f"not the files of one set: {names_said}", EXPECTED_FORMS
         )
     form = next(iter(forms))
-    if absent := missing(form, parts):
+    if absent := missing_files(form, parts):
         raise FormatError.single(
             upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs"
         )
     bound = {"max_bytes": settings.MAX_UNPACKED_BYTES}
-    with uploads.reading(parts["topics"][0], work, counted=False) as feed:
+    with uploads.open_upload(parts["topics"][0], work, counted=False) as feed:
         content = SetContent(
             form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name
         )
     content.passed_over = passed_over
     content.documents = next(iter(parts.get("documents", [])), None)
     for part in sorted(parts.get("qrels", []), key=lambda part: part.name):
-        with uploads.reading(part, work) as feed:
-            content.grades.append((part.name, read_qrels(feed, name=bare_name(part.name)[:200])))
+        with uploads.open_upload(part, work) as feed:
+            content.grades.append(
+                (part.name, read_qrels(feed, name=strip_suffixes(part.name)[:200]))
+            )
     for part in parts.get("settings", []):
         content.suggested, unused = read_fira_config(part.path, name=part.name, **bound)
         content.warnings += (
@@ -205,8 +213,8 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
         known = {topic.topic for topic in content.topics} | set(
             upload.collection.topics.values_list("topic_id", flat=True)
         )
-        with uploads.reading(part, work, counted=False) as feed:
-            content.pairs = best_first(
+        with uploads.open_upload(part, work, counted=False) as feed:
+            content.pairs = sort_pool(
                 read_pool(
                     feed,
                     name=part.name,
@@ -219,11 +227,11 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
     return content
 
 
-def _read_list(upload: Upload, work: Work) -> SetContent:
+def _read_list(upload: Upload, work: ClaimedJob) -> SetContent:
     """A list of pairs of the collection's own topics, such as the holes of a late run, in the order
     in which they are to be judged."""
     known = set(upload.collection.topics.values_list("topic_id", flat=True))
-    with uploads.reading(upload, work, counted=False) as feed:
+    with uploads.open_upload(upload, work, counted=False) as feed:
         pairs = read_pool(
             feed,
             name=upload.name,
@@ -232,43 +240,43 @@ def _read_list(upload: Upload, work: Work) -> SetContent:
             max_bytes=settings.MAX_UNPACKED_BYTES,
         )
     return SetContent(
-        "list of pairs", [], upload.name, pairs=best_first(pairs), pairs_name=upload.name
+        "list of pairs", [], upload.name, pairs=sort_pool(pairs), pairs_name=upload.name
     )
 
 
-def _read_bundle(upload: Upload, work: Work, folder: Path) -> SetContent:
+def _read_bundle(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
     """The sets in one file."""
     known = list(upload.collection.topics.values_list("text", "topic_id"))
     names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
-    with uploads.reading(upload, work, counted=False) as feed:
+    with uploads.open_upload(upload, work, counted=False) as feed:
         bundle = read_bundle(feed, names, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
     content = SetContent(
         bundle.form,
         bundle.topics,
         upload.name,
-        pairs=best_first(bundle.pairs),
+        pairs=sort_pool(bundle.pairs),
         pairs_name=upload.name,
         warnings=bundle.warnings,
     )
     if bundle.documents:
         content.documents = UnpackedPart(
-            str(folder / "documents"), f"{_called(upload)}.documents.jsonl"
+            str(folder / "documents"), f"{_set_name(upload)}.documents.jsonl"
         )
         with open(content.documents.path, "w", encoding="utf-8", newline="\n") as out:
             write_documents(bundle, out)
     if bundle.grades is not None:
-        name = (bundle.name or _called(upload))[:200]
+        name = (bundle.name or _set_name(upload))[:200]
         content.grades = [(upload.name, replace(bundle.grades, name=name))]
     return content
 
 
-def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
+def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetContent) -> StagedImport:
     """Compare with the collection. Refused where nothing is new."""
     collection = upload.collection
-    rows, facts, warnings, hold = _new_topics(collection, content)
+    rows, facts, warnings, hold = _make_new_topics(collection, content)
     facts = {"form": content.form, **facts}
     inspection, digest = None, ""
-    digests = known_documents(collection)
+    digests = load_document_digests(collection)
     if content.documents is not None:
         digest = documents.file_digest(content.documents.path, work)
         same_file = collection.document_files.filter(digest=digest).first()
@@ -277,7 +285,7 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
                 f"the documents of {content.documents.name} are there already, as {same_file.name}"
             )
         else:
-            inspection = documents.inspect(content.documents, work)
+            inspection = documents.inspect_documents(content.documents, work)
             again = sum(int(np.isin(inspection.digests, other).sum()) for other in digests)
             digests = [*digests, inspection.digests]
             facts |= inspection.facts
@@ -286,11 +294,11 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
             ]
             if again:
                 hold.append(
-                    f"{counted(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used"
+                    f"{format_count(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used"
                 )
     grades, notes = [], []
     for name, one in content.grades:
-        histogram, matched, more = qrels.described(
+        histogram, matched, more = qrels.describe_grades(
             one, collection, coming=[topic.topic for topic in content.topics], digests=digests
         )
         held = [f"in {name}: {warning}" for warning in more]
@@ -316,13 +324,13 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
         notes += [f"in {name}: {note}" for note in one.notes]
         hold += held
     if content.pairs is not None:
-        more_facts, held = _pairs_facts(collection, content, digests)
+        more_facts, held = _describe_pairs(collection, content, digests)
         facts |= more_facts
         hold += held
     if content.suggested:
-        facts["settings for a campaign"] = settings_words(content.suggested)
+        facts["settings for a campaign"] = format_settings(content.suggested)
     if content.passed_over:
-        n, shown = len(content.passed_over), examples(sorted(content.passed_over))
+        n, shown = len(content.passed_over), format_examples(sorted(content.passed_over))
         warnings.append(
             f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part "
             f"of the set and left out{shown}"
@@ -333,18 +341,18 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
         "warnings": [*content.warnings, *warnings, *hold],
         "notes": notes,
     }
-    coming = Coming(content, rows, inspection, digest, grades, report, hold)
+    coming = StagedImport(content, rows, inspection, digest, grades, report, hold)
     if (
         not rows
         and inspection is None
         and not grades
-        and (content.pairs is None or _same_pool(collection, content.pairs))
+        and (content.pairs is None or _has_same_pool(collection, content.pairs))
     ):
         raise Refused(_("everything in %(upload)s is there already") % {"upload": upload.name})
     return coming
 
 
-def _new_topics(
+def _make_new_topics(
     collection: Collection, content: SetContent
 ) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
     """-> (rows, facts, warnings, hold)"""
@@ -359,32 +367,32 @@ def _new_topics(
         facts["topics that are there already"] = len(content.topics) - len(new)
     if not new:
         return [], facts, [], []
-    topics.refuse_known(collection, new, content.topics_name)
-    rows, more = topics.rows_of(collection, new)
+    topics.check_new_topics(collection, new, content.topics_name)
+    rows, more = topics.make_topic_rows(collection, new)
     return (
         rows,
         {**more, **facts},
         [],
         [
             f"in {content.topics_name}: {warning}"
-            for warning in topics.unknown_to_runs(collection, new)
+            for warning in topics.runs_without_topics_warning(collection, new)
         ],
     )
 
 
-def _pairs_facts(
+def _describe_pairs(
     collection: Collection, content: SetContent, digests: list[Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """-> (facts, hold)"""
     pairs = content.pairs
     assert pairs is not None
-    if len(pairs) > BIGGEST:
+    if len(pairs) > MAX_PAIRS:
         raise Refused(_("%(n)s pairs are more than anybody can judge") % {"n": f"{len(pairs):,}"})
     long = next(
         (
             one.decode("utf-8")
             for one in pairs.documents.tolist()
-            if len(one.decode("utf-8")) > documents.LONGEST_ID
+            if len(one.decode("utf-8")) > documents.MAX_ID_LENGTH
         ),
         None,
     )
@@ -394,7 +402,7 @@ def _pairs_facts(
             says
             % {
                 "pairs_name": content.pairs_name,
-                "most": documents.LONGEST_ID,
+                "most": documents.MAX_ID_LENGTH,
                 "document": long[:60],
             }
         )
@@ -403,24 +411,24 @@ def _pairs_facts(
         "pairs for everyone": int(pairs.everyone.sum()),
         "topics of pairs": len(pairs.topics),
     }
-    without = unmatched_documents(np.unique(pairs.documents), digests)
+    without = find_unmatched_documents(np.unique(pairs.documents), digests)
     facts["documents of pairs without text"] = len(without)
     if not len(without):
         return facts, []
     names = [one.decode("utf-8", "replace") for one in islice(without.tolist(), 5)]
     return facts, [
         (
-            f"in {content.pairs_name}: {counted(len(without), 'document', 'is', 'are')} in no "
-            f"document file; such pairs wait for it{examples(names)}"
+            f"in {content.pairs_name}: {format_count(len(without), 'document', 'is', 'are')} in no "
+            f"document file; such pairs wait for it{format_examples(names)}"
         )
     ]
 
 
-def _same_pool(collection: Collection, pairs: PooledPairs) -> bool:
-    return collection.pools.exclude(source="").filter(digest=digest_of(pairs)).exists()
+def _has_same_pool(collection: Collection, pairs: PooledPairs) -> bool:
+    return collection.pools.exclude(source="").filter(digest=digest_pool(pairs)).exists()
 
 
-def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
+def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[str, Any]:
     """Write the columns and files, then all rows in one transaction; nothing stays where that
     fails."""
     collection, content = upload.collection, coming.content
@@ -430,12 +438,12 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
     try:
         if coming.documents is not None and content.documents is not None:
             name, ids = (
-                documents.fresh_name(_ending(content.documents.name)),
-                documents.keep_ids(coming.documents.digests),
+                documents.new_file_name(_file_suffix(content.documents.name)),
+                documents.store_id_digests(coming.documents.digests),
             )
             written += [name, ids]
-            Path(content.documents.path).replace(kept_files.place(name))
-            kept_files.keep(name)
+            Path(content.documents.path).replace(file_storage.place(name))
+            file_storage.keep(name)
             warnings = coming.documents.warnings
             file_row = coming.documents.row(
                 collection,
@@ -450,7 +458,7 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
             stored, digest = store_columns("qrels", partial(save_qrels, grades))
             written.append(stored)
             qrels_rows.append(
-                qrels.row_of(
+                qrels.make_qrels_row(
                     collection,
                     grades,
                     file=source,
@@ -460,38 +468,38 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
                     warnings=warnings,
                 )
             )
-        new_topics = prepared(coming.topics)
+        new_topics = prepare_insert(coming.topics)
         with work.finishing() as final:
-            insert(new_topics)
+            insert_rows(new_topics)
             for row in [*filter(None, [file_row]), *qrels_rows]:
                 row.save(force_insert=True)
             pool = _store_pool(upload, work, content)
-            uploads.forget(upload, keep_file=False)
-            documents.fetch_later(collection, work)
+            uploads.delete_upload(upload, keep_file=False)
+            documents.queue_text_fetching(collection, work)
             final.update(coming.report, pool=pool.pk if pool else None)
     except IntegrityError:
-        _drop(written)
+        _delete_files(written)
         raise Refused(
             _("parts of %(upload)s have just been imported by somebody else")
             % {"upload": upload.name}
         ) from None
     except BaseException:
-        _drop(written)
+        _delete_files(written)
         raise
     return final
 
 
-def _store_pool(upload: Upload, work: Work, content: SetContent) -> Pool | None:
+def _store_pool(upload: Upload, work: ClaimedJob, content: SetContent) -> Pool | None:
     """The set's pairs as a pool of their own, built as it stands; texts are fetched by a job of
     their own."""
     collection, pairs = upload.collection, content.pairs
-    if pairs is None or _same_pool(collection, pairs):
+    if pairs is None or _has_same_pool(collection, pairs):
         return None
-    called = str(work.parameters["options"].get("name") or f"Pairs of {_called(upload)}")
+    called = str(work.parameters["options"].get("name") or f"Pairs of {_set_name(upload)}")
     source = (
         f"{upload.name}: {content.pairs_name}" if content.pairs_name != upload.name else upload.name
     )
-    return store_listed(
+    return store_listed_pool(
         collection,
         pairs,
         name=called,
@@ -501,20 +509,20 @@ def _store_pool(upload: Upload, work: Work, content: SetContent) -> Pool | None:
     )
 
 
-def _called(upload: Upload) -> str:
+def _set_name(upload: Upload) -> str:
     """The set's own name: its file's, without what says how it is packed."""
-    name = bare_name(upload.name)
+    name = strip_suffixes(upload.name)
     for suffix in (".tgz", ".tar", ".zip"):
         name = name.removesuffix(suffix) if name != suffix else name
     return name
 
 
-def _ending(name: str) -> str:
+def _file_suffix(name: str) -> str:
     return "".join(
         suffix for suffix in Path(name.lower()).suffixes[-2:] if suffix in uploads.SUFFIXES
     )
 
 
-def _drop(names: list[str]) -> None:
+def _delete_files(names: list[str]) -> None:
     for name in names:
-        kept_files.delete(name)
+        file_storage.delete(name)

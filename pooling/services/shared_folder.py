@@ -4,13 +4,13 @@ one data folder."""
 from __future__ import annotations
 
 from pooling.models import DocumentFile, Qrels, Run, Upload
-from pooling.platform.kept_files import kept_files
+from pooling.platform.kept_files import file_storage
 
-LOOKED_AT = 3
+N_CHECKED = 3
 """The newest of each kind: one may be lost, but not all."""
 
 
-def what_is_missing() -> str:
+def missing_files_message() -> str:
     """A sentence where none of the newest files is here, else empty. Also empty while there are no
     files."""
     names = [
@@ -21,12 +21,12 @@ def what_is_missing() -> str:
             (DocumentFile, "file"),
             (Upload, "file"),
         )
-        for name in model._default_manager.order_by("-pk").values_list(field, flat=True)[:LOOKED_AT]
+        for name in model._default_manager.order_by("-pk").values_list(field, flat=True)[:N_CHECKED]
         if name
     ]
-    if not names or any(kept_files.exists(name) for name in names):
+    if not names or any(file_storage.exists(name) for name in names):
         return ""
     return (
         f"this machine does not see the files of the installation (for example {names[0]}): "
-        + kept_files.where
+        + file_storage.where
     )

@@ -12,18 +12,18 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from pooling.platform.jobs import Refused
-from pooling.platform.kept_files import kept_files
+from pooling.platform.kept_files import file_storage
 
 
 def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
     """Write a columnar file under a fresh name. -> (name in the storage, digest)"""
-    name = kept_files.generate_filename(
+    name = file_storage.generate_filename(
         timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz")
     )
-    path = kept_files.place(name)
+    path = file_storage.place(name)
     try:
         digest = write(path)
-        kept_files.keep(name)
+        file_storage.keep(name)
         return name, digest
     except BaseException:
         path.unlink(missing_ok=True)
@@ -31,7 +31,7 @@ def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
 
 
 @contextmanager
-def columns_for_a_row(
+def store_columns_for_row(
     folder: str, write: Callable[[Path], str], *, taken: str
 ) -> Iterator[tuple[str, str]]:
     """The same for a block that makes the file's row: the file is deleted where the block raises.
@@ -42,8 +42,8 @@ def columns_for_a_row(
     try:
         yield name, digest
     except IntegrityError:
-        kept_files.delete(name)
+        file_storage.delete(name)
         raise Refused(taken) from None
     except BaseException:
-        kept_files.delete(name)
+        file_storage.delete(name)
         raise

@@ -12,38 +12,38 @@ from django.db.models import ProtectedError, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from assay.counts import part_of
-from assay.formats.errors import SHOWN, FormatError, Problem
+from assay.counts import format_part
+from assay.formats.errors import MAX_SHOWN, FileProblem, FormatError
 from assay.formats.topics import TopicRecord, read_topics
 from assay.pools import hygiene
 from pooling import hooks
 from pooling.models import Collection, Job, Topic
 from pooling.platform import jobs
-from pooling.platform.jobs import Malformed, Refused, Work
+from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
 from pooling.services import uploads
-from pooling.services.matching import examples
-from pooling.services.rows import insert, prepared
-from pooling.services.runs import rankings_of
+from pooling.services.matching import format_examples
+from pooling.services.rows import insert_rows, prepare_insert
+from pooling.services.runs import load_rankings
 
-MOST = 200_000
+MAX_TOPICS = 200_000
 """Topics of one collection; they are imported in one transaction, all or none."""
-LONGEST_ID = 200
+MAX_ID_LENGTH = 200
 LEVELS = ("exact", "punctuation", "suspect")
-BY_HAND = "by hand"
-LONGEST_REASON = 200
+MANUAL_REASON = "by hand"
+MAX_REASON_LENGTH = 200
 
 
-@jobs.kind("import topics", unit="topics")
-@uploads.importing
-def import_topics(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("import topics", unit="topics")
+@uploads.import_job
+def import_topics(work: ClaimedJob) -> dict[str, Any]:
     """Inspect or import uploaded topics; imported ones are checked at the exact level. -> report:
     facts, warnings, stored"""
-    upload = uploads.upload_of(work)
+    upload = uploads.get_upload(work)
     collection = upload.collection
-    with uploads.reading(upload, work, counted=False) as feed:
+    with uploads.open_upload(upload, work, counted=False) as feed:
         topics_read = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
-        refuse_known(collection, topics_read, upload.name)
-    rows, facts = rows_of(collection, topics_read)
+        check_new_topics(collection, topics_read, upload.name)
+    rows, facts = make_topic_rows(collection, topics_read)
     for name, values in (
         ("description", [t.description for t in topics_read]),
         ("narrative", [t.narrative for t in topics_read]),
@@ -53,15 +53,15 @@ def import_topics(work: Work) -> dict[str, Any]:
     further = sorted({key for topic in topics_read for key in topic.fields})
     if further:
         facts["further fields"] = ", ".join(further[:20])
-    warnings = unknown_to_runs(collection, topics_read)
+    warnings = runs_without_topics_warning(collection, topics_read)
     report: dict[str, Any] = {"file": upload.name, "facts": facts, "warnings": warnings}
-    if not uploads.decide(work, report, hold=warnings):
+    if not uploads.can_proceed(work, report, hold=warnings):
         return report
-    ready = prepared(rows)
+    ready = prepare_insert(rows)
     try:
         with work.finishing() as final:
-            insert(ready)
-            uploads.forget(upload, keep_file=False)
+            insert_rows(ready)
+            uploads.delete_upload(upload, keep_file=False)
             final.update(report)
     except IntegrityError:
         raise Refused(
@@ -71,7 +71,7 @@ def import_topics(work: Work) -> dict[str, Any]:
     return final
 
 
-def rows_of(
+def make_topic_rows(
     collection: Collection, topics_read: Sequence[TopicRecord]
 ) -> tuple[list[Topic], dict[str, Any]]:
     """New topics as rows that are not saved yet, checked at the exact level against each other and
@@ -82,11 +82,11 @@ def rows_of(
     texts = [(topic_id, text) for topic_id, text, *_ in topics] + [
         (topic.topic, topic.text) for topic in topics_read
     ]
-    needs = {topic_id: hygiene.need_of(said, told) for topic_id, _, _, said, told in topics}
+    needs = {topic_id: hygiene.join_need(said, told) for topic_id, _, _, said, told in topics}
     needs |= {
-        topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in topics_read
+        topic.topic: hygiene.join_need(topic.description, topic.narrative) for topic in topics_read
     }
-    proposals = propose(texts, "exact", needs)
+    proposals = propose_removals(texts, "exact", needs)
     own = {topic.topic for topic in topics_read}
     reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
     begin = max((position for _, _, position, *_ in topics), default=-1) + 1
@@ -94,10 +94,10 @@ def rows_of(
         Topic(
             collection=collection,
             topic_id=topic.topic,
-            text=_clean(topic.text),
-            description=_clean(topic.description),
-            narrative=_clean(topic.narrative),
-            fields={_clean(key): _clean(value) for key, value in topic.fields.items()},
+            text=_clean_text(topic.text),
+            description=_clean_text(topic.description),
+            narrative=_clean_text(topic.narrative),
+            fields={_clean_text(key): _clean_text(value) for key, value in topic.fields.items()},
             position=begin + i,
             proposal=proposals.get(topic.topic, ("", ""))[0],
             same_as=proposals.get(topic.topic, ("", ""))[1],
@@ -110,17 +110,17 @@ def rows_of(
     }
 
 
-def refuse_known(collection: Collection, topics_read: Sequence[TopicRecord], name: str) -> None:
+def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord], name: str) -> None:
     """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many
     of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
         raise Refused(_("all topics of %(name)s are there already") % {"name": name})
-    if len(known) + len(topics_read) > MOST:
+    if len(known) + len(topics_read) > MAX_TOPICS:
         says = _("a collection has at most %(most)s topics; this would make it %(n)s")
-        raise Refused(says % {"most": f"{MOST:,}", "n": f"{len(known) + len(topics_read):,}"})
+        raise Refused(says % {"most": f"{MAX_TOPICS:,}", "n": f"{len(known) + len(topics_read):,}"})
     problems = [
-        Problem(
+        FileProblem(
             topic.line,
             f"topic {topic.topic} is in the collection already",
             "ids that are new, or delete the topics first",
@@ -130,42 +130,44 @@ def refuse_known(collection: Collection, topics_read: Sequence[TopicRecord], nam
         if topic.topic in known
     ]
     problems += [
-        Problem(
+        FileProblem(
             topic.line,
             f"a topic id of {len(topic.topic):,} characters",
-            f"at most {LONGEST_ID}",
+            f"at most {MAX_ID_LENGTH}",
             topic.text,
         )
         for topic in topics_read
-        if len(topic.topic) > LONGEST_ID
+        if len(topic.topic) > MAX_ID_LENGTH
     ]
     if problems:
         raise FormatError(
-            name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems)
+            name, sorted(problems, key=lambda problem: problem.line or 0)[:MAX_SHOWN], len(problems)
         )
 
 
-def unknown_to_runs(collection: Collection, topics_read: Sequence[TopicRecord]) -> list[str]:
+def runs_without_topics_warning(
+    collection: Collection, topics_read: Sequence[TopicRecord]
+) -> list[str]:
     """Whether the runs that are there know these topics. -> warnings"""
     named: set[str] = set()
     for run in collection.runs.all():
-        named.update(rankings_of(run).topics)
+        named.update(load_rankings(run).topics)
     absent = [topic.topic for topic in topics_read if topic.topic not in named]
     if named and absent:
         return [
             (
-                f"{part_of(len(absent), len(topics_read), 'topic', 'is', 'are')} in none of the "
-                f"collection's runs{examples(absent)}"
+                f"{format_part(len(absent), len(topics_read), 'topic', 'is', 'are')} in none of the "
+                f"collection's runs{format_examples(absent)}"
             )
         ]
     return []
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     return text.replace("\0", "")
 
 
-def propose(
+def propose_removals(
     topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, str]
 ) -> dict[str, tuple[str, str]]:
     """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. needs: id ->
@@ -179,9 +181,9 @@ def propose(
     }
 
 
-def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
+def request_check(collection: Collection, *, level: str, user: Any) -> Job:
     if level not in LEVELS:
-        raise Malformed(
+        raise MalformedRequest(
             _("%(level)s is no level of the check; choose one of %(levels)s")
             % {"level": repr(level), "levels": ", ".join(LEVELS)}
         )
@@ -196,8 +198,8 @@ def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
     )
 
 
-@jobs.kind("check topics", unit="topics")
-def check_topics(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("check topics", unit="topics")
+def check_topics(work: ClaimedJob) -> dict[str, Any]:
     """Propose removals at a level. What the manager has decided stays; proposals that nobody has
     decided are made anew.
 
@@ -214,11 +216,11 @@ def check_topics(work: Work) -> dict[str, Any]:
         )
     )
     needs = {
-        t: hygiene.need_of(said, told)
+        t: hygiene.join_need(said, told)
         for t, said, told in kept.values_list("topic_id", "description", "narrative")
     }
     work.progress(0, total=len(rows), now=True)
-    proposals = propose(
+    proposals = propose_removals(
         [(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"], needs
     )
     changed = []
@@ -239,7 +241,7 @@ def check_topics(work: Work) -> dict[str, Any]:
 
 
 @transaction.atomic
-def decide(
+def decide_topics(
     collection: Collection,
     decisions: Mapping[int, str],
     *,
@@ -253,8 +255,10 @@ def decide(
     Pools that are built keep its pairs; campaigns leave them out, with what was judged of them,
     until it is kept again (`on_decided`). Refused for a reason that is too long."""
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
-    if any(len(reason) > LONGEST_REASON for reason in reasons.values()):
-        raise Malformed(_("a reason has at most %(most)s characters") % {"most": LONGEST_REASON})
+    if any(len(reason) > MAX_REASON_LENGTH for reason in reasons.values()):
+        raise MalformedRequest(
+            _("a reason has at most %(most)s characters") % {"most": MAX_REASON_LENGTH}
+        )
     changed = 0
     now = timezone.now()
     removed = set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True))
@@ -267,7 +271,9 @@ def decide(
         elif decision == "remove":
             wanted: dict[str, list[int]] = {}
             for pk, present, proposal in rows.values_list("pk", "removed_reason", "proposal"):
-                wanted.setdefault(reasons.get(pk) or present or proposal or BY_HAND, []).append(pk)
+                wanted.setdefault(
+                    reasons.get(pk) or present or proposal or MANUAL_REASON, []
+                ).append(pk)
             for reason, some in wanted.items():
                 changed += rows.filter(pk__in=some).update(
                     removed_reason=reason, decided_by=user, decided_at=now
@@ -280,7 +286,7 @@ def decide(
     return changed
 
 
-def decisions_of(
+def get_decisions(
     collection: Collection, chosen: Sequence[int]
 ) -> tuple[dict[int, str], dict[int, str]]:
     """What is decided of these rows now, and why they are removed: as `decide` takes both."""
@@ -294,20 +300,22 @@ def decisions_of(
     return decisions, {pk: removed for pk, removed, _ in rows if removed}
 
 
-def decisions_for_all(collection: Collection, *, decision: str, reason: str = "") -> dict[int, str]:
+def make_decisions_for_all(
+    collection: Collection, *, decision: str, reason: str = ""
+) -> dict[int, str]:
     """One decision for all open proposals, or for those of one reason, as `decide` takes them."""
     if decision not in ("keep", "remove"):
-        raise Malformed(_("%(decision)s is no decision") % {"decision": repr(decision)})
+        raise MalformedRequest(_("%(decision)s is no decision") % {"decision": repr(decision)})
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)
     return dict.fromkeys(rows.values_list("pk", flat=True), decision)
 
 
-def decide_all(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
+def decide_all_topics(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
     """-> how many topics changed"""
-    return decide(
-        collection, decisions_for_all(collection, decision=decision, reason=reason), user=user
+    return decide_topics(
+        collection, make_decisions_for_all(collection, decision=decision, reason=reason), user=user
     )
 
 
@@ -322,17 +330,17 @@ def delete_topics(collection: Collection) -> int:
         raise Refused(_("pools hold pairs of these topics; delete the pools first")) from None
 
 
-def kept_table(collection: Collection) -> str:
+def format_kept_topics(collection: Collection) -> str:
     """`id<TAB>text` of the kept topics, in order."""
     rows = (
         collection.topics.filter(removed_reason="")
         .order_by("position")
         .values_list("topic_id", "text")
     )
-    return "".join(f"{topic_id}\t{_flat(text)}\n" for topic_id, text in rows)
+    return "".join(f"{topic_id}\t{_flatten(text)}\n" for topic_id, text in rows)
 
 
-def removed_table(collection: Collection) -> str:
+def format_removed_topics(collection: Collection) -> str:
     """Removed topics with a header: topic, text, reason, same_as."""
     rows = (
         collection.topics.exclude(removed_reason="")
@@ -340,9 +348,9 @@ def removed_table(collection: Collection) -> str:
         .values_list("topic_id", "text", "removed_reason", "same_as")
     )
     return "topic\ttext\treason\tsame_as\n" + "".join(
-        f"{t}\t{_flat(text)}\t{_flat(reason)}\t{same}\n" for t, text, reason, same in rows
+        f"{t}\t{_flatten(text)}\t{_flatten(reason)}\t{same}\n" for t, text, reason, same in rows
     )
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(text.split())

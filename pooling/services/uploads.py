@@ -23,13 +23,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from assay.formats.detect import FileKind, mistaken
+from assay.formats.detect import FileKind, conflicting_kind
 from assay.formats.errors import FormatError
-from assay.formats.opening import pieces
-from assay.formats.runs import with_lines
+from assay.formats.opening import iterate_pieces
+from assay.formats.runs import add_line_texts
 from pooling.models import Collection, DocumentFile, Job, Upload
 from pooling.platform import jobs
-from pooling.platform.jobs import Malformed, Refused, Work
+from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
 
 SUFFIXES = {
     *[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"],
@@ -47,7 +47,7 @@ SUFFIXES = {
         ".sgml",
     ],
 }
-KEPT = timedelta(days=14)
+KEPT_FOR = timedelta(days=14)
 """How long a file waits for somebody to import it."""
 MODES = ("inspect", "careful", "import")
 """inspect: a report and nothing else. careful: import unless a person should decide first. import:
@@ -68,7 +68,7 @@ def safe_name(name: str) -> str:
     return clean or "file"
 
 
-def check_room(n_bytes: int, user: Any) -> None:
+def check_upload_size(n_bytes: int, user: Any) -> None:
     """Refuse, before it is received, what is too large for this installation, its disk, or what one
     person may have waiting."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
@@ -96,19 +96,19 @@ def check_room(n_bytes: int, user: Any) -> None:
             raise Refused(says % {name: f"{n:,}" for name, n in figures.items()})
 
 
-def receive(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
+def store_upload(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
     """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the
     upload called itself."""
     if kind not in Upload.Kind.values:
-        raise Malformed(
+        raise MalformedRequest(
             _("%(kind)s is no kind of file; choose one of %(values)s")
             % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
         )
     shown = safe_name(name)
     if not file.size:
-        raise Malformed(_("%(file)s is empty") % {"file": shown})
-    check_room(file.size, user)
-    discard_forgotten(collection)
+        raise MalformedRequest(_("%(file)s is empty") % {"file": shown})
+    check_upload_size(file.size, user)
+    discard_old_uploads(collection)
     endings = [s for s in PurePosixPath(shown.lower()).suffixes[-2:] if s in SUFFIXES]
     upload = Upload(collection=collection, kind=kind, name=shown, n_bytes=file.size)
     upload.created_by = user if user is not None and user.is_authenticated else None
@@ -121,19 +121,19 @@ def receive(collection: Collection, *, kind: str, file: File, name: str, user: A
     return upload
 
 
-def discard(upload: Upload) -> None:
+def discard_upload(upload: Upload) -> None:
     """Forget a file that waits. Refused while a job reads it."""
     if Job.objects.filter(
         collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING
     ).exists():
         raise Refused(_("%(upload)s is being read; cancel that first") % {"upload": upload.name})
-    forget(upload, keep_file=False)
+    delete_upload(upload, keep_file=False)
 
 
-def dismiss(collection: Collection, pk: int | None = None) -> int:
+def dismiss_refused(collection: Collection, pk: int | None = None) -> int:
     """Put refused files of a collection, or one of them, out of sight; their jobs stay in the list
     of background work. -> how many"""
-    rows = refused(collection)
+    rows = get_refused_jobs(collection)
     chosen = list(rows if pk is None else rows.filter(pk=pk))
     for job in chosen:
         job.report = {**job.report, "dismissed": True}
@@ -141,20 +141,22 @@ def dismiss(collection: Collection, pk: int | None = None) -> int:
     return len(chosen)
 
 
-def refused(collection: Collection) -> QuerySet[Job]:
+def get_refused_jobs(collection: Collection) -> QuerySet[Job]:
     """Imports of the last days that failed and that nobody has put out of sight, newest first."""
     imports = collection.jobs.filter(
-        kind__startswith="import ", state=Job.State.FAILED, created_at__gte=timezone.now() - KEPT
+        kind__startswith="import ",
+        state=Job.State.FAILED,
+        created_at__gte=timezone.now() - KEPT_FOR,
     )
     return imports.exclude(report__has_key="dismissed").order_by("-created_at")
 
 
-def discard_forgotten(collection: Collection) -> None:
-    for upload in collection.uploads.filter(created_at__lt=timezone.now() - KEPT):
-        forget(upload, keep_file=False)
+def discard_old_uploads(collection: Collection) -> None:
+    for upload in collection.uploads.filter(created_at__lt=timezone.now() - KEPT_FOR):
+        delete_upload(upload, keep_file=False)
 
 
-def forget(upload: Upload, *, keep_file: bool) -> None:
+def delete_upload(upload: Upload, *, keep_file: bool) -> None:
     """Delete the row and, once that is certain, the file (unless the collection keeps it under
     another row)."""
     name = upload.file.name
@@ -163,10 +165,10 @@ def forget(upload: Upload, *, keep_file: bool) -> None:
         transaction.on_commit(lambda: default_storage.delete(name))
 
 
-def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
+def request_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
     """The queued job that inspects or imports the file. Refused while another one has it."""
     if mode not in MODES:
-        raise Malformed(
+        raise MalformedRequest(
             _("%(mode)s is no way to import; choose one of %(modes)s")
             % {"mode": repr(mode), "modes": ", ".join(MODES)}
         )
@@ -198,14 +200,14 @@ KIND_WORDS = {
     "qrels": "qrels",
     "set": "set",
 }
-LOOKS = {
+KIND_DESCRIPTIONS = {
     FileKind.RUN: "a run",
     FileKind.SET: "a whole set",
     FileKind.POOL: "a pool of pairs",
     FileKind.CLICKS: "a click log",
 } | {FileKind.MACHINE_LABELS: "labels of a machine"}
 """What a kind of file is called in a sentence, where its name alone is not that."""
-ELSEWHERE = {
+OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(
         "judgements are read by reports and by the commands on files, not by a collection"
     ),
@@ -216,7 +218,7 @@ ELSEWHERE = {
     FileKind.ANSWERS: gettext_lazy("Assay does not read answers yet"),
 }
 """What becomes of files that a collection does not take."""
-COMMANDS = {
+IMPORT_COMMANDS = {
     "topics": "import_topics",
     "documents": "import_documents",
     "run": "import_run",
@@ -225,13 +227,13 @@ COMMANDS = {
 }
 
 
-def import_as_decided(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
+def import_decided_upload(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
     """Import a file that waits, as a person has decided: as it is, as another kind, or under
     another tag. -> the queued job"""
-    options = last_options(upload)
+    options = get_last_options(upload)
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
-            raise Malformed(
+            raise MalformedRequest(
                 _("%(kind)s is no kind of file; choose one of %(values)s")
                 % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
             )
@@ -241,18 +243,18 @@ def import_as_decided(upload: Upload, *, user: Any, kind: str = "", tag: str = "
             raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
         upload.kind = kind
         upload.save(update_fields=["kind"])
-        return ask_for_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
+        return request_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
     options |= {"kind_confirmed": True} | ({"tag": tag.strip()} if tag.strip() else {})
-    return ask_for_import(
+    return request_import(
         upload, mode="careful" if tag.strip() else "import", options=options, user=user
     )
 
 
-def doubt(upload: Upload) -> dict[str, Any] | None:
+def make_doubt_report(upload: Upload) -> dict[str, Any] | None:
     """The report of a file that is surely of another kind than it was brought as: it waits for a
     person to decide. Else None."""
     try:
-        other = mistaken(
+        other = conflicting_kind(
             upload.file.path, upload.kind, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES
         )
     except FormatError:
@@ -263,8 +265,8 @@ def doubt(upload: Upload) -> dict[str, Any] | None:
     ):  # a list of pairs alone is a set, too
         return None
     taken = FileKind.QRELS if other == FileKind.CLICKS else other
-    looks = f"this looks like {LOOKS.get(other, other)}, not {LOOKS.get(FileKind(upload.kind), upload.kind)}"
-    way = ELSEWHERE.get(other, f"import it as {other}?")
+    looks = f"this looks like {KIND_DESCRIPTIONS.get(other, other)}, not {KIND_DESCRIPTIONS.get(FileKind(upload.kind), upload.kind)}"
+    way = OTHER_KIND_HINTS.get(other, f"import it as {other}?")
     sentence = f"{looks}: {way}"
     return {
         "file": upload.name,
@@ -278,7 +280,7 @@ def doubt(upload: Upload) -> dict[str, Any] | None:
     }
 
 
-def upload_of(work: Work) -> Upload:
+def get_upload(work: ClaimedJob) -> Upload:
     """The upload that a job is about."""
     upload = (
         Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
@@ -288,27 +290,33 @@ def upload_of(work: Work) -> Upload:
     return upload
 
 
-def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], dict[str, Any]]:
+def import_job(
+    function: Callable[[ClaimedJob], dict[str, Any]],
+) -> Callable[[ClaimedJob], dict[str, Any]]:
     """A job's function that asks about a file of another kind, and forgets its upload where the
     file is refused: it would be again."""
 
     @wraps(function)
-    def import_or_forget(work: Work) -> dict[str, Any]:
+    def import_or_forget(work: ClaimedJob) -> dict[str, Any]:
         try:
             asked = (
-                None if work.parameters["options"].get("kind_confirmed") else doubt(upload_of(work))
+                None
+                if work.parameters["options"].get("kind_confirmed")
+                else make_doubt_report(get_upload(work))
             )
             return asked or function(work)
         except (FormatError, Refused):
             work.progress(now=True)  # not if another worker has the job
             for upload in Upload.objects.filter(pk=work.parameters["upload"]):
-                forget(upload, keep_file=False)
+                delete_upload(upload, keep_file=False)
             raise
 
     return import_or_forget
 
 
-def decide(work: Work, report: dict[str, Any], *, hold: list[str], settled: bool = True) -> bool:
+def can_proceed(
+    work: ClaimedJob, report: dict[str, Any], *, hold: list[str], settled: bool = True
+) -> bool:
     """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a
     person should decide about; settled: False where it cannot be stored until a person has changed
     something, whatever the mode."""
@@ -318,13 +326,13 @@ def decide(work: Work, report: dict[str, Any], *, hold: list[str], settled: bool
     return stored
 
 
-class Feed(io.RawIOBase):
+class ProgressReader(io.RawIOBase):
     """The unpacked bytes of a file, counted into a job's progress: rows so far, and bytes of the
     file as it was uploaded."""
 
-    def __init__(self, path: str, *, name: str, work: Work, counted: bool) -> None:
+    def __init__(self, path: str, *, name: str, work: ClaimedJob, counted: bool) -> None:
         self.packed: BinaryIO = open(path, "rb", buffering=0)  # type: ignore[assignment]  # noqa: SIM115  closed by close()
-        self.unpacked: Iterator[bytes] = pieces(
+        self.unpacked: Iterator[bytes] = iterate_pieces(
             self.packed, name=name, max_bytes=settings.MAX_UNPACKED_BYTES
         )
         self.name, self.work, self.counted, self.rows, self.rest = name, work, counted, 0, b""
@@ -356,9 +364,9 @@ class UnpackedPart(NamedTuple):
 
 
 @contextmanager
-def reading(
+def open_upload(
     source: Upload | DocumentFile | UnpackedPart,
-    work: Work,
+    work: ClaimedJob,
     *,
     archives: bool = False,
     counted: bool = True,
@@ -370,12 +378,12 @@ def reading(
     path = source.path if isinstance(source, UnpackedPart) else source.file.path
     with open(path, "rb") as begin:
         zipped = archives and begin.read(4) == b"PK\x03\x04"
-    feed = None if zipped else Feed(path, name=source.name, work=work, counted=counted)
+    feed = None if zipped else ProgressReader(path, name=source.name, work=work, counted=counted)
     try:
         yield path if feed is None else feed
     except FormatError as error:
         try:
-            problems = error.problems if zipped else with_lines(error.problems, path)
+            problems = error.problems if zipped else add_line_texts(error.problems, path)
         except FormatError:
             problems = error.problems
         raise FormatError(source.name, problems, error.count) from None
@@ -384,7 +392,7 @@ def reading(
             feed.close()
 
 
-def last_options(upload: Upload) -> dict[str, Any]:
+def get_last_options(upload: Upload) -> dict[str, Any]:
     """The options with which the file was last inspected."""
     last = (
         Job.objects.filter(collection=upload.collection_id, parameters__upload=upload.pk)
@@ -394,7 +402,7 @@ def last_options(upload: Upload) -> dict[str, Any]:
     return dict(last.parameters.get("options", {})) if last else {}
 
 
-def waiting_uploads(collection: Collection) -> list[Upload]:
+def list_waiting_uploads(collection: Collection) -> list[Upload]:
     """Uploads that no job has in hand."""
     states = Job.ACTIVE
     busy = set(

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 
-from assay.counts import counted, some_of
-from pooling.selectors.jobs import Shown
+from assay.counts import format_count, format_count_of_total
+from pooling.selectors.jobs import JobView
 
 register = template.Library()
 
@@ -36,8 +36,8 @@ def amount(value: Any) -> Any:
     return value
 
 
-register.filter("some_of", some_of)
-register.filter("counted", counted)
+register.filter("some_of", format_count_of_total)
+register.filter("counted", format_count)
 
 
 @register.filter
@@ -59,17 +59,17 @@ def duration(seconds: float) -> str:
 
 
 @register.simple_tag
-def job_line(work: Shown) -> str:
+def job_line(work: JobView) -> str:
     """1,200 of 3,000 topics · 1.2 MB · 800 topics/s · 1.5 s: what there is of it, and while it is
     in hand what the job says."""
     job, parts = work.job, []
     if job.progress:
         parts.append(
-            f"{part_or_all(intcomma(job.progress), work.active and job.total and intcomma(job.total))} {job.unit}"
+            f"{format_part_or_all(intcomma(job.progress), work.active and job.total and intcomma(job.total))} {job.unit}"
         )
     if job.n_bytes:
         parts.append(
-            part_or_all(
+            format_part_or_all(
                 filesizeformat(job.n_bytes), work.active and work.size and filesizeformat(work.size)
             )
         )
@@ -82,7 +82,7 @@ def job_line(work: Shown) -> str:
     return " · ".join([*parts, job.message] if work.active and job.message else parts)
 
 
-def part_or_all(done: str, whole: str | int | None | bool) -> str:
+def format_part_or_all(done: str, whole: str | int | None | bool) -> str:
     return f"{done} of {whole}" if whole else done
 
 

@@ -35,7 +35,7 @@ from assay.tabular import Cell, Table
 from pooling.platform.listing import ListPage
 
 register = template.Library()
-NUMBER = re.compile(r"[\d,.]+")
+NUMBER_PATTERN = re.compile(r"[\d,.]+")
 
 
 @dataclass
@@ -80,7 +80,7 @@ class PageTable:
             return "none"
         if not self.is_titled:
             self.is_titled = True
-            if isinstance(value, str) and not NUMBER.fullmatch(value):
+            if isinstance(value, str) and not NUMBER_PATTERN.fullmatch(value):
                 return "title"
         return f"={label}" if label and span == 1 else ""
 
@@ -188,7 +188,7 @@ def cell(
     values: none for controls, several for words of which some may be missing. digits: decimals in
     LaTeX. choose: the cell holds the row's checkbox."""
     table: PageTable = context["page_table"]
-    part = table.add_cell(_value(values), is_control=not values, digits=digits, span=span)
+    part = table.add_cell(_cell_value(values), is_control=not values, digits=digits, span=span)
     if not table.cards:
         return ""
     if choose or not values:
@@ -208,7 +208,7 @@ def also(context: Context, name: str, value: Any, *, digits: int | None = None) 
         while place < len(table.columns) and table.columns[place] not in table.names:
             place += 1
         table.columns.insert(place, str(name))
-    table.keep(str(name), _value((value,)), digits)
+    table.keep(str(name), _cell_value((value,)), digits)
     return ""
 
 
@@ -227,14 +227,14 @@ def picture(context: Context, drawn: Picture) -> str:
     return mark_safe(f"{drawn.removesuffix(end)}{links}{end}" if links else drawn)
 
 
-def _value(values: Iterable[Any]) -> Cell:
-    plain = [_plain(value) for value in values]
+def _cell_value(values: Iterable[Any]) -> Cell:
+    plain = [_parse_plain_value(value) for value in values]
     if len(plain) == 1:
         return plain[0]
     return " ".join(str(value) for value in plain if value not in (None, ""))
 
 
-def _plain(value: Any) -> Cell:
+def _parse_plain_value(value: Any) -> Cell:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -247,9 +247,9 @@ def _plain(value: Any) -> Cell:
         return value.isoformat()
     if isinstance(value, list | tuple):
         return ", ".join(
-            ": ".join(str(_plain(part)) for part in one)
+            ": ".join(str(_parse_plain_value(part)) for part in one)
             if isinstance(one, tuple)
-            else str(_plain(one))
+            else str(_parse_plain_value(one))
             for one in value
         )
     return str(value)

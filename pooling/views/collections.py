@@ -15,14 +15,14 @@ from pooling import permissions
 from pooling.forms import CollectionForm, ManagerForm
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
-from pooling.platform.page_files import render
-from pooling.platform.removal import removal_preview
-from pooling.platform.requests import row_number
+from pooling.platform.page_files import render_page
+from pooling.platform.removal import preview_removal
+from pooling.platform.requests import parse_row_id
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
 from pooling.views.pools import pools_page
 
-KINDS = [
+UPLOAD_KINDS = [
     *[
         ("recognise", gettext_lazy("Look into it")),
         ("topics", "Topics"),
@@ -39,7 +39,7 @@ KINDS = [
 def index(request: HttpRequest) -> HttpResponse:
     shown = ListPage(
         request,
-        selectors.listed(request.user),
+        selectors.list_collections(request.user),
         search=("name", "description"),
         sort={
             "name": "name",
@@ -51,19 +51,19 @@ def index(request: HttpRequest) -> HttpResponse:
             "made": "created_at",
         },
     )
-    context = {"collections": shown, "may_create": permissions.may_create(request)}
-    return render(request, "pooling/collections.html", context)
+    context = {"collections": shown, "may_create": permissions.can_create(request)}
+    return render_page(request, "pooling/collections.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    user = permissions.creating(request)
+    user = permissions.require_creator(request)
     form = CollectionForm(request.POST or None)
     if form.is_valid():
         made = services.create_collection(user=user, **form.cleaned_data)
         return redirect("collection", made.slug)
-    return render(
+    return render_page(
         request, "pooling/collection_new.html", {"form": form}, status=400 if form.errors else 200
     )
 
@@ -71,25 +71,25 @@ def new(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
-    steps = selectors.steps(collection)
+    collection = permissions.get_managed_collection(request, slug)
+    steps = selectors.collection_steps(collection)
     context = {
         "collection": collection,
         "tab": "overview",
         "steps": steps,
-        "runs_to_pool": selectors.runs_to_pool(collection, steps),
-        "kinds": KINDS,
-        "activity": selectors.activity(collection),
+        "runs_to_pool": selectors.get_unpooled_run_ids(collection, steps),
+        "kinds": UPLOAD_KINDS,
+        "activity": selectors.get_activity(collection),
         "pools": pools_page(request, collection),
     }
-    return render(request, "pooling/collection.html", context)
+    return render_page(request, "pooling/collection.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, description and managers."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     initial = {
         name: getattr(collection, name)
         for name in ("name", "description", "n_documents", "text_format")
@@ -109,10 +109,10 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
                 _("%(name)s may manage this collection now.") % {"name": added.get_username()},
             )
             return redirect("collection-edit", slug)
-        if action == "remove-manager" and row_number(request.POST.get("user")):
-            services.remove_manager(collection, row_number(request.POST["user"]))
+        if action == "remove-manager" and parse_row_id(request.POST.get("user")):
+            services.remove_manager(collection, parse_row_id(request.POST["user"]))
             messages.success(request, _("Removed."))
-            still = permissions.my_collections(request).filter(pk=collection.pk).exists()
+            still = permissions.visible_collections(request).filter(pk=collection.pk).exists()
             return redirect("collection-edit", slug) if still else redirect("collections")
     except Refused as error:
         messages.error(request, _("Not done: %(error)s.") % {"error": error})
@@ -123,7 +123,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
         "manager_form": manager_form,
         "managers": collection.managers.order_by("username"),
     }
-    return render(
+    return render_page(
         request,
         "pooling/collection_edit.html",
         context,
@@ -134,7 +134,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     if request.POST.get("confirm") != collection.slug:
         messages.error(
             request, _("Type %(slug)s to delete the collection.") % {"slug": collection.slug}
@@ -163,15 +163,15 @@ ADDRESSES = {
 @require_safe
 def removal_page(request: HttpRequest, slug: str) -> HttpResponse:
     """`kind` and `pk` of the address say of what; without a kind of the collection itself."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     number = request.GET.get("pk", "")
     pk = int(number) if number.isascii() and number.isdecimal() and len(number) < 18 else None
-    removal = removal_preview(collection, request.GET.get("kind", "collection"), pk)
+    removal = preview_removal(collection, request.GET.get("kind", "collection"), pk)
     if removal is None:
         raise Http404("No such thing in this collection.")
     name = ADDRESSES.get(removal.kind)
     address = reverse(name, args=[slug] if removal.kind == "topics" else [slug, pk]) if name else ""
-    return render(
+    return render_page(
         request,
         "pooling/removal.html",
         {"collection": collection, "tab": "", "removal": removal, "address": address},

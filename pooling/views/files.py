@@ -15,8 +15,8 @@ from pooling import permissions
 from pooling.forms import RunForm
 from pooling.models import Collection, Qrels
 from pooling.platform.jobs import Refused
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels
@@ -24,11 +24,11 @@ from pooling.services.renaming import rename_run
 from pooling.services.runs import delete_run, describe_run
 
 
-def _context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
+def _tab_context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
     return {
         "collection": collection,
         "tab": tab,
-        "activity": selectors.activity(collection, n_recent=0),
+        "activity": selectors.get_activity(collection, n_recent=0),
         **more,
     }
 
@@ -36,10 +36,10 @@ def _context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
 @login_required
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     shown = ListPage(
         request,
-        selectors.runs_of(collection),
+        selectors.get_runs(collection),
         search=("tag", "group", "description"),
         sort={
             "tag": "tag",
@@ -52,8 +52,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         },
         default="tag",
     )
-    return render(
-        request, "pooling/runs.html", _context(collection, "runs", runs=shown, kind="run")
+    return render_page(
+        request, "pooling/runs.html", _tab_context(collection, "runs", runs=shown, kind="run")
     )
 
 
@@ -62,7 +62,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One run: figures, warnings, what is known about it; a POST describes, renames or deletes
     it."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     run = get_object_or_404(collection.runs, pk=pk)
     form = RunForm(request.POST if request.POST.get("action") == "describe" else None, instance=run)
     if request.method == "POST":
@@ -87,14 +87,14 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             describe_run(run, **form.cleaned_data)
             messages.success(request, _("Saved."))
             return redirect("run", slug, pk)
-    context = _context(collection, "runs", run=run, form=form, pools=run.pools.all())
-    return render(request, "pooling/run.html", context, status=400 if form.errors else 200)
+    context = _tab_context(collection, "runs", run=run, form=form, pools=run.pools.all())
+    return render_page(request, "pooling/run.html", context, status=400 if form.errors else 200)
 
 
 @login_required
 @require_safe
 def qrels(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     kinds = [(value, str(label)) for value, label in Qrels.Kind.choices]
     shown = ListPage(
         request,
@@ -107,18 +107,18 @@ def qrels(request: HttpRequest, slug: str) -> HttpResponse:
             "topics": "n_topics",
             "made": "created_at",
         },
-        choices=[ListChoice("from", _("From"), kinds, lambda rows, value: rows.filter(kind=value))],
+        choices=[RowFilter("from", _("From"), kinds, lambda rows, value: rows.filter(kind=value))],
         default="name",
     )
-    return render(
-        request, "pooling/qrels.html", _context(collection, "qrels", qrels=shown, kind="qrels")
+    return render_page(
+        request, "pooling/qrels.html", _tab_context(collection, "qrels", qrels=shown, kind="qrels")
     )
 
 
 @login_required
 @require_POST
 def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     qrels = get_object_or_404(collection.qrels, pk=pk)
     delete_qrels(qrels)
     messages.success(request, _("The qrels %(name)s are deleted.") % {"name": qrels.name})
@@ -129,7 +129,7 @@ def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def documents(request: HttpRequest, slug: str) -> HttpResponse:
     """Document files, and the texts that pools have taken from them."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     files = ListPage(
         request,
         collection.document_files.all(),
@@ -146,34 +146,34 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
     )
     texts = ListPage(
         request,
-        selectors.documents(collection),
+        selectors.get_documents(collection),
         search=("docno", "title"),
         sort={"id": "docno", "title": "title", "words": "n_words"},
         default="id",
         part="texts",
         wide=True,
     )
-    return render(
+    return render_page(
         request,
         "pooling/documents.html",
-        _context(collection, "documents", files=files, texts=texts, kind="documents"),
+        _tab_context(collection, "documents", files=files, texts=texts, kind="documents"),
     )
 
 
 @login_required
 @require_safe
 def document(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     document = get_object_or_404(collection.documents, pk=pk)
-    return render(
-        request, "pooling/document.html", _context(collection, "documents", document=document)
+    return render_page(
+        request, "pooling/document.html", _tab_context(collection, "documents", document=document)
     )
 
 
 @login_required
 @require_POST
 def drop_document_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     document_file = get_object_or_404(collection.document_files, pk=pk)
     try:
         delete_document_file(document_file)

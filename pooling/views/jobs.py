@@ -12,15 +12,17 @@ from django.views.decorators.http import require_POST, require_safe
 from pooling import permissions
 from pooling.models import Job
 from pooling.platform import jobs as machinery
-from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.listing import ListPage, RowFilter
 from pooling.selectors import jobs as selectors
 
 
 @login_required
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    my_jobs = permissions.my_jobs(request).select_related("collection", "created_by").distinct()
-    state = ListChoice(
+    my_jobs = (
+        permissions.visible_jobs(request).select_related("collection", "created_by").distinct()
+    )
+    state = RowFilter(
         "state", _("State"), Job.State.choices, lambda rows, value: rows.filter(state=value)
     )
     page = ListPage(
@@ -36,15 +38,19 @@ def index(request: HttpRequest) -> HttpResponse:
         choices=[state],
         per_page=30,
     )
-    return render(request, "pooling/jobs.html", {"page": page, "jobs": selectors.shown_list(page)})
+    return render(
+        request, "pooling/jobs.html", {"page": page, "jobs": selectors.make_job_views(page)}
+    )
 
 
 @login_required
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
-    job = permissions.visible_job(request, pk)
+    job = permissions.get_visible_job(request, pk)
     return render(
-        request, "pooling/job.html", {"work": selectors.shown(job), "job": job, "full": True}
+        request,
+        "pooling/job.html",
+        {"work": selectors.make_job_view(job), "job": job, "full": True},
     )
 
 
@@ -53,10 +59,12 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 def fragment(request: HttpRequest, pk: int) -> HttpResponse:
     """The job's card alone. With `was=active` and the job at its end the page is told so (event
     jobFinished)."""
-    job = permissions.visible_job(request, pk)
+    job = permissions.get_visible_job(request, pk)
     full = request.GET.get("full") == "1"
     response = render(
-        request, "pooling/_job.html", {"work": selectors.shown(job), "job": job, "full": full}
+        request,
+        "pooling/_job.html",
+        {"work": selectors.make_job_view(job), "job": job, "full": full},
     )
     if job.finished_at and request.GET.get("was") == "active":
         response.headers["HX-Trigger"] = "jobFinished"
@@ -67,14 +75,18 @@ def fragment(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    job = permissions.visible_job(request, pk)
+    job = permissions.get_visible_job(request, pk)
     machinery.request_cancel(job)
     if request.headers.get("HX-Request"):
         job.refresh_from_db()
         return render(
             request,
             "pooling/_job.html",
-            {"work": selectors.shown(job), "job": job, "full": request.GET.get("full") == "1"},
+            {
+                "work": selectors.make_job_view(job),
+                "job": job,
+                "full": request.GET.get("full") == "1",
+            },
         )
     return redirect("job", pk)
 
@@ -83,9 +95,9 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def problems(request: HttpRequest, pk: int) -> HttpResponse:
     """The refused lines as a table: line, problem, expected, text."""
-    job = permissions.visible_job(request, pk)
+    job = permissions.get_visible_job(request, pk)
     response = HttpResponse(
-        selectors.problems_table(job), content_type="text/tab-separated-values; charset=utf-8"
+        selectors.format_problems(job), content_type="text/tab-separated-values; charset=utf-8"
     )
     response.headers["Content-Disposition"] = f'attachment; filename="job-{job.pk}-problems.tsv"'
     return response

@@ -14,27 +14,27 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from assay.formats.sets import settings_words
+from assay.formats.sets import format_settings
 from assay.pools.pool_kinds import PoolKind
 from pooling import permissions, tasks
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.models import Collection, Pool
 from pooling.platform.jobs import Refused
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
 from pooling.services import extending, ordering, pool_preview, renaming, sampling
 from pooling.services import pools as services
-from pooling.services.making import MAKING, parameters_of
+from pooling.services.making import MAKING_KEYS, make_parameters
 
 
 def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
     """The collection's pools as a list, the newest first."""
     return ListPage(
         request,
-        selectors.pools_of(collection),
+        selectors.get_pools(collection),
         search=("name", "source"),
         sort={
             "name": "name",
@@ -59,7 +59,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
         words.append(("waits", _("not drawn yet")))
     return ListPage(
         request,
-        pool_selectors.entries(pool),
+        pool_selectors.get_entries(pool),
         search=("=topic__topic_id", "topic__text", "docno"),
         sort={
             "topic": (Length("topic__topic_id"), "topic__topic_id", "position"),  # 2 before 10
@@ -68,7 +68,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
             "priority": ("stage" if pool.is_staged else "priority", "position"),
         },
         choices=[
-            ListChoice("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))
+            RowFilter("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))
         ],
         per_page=25,
         part="pairs",
@@ -79,15 +79,15 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
 @login_required
 @require_safe
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
-    activity = selectors.activity(collection, n_recent=0)
+    collection = permissions.get_managed_collection(request, slug)
+    activity = selectors.get_activity(collection, n_recent=0)
     context = {
         "collection": collection,
         "tab": "pools",
         "pools": pools_page(request, collection),
         "activity": activity,
     }
-    return render(request, "pooling/pools.html", context)
+    return render_page(request, "pooling/pools.html", context)
 
 
 @login_required
@@ -95,24 +95,24 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose runs and depth; a POST asks for a preview, with action=build for the pool, with
     action=campaign also for its campaign's form."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     form = PoolForm(
         request.POST or None,
         collection=collection,
-        judges=sampling.frozen_judges(collection, request.user),
+        judges=sampling.list_frozen_judges(collection, request.user),
     )
     if form.is_valid():
         given = form.cleaned_data
         action = request.POST.get("action")
         ask = (
-            services.ask_for_pool
+            services.request_pool
             if action in ("build", "campaign")
-            else pool_preview.ask_for_preview
+            else pool_preview.request_preview
         )
         try:
-            making = parameters_of(
+            making = make_parameters(
                 given["kind"],
-                **{name: given[name] for name in MAKING},
+                **{name: given[name] for name in MAKING_KEYS},
                 of=collection,
                 user=request.user,
             )
@@ -128,7 +128,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
             tasks.send(job)
             if action == "campaign":  # its form waits until the pool is built
                 return redirect(reverse("campaign-new") + f"?pool={job.parameters['pool']}")
-            if ask is services.ask_for_pool:
+            if ask is services.request_pool:
                 return redirect("pool", slug, job.parameters["pool"])
             return redirect("pool-preview", slug, job.pk)
         except Refused as error:
@@ -137,20 +137,22 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "tab": "pools",
         "form": form,
-        "runs": selectors.runs_of(collection),
+        "runs": selectors.get_runs(collection),
         "chosen": set(form["runs"].value() or []) | {str(pk) for pk in form["runs"].value() or []},
         "n_kept": collection.topics.filter(removed_reason="").count(),
         "n_topics": collection.topics.count(),
         "undecided": collection.topics.filter(decided_at=None).exclude(proposal="").count(),
     }
-    return render(request, "pooling/pool_new.html", context, status=400 if form.errors else 200)
+    return render_page(
+        request, "pooling/pool_new.html", context, status=400 if form.errors else 200
+    )
 
 
 @login_required
 @require_safe
 def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What a pool would hold and cost, from the finished preview job."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     job = get_object_or_404(collection.jobs, pk=pk, kind="preview pool")
     cost = CostForm(request.GET if "judgements" in request.GET else None)
     valid = cost.is_valid()
@@ -161,28 +163,30 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "collection": collection,
         "tab": "pools",
         "job": job,
-        "work": job_selectors.shown(job),
+        "work": job_selectors.make_job_view(job),
         "cost_form": cost,
         "judgements": judgements,
         "seconds": seconds,
-        "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds)
+        "found": pool_selectors.make_figures(job.report, judgements=judgements, seconds=seconds)
         if job.state == job.State.DONE
         else None,
-        "stages": pool_selectors.stages(job.report, judgements=judgements, seconds=seconds),
+        "stages": pool_selectors.list_stages(job.report, judgements=judgements, seconds=seconds),
         "audit_percent": round(100 * job.report.get("making", {}).get("audit", 0), 6),
-        "every_depth": pool_selectors.every_depth(job.report),
-        "ways": pool_selectors.ways(job.report, judgements=judgements, seconds=seconds),
+        "every_depth": pool_selectors.pairs_by_depth(job.report),
+        "ways": pool_selectors.list_pooling_options(
+            job.report, judgements=judgements, seconds=seconds
+        ),
     }
-    return render(request, "pooling/pool_preview.html", context)
+    return render_page(request, "pooling/pool_preview.html", context)
 
 
 @login_required
 @require_safe
 def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools.select_related("created_by"), pk=pk)
-    work = pool_selectors.last_job(pool)
-    extension = extending.last_extension(pool) if not pool.source else None
+    work = pool_selectors.get_last_job(pool)
+    extension = extending.get_last_extension(pool) if not pool.source else None
     context = {
         "collection": collection,
         "tab": "pools",
@@ -190,31 +194,31 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "runs": pool.runs.all(),
         "job": work.job if work else None,
         "work": work,
-        "found": pool_selectors.figures(
+        "found": pool_selectors.make_figures(
             {"by_depth": pool.by_depth, "facts": {"pairs": pool.n_pairs}, **pool.coverage}
         )
         if pool.built_at
         else None,
         "pairs": pairs_page(request, pool),
         "n_everyone": pool.entries.filter(everyone=True).count() if pool.source else 0,
-        "suggestion": settings_words(pool.suggested),
+        "suggestion": format_settings(pool.suggested),
         "extend_form": ExtendForm(pool=pool),
         "stage_form": StageForm() if pool.kind == PoolKind.SAMPLED else None,
-        "batches": pool_selectors.planned_batches(pool),
-        "stages": pool_selectors.drawn_stages(pool),
+        "batches": pool_selectors.list_planned_batches(pool),
+        "stages": pool_selectors.list_drawn_stages(pool),
         "extension": extension,
         "n_extension": extension.report.get("facts", {}).get("new pairs", 0)
         if extension is not None
         else 0,
     }
-    return render(request, "pooling/pool.html", context)
+    return render_page(request, "pooling/pool.html", context)
 
 
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """action: preview, extend, stage, batch, take-back, rename, fetch, build or delete."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     action = request.POST.get("action")
     try:
@@ -237,7 +241,11 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                         for name, errors in form.errors.items()
                     )
                 )
-            ask = services.ask_to_extend if action == "extend" else extending.ask_to_preview
+            ask = (
+                services.request_extension
+                if action == "extend"
+                else extending.request_extension_preview
+            )
             job = ask(
                 pool,
                 runs=list(form.cleaned_data["runs"]),
@@ -250,17 +258,17 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 raise Refused(
                     _("say up to which share of the pool in percent, above 0 and up to 100")
                 )
-            job = sampling.ask_for_stage(
+            job = sampling.request_stage(
                 pool, share.cleaned_data["percent"] / 100, user=request.user
             )
         elif action == "batch":
-            job = ordering.ask_for_batch(pool, user=request.user)
+            job = ordering.request_batch(pool, user=request.user)
         elif action == "take-back":
-            job = extending.ask_to_take_back(pool, user=request.user)
+            job = extending.request_undo_extension(pool, user=request.user)
         elif action == "fetch":
-            job = services.ask_for_documents(pool, user=request.user)
+            job = services.request_documents(pool, user=request.user)
         elif action == "build":
-            job = services.ask_to_build_again(pool, user=request.user)
+            job = services.request_rebuild(pool, user=request.user)
         else:
             raise Refused(_("nothing was asked for"))
         tasks.send(job)
@@ -276,7 +284,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResponse:
     """What an extension would bring and cost, from the finished preview job, with the button that
     asks for it."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     job = get_object_or_404(
         collection.jobs, pk=job_pk, kind="preview extension", parameters__pool=pk
@@ -294,20 +302,20 @@ def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResp
         "tab": "pools",
         "pool": pool,
         "job": job,
-        "work": job_selectors.shown(job),
+        "work": job_selectors.make_job_view(job),
         "costs": costs,
     }
-    return render(request, "pooling/pool_extension.html", context)
+    return render_page(request, "pooling/pool_extension.html", context)
 
 
 @login_required
 @require_safe
 def table(request: HttpRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """The pool's file: topic, document, best_rank, priority, runs; best first."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     response = StreamingHttpResponse(
-        pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8"
+        pool_selectors.iterate_table(pool), content_type="text/tab-separated-values; charset=utf-8"
     )
     response.headers["Content-Disposition"] = (
         f'attachment; filename="{collection.slug}-pool-{pool.pk}.tsv"'

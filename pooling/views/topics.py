@@ -13,20 +13,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from assay.counts import counted
+from assay.counts import format_count
 from pooling import permissions, tasks
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
-from pooling.platform.requests import row_number
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import parse_row_id
 from pooling.selectors import collections as selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import topics as services
 
-UNDO = "topics_undo"
+UNDO_KEY = "topics_undo"
 """In the session: what was decided of topics before the last decision."""
-IN_ORDER = (Length("topic_id"), "topic_id")
+TOPIC_ORDER = (Length("topic_id"), "topic_id")
 """Sorts 2 before 10."""
 
 
@@ -42,27 +42,31 @@ def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, 
     ]
     return ListPage(
         request,
-        topic_selectors.topics(collection),
+        topic_selectors.get_topics(collection),
         search=("topic_id", "text"),
-        sort={"id": IN_ORDER, "query": "text", "state": ("removed_reason", "proposal", "position")},
-        choices=[ListChoice("show", _("State"), states, topic_selectors.in_state)],
+        sort={
+            "id": TOPIC_ORDER,
+            "query": "text",
+            "state": ("removed_reason", "proposal", "position"),
+        },
+        choices=[RowFilter("show", _("State"), states, topic_selectors.filter_by_state)],
     )
 
 
 @login_required
 @require_safe
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
-    counts = topic_selectors.counts(collection)
+    collection = permissions.get_managed_collection(request, slug)
+    counts = topic_selectors.count_topics(collection)
     context = {
         "collection": collection,
         "tab": "topics",
         "topics": topics_page(request, collection, counts),
         "counts": counts,
-        "undo": _can_undo(request, collection),
-        "activity": selectors.activity(collection, n_recent=0),
+        "undo": _has_undo(request, collection),
+        "activity": selectors.get_activity(collection, n_recent=0),
     }
-    return render(request, "pooling/topics.html", context)
+    return render_page(request, "pooling/topics.html", context)
 
 
 @login_required
@@ -70,11 +74,11 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def check(request: HttpRequest, slug: str) -> HttpResponse:
     """Proposals with their reasons; a POST with `level` checks anew, with `all` decides for many,
     else for those marked."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     if request.method == "POST":
         try:
             if request.POST.get("level"):
-                job = services.ask_for_check(
+                job = services.request_check(
                     collection, level=request.POST["level"], user=request.user
                 )
                 tasks.send(job)
@@ -83,29 +87,31 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
         except Refused as error:
             messages.error(request, _("Not done: %(error)s.") % {"error": error})
         return redirect(request.get_full_path())
-    reasons = topic_selectors.open_reasons(collection)
+    reasons = topic_selectors.count_open_reasons(collection)
     proposals = proposals_page(request, collection, [reason for reason, _ in reasons])
     topic_selectors.add_originals(collection, proposals)
     context = {
         "collection": collection,
         "tab": "check",
-        "counts": topic_selectors.counts(collection),
+        "counts": topic_selectors.count_topics(collection),
         "proposals": proposals,
-        "level": topic_selectors.last_level(collection),
+        "level": topic_selectors.get_last_level(collection),
         "levels": services.LEVELS,
         "reasons": reasons,
-        "undo": _can_undo(request, collection),
-        "activity": selectors.activity(collection, n_recent=0),
+        "undo": _has_undo(request, collection),
+        "activity": selectors.get_activity(collection, n_recent=0),
     }
-    return render(request, "pooling/topic_check.html", context)
+    return render_page(request, "pooling/topic_check.html", context)
 
 
 @login_required
 @require_safe
 def export(request: HttpRequest, slug: str, which: str) -> HttpResponse:
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     text = (
-        services.kept_table(collection) if which == "kept" else services.removed_table(collection)
+        services.format_kept_topics(collection)
+        if which == "kept"
+        else services.format_removed_topics(collection)
     )
     response = HttpResponse(text, content_type="text/tab-separated-values; charset=utf-8")
     response.headers["Content-Disposition"] = (
@@ -119,22 +125,22 @@ def proposals_page(request: HttpRequest, collection: Collection, reasons: list[s
     open proposals."""
     return ListPage(
         request,
-        topic_selectors.proposals(collection),
+        topic_selectors.get_proposals(collection),
         search=("topic_id", "text", "removed_reason", "same_as"),
         sort={
-            "id": IN_ORDER,
+            "id": TOPIC_ORDER,
             "query": "text",
             "reason": ("proposal", "removed_reason"),
             "original": "same_as",
         },
         choices=[
-            ListChoice(
+            RowFilter(
                 "show",
                 _("Decision"),
                 [("open", _("to decide")), ("removed", _("removed")), ("kept", _("kept"))],
-                topic_selectors.in_decision,
+                topic_selectors.filter_by_decision,
             ),
-            ListChoice(
+            RowFilter(
                 "reason",
                 _("Proposed as"),
                 [(reason, reason) for reason in reasons],
@@ -148,19 +154,19 @@ def proposals_page(request: HttpRequest, collection: Collection, reasons: list[s
 def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
     """With `all` for each open proposal (of `reason`), else for those marked."""
     if request.POST.get("all"):
-        decisions = services.decisions_for_all(
+        decisions = services.make_decisions_for_all(
             collection, decision=request.POST["all"], reason=request.POST.get("reason", "")
         )
     else:
         decisions = {
-            row_number(name.removeprefix("topic-")): str(value)
+            parse_row_id(name.removeprefix("topic-")): str(value)
             for name, value in request.POST.items()
             if name.startswith("topic-") and value in ("keep", "remove", "open")
         }
-    before = services.decisions_of(collection, list(decisions))
-    n = services.decide(collection, decisions, user=request.user)
-    _keep_for_undo(request, collection, *before)
-    messages.success(request, _("%(n)s decided.") % {"n": counted(n, "topic")})
+    before = services.get_decisions(collection, list(decisions))
+    n = services.decide_topics(collection, decisions, user=request.user)
+    _store_undo(request, collection, *before)
+    messages.success(request, _("%(n)s decided.") % {"n": format_count(n, "topic")})
 
 
 @login_required
@@ -171,7 +177,7 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
 
     The query of the address is the list's: back to the same page of it, or with `from_check` to the
     check's page."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     try:
         if request.POST.get("action") == "delete-all":
             n = services.delete_topics(collection)
@@ -181,9 +187,9 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
                 % {"n": f"{n:,}"},
             )
         elif request.POST.get("action") == "undo":
-            _undo(request, collection)
+            _undo_decision(request, collection)
         else:
-            _decide(request, collection)
+            _decide_chosen(request, collection)
     except Refused as error:
         messages.error(request, _("Not done: %(error)s.") % {"error": error})
     if request.POST.get("from_check"):
@@ -193,53 +199,55 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _can_undo(request: HttpRequest, collection: Collection) -> bool:
-    return bool(request.session.get(UNDO, {}).get("collection") == collection.pk)
+def _has_undo(request: HttpRequest, collection: Collection) -> bool:
+    return bool(request.session.get(UNDO_KEY, {}).get("collection") == collection.pk)
 
 
-def _keep_for_undo(
+def _store_undo(
     request: HttpRequest, collection: Collection, decisions: dict[int, str], reasons: dict[int, str]
 ) -> None:
     """decisions, reasons: what held before."""
-    request.session[UNDO] = {
+    request.session[UNDO_KEY] = {
         "collection": collection.pk,
         "decisions": {str(pk): what for pk, what in decisions.items()},
         "reasons": {str(pk): why for pk, why in reasons.items()},
     }
 
 
-def _undo(request: HttpRequest, collection: Collection) -> None:
+def _undo_decision(request: HttpRequest, collection: Collection) -> None:
     """Takes the last decision back, once."""
-    if not _can_undo(request, collection):
+    if not _has_undo(request, collection):
         return
-    last = request.session.pop(UNDO)
+    last = request.session.pop(UNDO_KEY)
     decisions, reasons = (
         {int(pk): said for pk, said in last.get(key, {}).items()}
         for key in ("decisions", "reasons")
     )
-    n = services.decide(collection, decisions, user=request.user, reasons=reasons)
-    messages.success(request, _("Undone for %(n)s.") % {"n": counted(n, "topic")})
+    n = services.decide_topics(collection, decisions, user=request.user, reasons=reasons)
+    messages.success(request, _("Undone for %(n)s.") % {"n": format_count(n, "topic")})
 
 
-def _decide(request: HttpRequest, collection: Collection) -> None:
+def _decide_chosen(request: HttpRequest, collection: Collection) -> None:
     """The chosen topics, or with remove-found all that the list of the address finds, are kept or
     removed (for `reason`)."""
     decision = request.POST.get("action", "")
     if decision == "remove-found":
-        listed = topics_page(request, collection, topic_selectors.counts(collection))
+        listed = topics_page(request, collection, topic_selectors.count_topics(collection))
         chosen = list(listed.fitting.values_list("pk", flat=True)) if listed.narrowed else []
         decision = "remove"
     else:
-        chosen = [row_number(pk) for pk in request.POST.getlist("topic")]
+        chosen = [parse_row_id(pk) for pk in request.POST.getlist("topic")]
     if decision not in ("keep", "remove", "open"):
         return
-    before, reasons = services.decisions_of(collection, chosen)
+    before, reasons = services.get_decisions(collection, chosen)
     why = dict.fromkeys(before, request.POST.get("reason", ""))
-    n = services.decide(collection, dict.fromkeys(before, decision), user=request.user, reasons=why)
+    n = services.decide_topics(
+        collection, dict.fromkeys(before, decision), user=request.user, reasons=why
+    )
     done = {
         "keep": ngettext("%(n)s topic is kept.", "%(n)s topics are kept.", n),
         "remove": ngettext("%(n)s topic is removed.", "%(n)s topics are removed.", n),
         "open": ngettext("%(n)s topic is to decide again.", "%(n)s topics are to decide again.", n),
     }
     messages.success(request, done[decision] % {"n": f"{n:,}"})
-    _keep_for_undo(request, collection, before, reasons)
+    _store_undo(request, collection, before, reasons)

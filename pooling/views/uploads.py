@@ -17,7 +17,7 @@ from pooling import permissions, tasks
 from pooling.forms import UploadForm
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
-from pooling.platform.requests import row_number
+from pooling.platform.requests import parse_row_id
 from pooling.services import recognising, uploads
 
 
@@ -27,20 +27,20 @@ from pooling.services import recognising, uploads
 def upload(request: HttpRequest, slug: str) -> HttpResponse:
     """Take one file or several. Asked for JSON it answers {"jobs": [{"url", "fragment"}]} or
     {"error"}; else it goes back to the page."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     try:
-        uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
+        uploads.check_upload_size(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
     except Refused as error:
-        return _answer(request, collection, error=str(error), status=413)
-    return _receive(request, collection)
+        return _error_response(request, collection, error=str(error), status=413)
+    return _receive_files(request, collection)
 
 
 @csrf_protect
-def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
+def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = UploadForm(request.POST)
     files = request.FILES.getlist("file")
     if not form.is_valid():
-        return _answer(
+        return _error_response(
             request,
             collection,
             error="; ".join(
@@ -48,20 +48,20 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
             ),
         )
     if not files:
-        return _answer(request, collection, error="no file came with the request")
+        return _error_response(request, collection, error="no file came with the request")
     arrived, refused = [], []
     for file in files:
         try:
-            arrived.append(_received(request, collection, file, form))
+            arrived.append(_store_file(request, collection, file, form))
         except Refused as error:
             refused.append(str(error))
     if not arrived:
-        return _answer(request, collection, error="; ".join(refused))
+        return _error_response(request, collection, error="; ".join(refused))
     jobs = []
-    for one in sorted(arrived, key=lambda one: recognising.ORDER.index(one.upload.kind)):
+    for one in sorted(arrived, key=lambda one: recognising.IMPORT_ORDER.index(one.upload.kind)):
         options = form.options(one.upload.kind) | ({} if one.sure else {"may_be": one.others})
         jobs.append(
-            uploads.ask_for_import(
+            uploads.request_import(
                 one.upload,
                 mode=form.way() if one.sure else "inspect",
                 options=options,
@@ -89,15 +89,17 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
     )
 
 
-def _received(
+def _store_file(
     request: HttpRequest, collection: Collection, file: UploadedFile, form: UploadForm
 ) -> recognising.RecognisedUpload:
     """Kept as the kind that the person says it is, or as what its content shows."""
     kind, name = form.cleaned_data["kind"], file.name or ""
-    if kind == recognising.RECOGNISE:
+    if kind == recognising.RECOGNISE_KIND:
         return recognising.receive_recognised(collection, file=file, name=name, user=request.user)
     return recognising.RecognisedUpload(
-        uploads.receive(collection, kind=kind, file=file, name=name, user=request.user), True, []
+        uploads.store_upload(collection, kind=kind, file=file, name=name, user=request.user),
+        True,
+        [],
     )
 
 
@@ -105,15 +107,15 @@ def _received(
 @require_POST
 def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """action: import (also as another kind, or under another tag), or discard."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     waiting = get_object_or_404(collection.uploads, pk=pk)
     try:
         if request.POST.get("action") == "discard":
-            uploads.discard(waiting)
+            uploads.discard_upload(waiting)
             messages.success(request, _("%(name)s is discarded.") % {"name": waiting.name})
             return redirect("collection", slug)
         given = {name: request.POST.get(name, "") for name in ("kind", "tag")}
-        job = uploads.import_as_decided(waiting, user=request.user, **given)
+        job = uploads.import_decided_upload(waiting, user=request.user, **given)
         tasks.send(job)
         return redirect("job", job.pk)
     except Refused as error:
@@ -125,17 +127,17 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
     """Import or discard every file of the collection that waits for a decision."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     n_discarded = 0
-    for waiting in uploads.waiting_uploads(collection):
+    for waiting in uploads.list_waiting_uploads(collection):
         try:
             if request.POST.get("action") == "discard":
-                uploads.discard(waiting)
+                uploads.discard_upload(waiting)
                 n_discarded += 1
             elif request.POST.get("action") == "import":
-                options = uploads.last_options(waiting)
+                options = uploads.get_last_options(waiting)
                 tasks.send(
-                    uploads.ask_for_import(
+                    uploads.request_import(
                         waiting, mode="import", options=options, user=request.user
                     )
                 )
@@ -154,9 +156,9 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def dismiss(request: HttpRequest, slug: str) -> HttpResponse:
     """Put one refused file (job) out of sight, or without `job` all of them."""
-    collection = permissions.managed_collection(request, slug)
+    collection = permissions.get_managed_collection(request, slug)
     job = request.POST.get("job", "")
-    uploads.dismiss(collection, row_number(job) if job else None)
+    uploads.dismiss_refused(collection, parse_row_id(job) if job else None)
     return redirect("collection", slug)
 
 
@@ -164,7 +166,7 @@ def _wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _answer(
+def _error_response(
     request: HttpRequest, collection: Collection, *, error: str, status: int = 400
 ) -> HttpResponse:
     if _wants_json(request):

@@ -11,9 +11,9 @@ import numpy as np
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.judging import scheduling
-from annotation.services.judging.submission import Answer, submit
+from annotation.services.judging.submission import Answer, submit_judgement
 from tests.builders import make_annotator, make_campaign
 
 BAD = ("random", "speeder", "contrarian", "confuser")
@@ -38,7 +38,7 @@ def campaign_with_bad_annotators(
     truth: dict[int, int] = {}
     for pair in list(campaign.pairs.order_by("position")[:n_gold]):
         truth[pair.pk] = int(random.integers(4))
-        set_kind(
+        set_pair_kind(
             pair,
             "gold",
             gold_grade=truth[pair.pk],
@@ -59,7 +59,7 @@ def campaign_with_bad_annotators(
                 break
             member, kind = members[i]
             moment += timedelta(seconds=step_s)
-            lease = scheduling.claim(member, now=moment)
+            lease = scheduling.claim_pair(member, now=moment)
             if lease is None:
                 members.remove((member, kind))
                 break
@@ -78,7 +78,7 @@ def campaign_with_bad_annotators(
                 grade=grade, active_ms=ms, wall_ms=ms, judged_at=None, guideline_version=1
             )
             made += 1
-            submit(
+            submit_judgement(
                 member,
                 lease=lease.token,
                 key=uuid.uuid4(),

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def root(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     settings.MEDIA_ROOT = tmp_path / "files"
-    monkeypatch.setattr(figures, "drawn", lambda kind, result: {"one.svg": b"<svg/>"})
+    monkeypatch.setattr(figures, "render_figures", lambda kind, result: {"one.svg": b"<svg/>"})
     return tmp_path / "files"
 
 
@@ -30,7 +30,7 @@ def evaluated(collection: Collection) -> Report:
         "qrels": [f"imported:{collection.qrels.first().pk}"],
         "options": {},
     }
-    report = reports.ask_for_report(
+    report = reports.request_report(
         KINDS["evaluate"],
         collection=collection,
         campaign=None,

@@ -66,7 +66,7 @@ def test_pages_of_one_person_pair_run_pool_and_report_have_their_files_too(campa
     client.force_login(campaign.created_by)
     collection, slug = campaign.collection, campaign.slug
     judged = campaign.pairs.filter(judgements__standing="counted").first()
-    asked = reports.ask_for_report(
+    asked = reports.request_report(
         KINDS["evaluate"],
         collection=collection,
         campaign=campaign,

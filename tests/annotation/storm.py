@@ -100,7 +100,7 @@ def send(
     answer = submission.Answer(
         grade=grade, cannot_reason=reason, active_ms=active_ms, wall_ms=30_000
     )
-    return submission.submit(
+    return submission.submit_judgement(
         member, lease=lease.token, key=key or uuid.uuid4(), answer=answer, now=now
     )
 
@@ -111,14 +111,14 @@ def orderly(member: Any, rng: random.Random) -> str:
     from annotation.services.judging import scheduling, submission
 
     now = timezone.now()
-    scheduling.claim_up_to(
+    scheduling.claim_pairs(
         member, rng.choice([1, 3]), now=now
     )  # one, or all that a page holds in one transaction
     standing = "nothing"
     for lease in member.leases.filter(state="live").order_by("pk"):
         answer = submission.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
         key, later = uuid.uuid4(), now + timedelta(seconds=40)
-        standing = submission.submit(
+        standing = submission.submit_judgement(
             member, lease=lease.token, key=key, answer=answer, now=later
         ).judgement.standing
     return standing
@@ -142,10 +142,10 @@ def attack(member: Any, rng: random.Random) -> str:
             answer = submission.Answer(
                 grade=grade, cannot_reason="" if grade is not None else "other", active_ms=9_000
             )
-            submission.revise(member, row.pk, key=uuid.uuid4(), answer=answer, now=now)
+            submission.revise_judgement(member, row.pk, key=uuid.uuid4(), answer=answer, now=now)
             return "revised"
         late = 0.06 <= dice < 0.16
-        lease = scheduling.claim(member, now=now - 20 * MINUTE if late else now)
+        lease = scheduling.claim_pair(member, now=now - 20 * MINUTE if late else now)
         if lease is None:
             return "nothing"
         if late:  # the lease is over already; perhaps somebody else has it by now
@@ -153,11 +153,11 @@ def attack(member: Any, rng: random.Random) -> str:
         if dice < 0.24:
             return "dropped out"
         if dice < 0.30:
-            scheduling.claim_up_to(member, 4, now=now)
-            leases.release(member, None if dice < 0.27 else [lease.token], now=now)
+            scheduling.claim_pairs(member, 4, now=now)
+            leases.release_leases(member, None if dice < 0.27 else [lease.token], now=now)
             return "released"
         if dice < 0.36:
-            submission.skip(member, lease=lease.token, now=now)
+            submission.skip_pair(member, lease=lease.token, now=now)
             return "skipped"
         if dice < 0.44:
             return send(member, lease, rng, now=now + MINUTE, active_ms=300).judgement.standing
@@ -180,12 +180,12 @@ def attack(member: Any, rng: random.Random) -> str:
 
 
 def consistent_audit(campaign: Any) -> list[str]:
-    from annotation.selectors.judging import audit_invariants
+    from annotation.selectors.judging import check_invariants
     from pooling.platform.snapshot import snapshot
 
     with snapshot():
         campaign.refresh_from_db()
-        return audit_invariants(campaign)
+        return check_invariants(campaign)
 
 
 def disturb(
@@ -227,9 +227,9 @@ def disturb(
             PoolEntry.objects.filter(pk__in=[entry.pk for entry in taken]).update(
                 pool=campaign.pool
             )
-            lifecycle.extend(campaign)
+            lifecycle.add_new_pairs(campaign)
         elif choice == "gold" and done["gold"] < 5:
-            lifecycle.set_kind(
+            lifecycle.set_pair_kind(
                 rng.choice(list(Pair.objects.filter(campaign=campaign, kind="normal")[:50])),
                 "gold",
                 gold_grade=2,
@@ -255,11 +255,11 @@ def drain(campaign: Any) -> int:
     for member in Membership.objects.filter(role="annotator", standing="active").select_related(
         "campaign", "user"
     ):
-        while (lease := scheduling.claim(member, now=later)) is not None:
+        while (lease := scheduling.claim_pair(member, now=later)) is not None:
             if not lease.takes_slot:
                 break  # only gold pairs are left for this annotator
             answer = submission.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
-            submission.submit(
+            submission.submit_judgement(
                 member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=later + MINUTE
             )
             n += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.core.campaign_file import SETTINGS, TABLES, read_document
+from annotation.core.campaign_file import SETTINGS, TABLE_KEYS, read_document
 from annotation.demo import campaign as demo
 from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
@@ -20,13 +20,13 @@ from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.campaign_files import CampaignFile
-from annotation.services.campaigns.declared import planned
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.declared import plan_campaign
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from annotation.services.people import accounts
 from assay.formats.errors import FormatError
-from pooling.core.declared import line_of
+from pooling.core.declared import find_line
 from pooling.models import Collection, DocumentFile
 from tests.builders import judge, make_annotator, make_user
 from tests.commands import call_command
@@ -455,7 +455,7 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
     campaign = Campaign.objects.get()
     bob, eve = (make_annotator(campaign, name) for name in ("bob", "eve"))
     judge(bob, 2)
-    held = scheduling.claim(eve)
+    held = scheduling.claim_pair(eve)
     assert held is not None
     people_named = (
         '[[campaign.people]]\nuser = "boss"\nrole = "manager"\n\n[[campaign.people]]\nuser = '
@@ -513,7 +513,7 @@ def test_who_applies_it_manages_what_is_made(folder):
 def test_the_file_can_say_every_setting_of_a_campaign():
     assert {key.name for key in SETTINGS} == lifecycle.SETTINGS
     assert set(Pair.Kind.values) - {"normal"} == set(
-        next(k for k in TABLES["campaign"] if k.name == "gold").row[2].choices
+        next(k for k in TABLE_KEYS["campaign"] if k.name == "gold").row[2].choices
     )
 
 
@@ -524,7 +524,7 @@ def test_lines_of_values_are_found_in_texts_lists_and_tables():
     )
     assert tomllib.loads(text)["b"]["c"][1]["y"] == 2
     found = [
-        line_of(text, path)
+        find_line(text, path)
         for path in (
             ("b", "x"),
             ("b", "c", 1, "y"),
@@ -560,10 +560,10 @@ def test_a_campaign_whose_gold_has_only_low_grades_is_written_so_that_it_reads_t
     applied(folder)
     campaign = Campaign.objects.get()
     for pair in campaign.pairs.filter(kind="gold").select_related("campaign", "entry"):
-        set_kind(pair, "gold", gold_grade=1)
+        set_pair_kind(pair, "gold", gold_grade=1)
     document = called("export", "autumn")["document"]
     assert document["campaign"]["gold_grades"] == [{"file_grade": 1, "grade": 1}]
-    assert planned(read_document(document), folder=None).changes == []
+    assert plan_campaign(read_document(document), folder=None).changes == []
 
 
 def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):
@@ -595,9 +595,9 @@ def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
         )
         for n, text in enumerate(words)
     ]
-    monkeypatch.setattr(demo, "standard_library", lambda: entries)
+    monkeypatch.setattr(demo, "read_standard_library", lambda: entries)
     monkeypatch.setattr(demo, "SYSTEMS", dict.fromkeys(demo.SYSTEMS, tf_idf))
-    campaign = demo.make_demo(lambda sentence: None)
+    campaign = demo.create_demo(lambda sentence: None)
     assert (campaign.state, campaign.slug, campaign.collection.n_documents) == (
         "open",
         "python-documentation",
@@ -611,5 +611,5 @@ def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
         "annotator": "annotator",
     }
     demo.write_files(tmp_path, entries, lambda sentence: None)
-    shutil.copy(demo.FILE, tmp_path)
+    shutil.copy(demo.CAMPAIGN_FILE, tmp_path)
     assert called("apply", str(tmp_path / "campaign.toml"), "--dry-run")["changes"] == []

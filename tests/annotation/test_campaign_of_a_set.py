@@ -64,7 +64,7 @@ def test_every_annotator_judges_them_and_only_them_beyond_the_pairs_own_number(c
     lifecycle.open_campaign(draft)
     for name in ("ann", "bob", "cy"):
         seat = accounts.add_member(campaign=draft, user=make_user(name), role="annotator")
-        while (lease := scheduling.claim(seat)) is not None:
+        while (lease := scheduling.claim_pair(seat)) is not None:
             submit(seat, lease, 1)
     counted = {
         (p.entry.topic.topic_id, p.entry.docno): p.counted
@@ -112,7 +112,7 @@ def test_a_campaign_that_was_opened_takes_no_settings(collection, draft):
     lifecycle.save_guideline(draft, "Judge.")
     lifecycle.open_campaign(draft)
     with pytest.raises(CampaignError, match="for a new campaign"):
-        lifecycle.take_settings(draft, collection.pools.get(), actor=None)
+        lifecycle.apply_pool_settings(draft, collection.pools.get(), actor=None)
 
 
 def test_a_pool_of_pairs_is_extended_by_a_run_and_keeps_who_judges_what(collection, draft):
@@ -120,7 +120,7 @@ def test_a_pool_of_pairs_is_extended_by_a_run_and_keeps_who_judges_what(collecti
     lifecycle.set_pool(draft, pool)
     assert bring_in(collection, "run", "1 Q0 b 1 9 R\n1 Q0 c 2 8 R\n").state == "done"
     job = run(
-        pools.ask_to_extend(pool, runs=list(collection.runs.all()), depth=pool.depth, user=None)
+        pools.request_extension(pool, runs=list(collection.runs.all()), depth=pool.depth, user=None)
     )
     assert job.state == "done", job.message
     entries = (

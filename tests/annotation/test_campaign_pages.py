@@ -365,5 +365,5 @@ def test_the_manager_reads_how_many_pairs_are_held_back_and_what_to_do():
         seen = client.get(f"/campaigns/{slug}/settings/open/").content.decode()
         assert "2 pairs are held back" in seen
         assert f"/collections/{campaign.collection.slug}/documents/" in seen
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     assert "held back" not in client.get(f"/campaigns/{slug}/settings/open/").content.decode()

@@ -11,10 +11,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.core.estimate import most_days, most_in_time, workload
+from annotation.core.estimate import estimate_workload, max_calendar_days, max_judgements_in_time
 from annotation.core.presets import PRESETS
 from annotation.models import AuditEvent, Campaign
-from annotation.selectors.drafts import contradictions, too_few_in_time
+from annotation.selectors.drafts import capacity_warning, find_contradictions
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from tests.annotation.test_campaign_pages import manager_of, rules_data, scale_data
@@ -68,7 +68,7 @@ class TestTimes:
         self, settings, says
     ):
         campaign = make_campaign(state="draft", **settings)
-        [one] = contradictions(campaign)
+        [one] = find_contradictions(campaign)
         assert one.step == "rules"
         assert says in one.says
         with pytest.raises(CampaignError, match=re.escape(one.says)):
@@ -100,7 +100,7 @@ class TestTimes:
     def test_no_preset_contradicts_itself(self, preset):
         campaign = make_campaign(state="draft")
         lifecycle.update_campaign(campaign, actor=None, **preset.settings)
-        assert contradictions(campaign) == []
+        assert find_contradictions(campaign) == []
 
 
 class TestContradictions:
@@ -112,12 +112,12 @@ class TestContradictions:
         assert "- **Yes**: " in text
         assert "Perfect" not in text
         lifecycle.save_guideline(campaign, text)
-        assert contradictions(campaign) == []
+        assert find_contradictions(campaign) == []
 
     def test_guidelines_about_grades_that_are_gone_keep_it_from_opening(self):
         campaign = make_campaign(state="draft")
         lifecycle.save_guideline(campaign, prefilled(campaign))
-        assert contradictions(campaign) == []
+        assert find_contradictions(campaign) == []
         client = post_scale(campaign, "Wrong", "Topic", "Some", "Perfect")
         client.post(f"/campaigns/{campaign.slug}/state", {"action": "open"})
         campaign.refresh_from_db()
@@ -135,7 +135,7 @@ class TestContradictions:
         post_scale(campaign, "Bad", "Good")
         lifecycle.save_guideline(campaign, "- **Bad**: no\n- **Good**: yes")
         post_scale(campaign, "No", "Yes")
-        assert [one.step for one in contradictions(campaign)] == ["guidelines"]
+        assert [one.step for one in find_contradictions(campaign)] == ["guidelines"]
 
     def test_a_bar_without_qualification_pairs_and_pairs_without_a_bar(self):
         campaign = make_campaign(state="draft")
@@ -149,16 +149,19 @@ class TestContradictions:
             manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
         )
         assert f'href="/campaigns/{campaign.slug}/gold' in page
-        lifecycle.set_kind(campaign.pairs.first(), "qualification", gold_grade=1)
-        assert contradictions(campaign) == []
+        lifecycle.set_pair_kind(campaign.pairs.first(), "qualification", gold_grade=1)
+        assert find_contradictions(campaign) == []
         lifecycle.update_campaign(campaign, actor=None, qualification_pass=0)
-        assert "no share to get right" in contradictions(campaign)[0].says
+        assert "no share to get right" in find_contradictions(campaign)[0].says
 
     def test_known_grades_that_left_the_scale(self):
         campaign = make_campaign(state="draft")
-        lifecycle.set_kind(campaign.pairs.first(), "gold", gold_grade=3)
+        lifecycle.set_pair_kind(campaign.pairs.first(), "gold", gold_grade=3)
         post_scale(campaign, "No", "Yes")
-        assert contradictions(campaign)[0].says == "Known grades of pairs are not in the scale: 3."
+        assert (
+            find_contradictions(campaign)[0].says
+            == "Known grades of pairs are not in the scale: 3."
+        )
 
     def test_a_campaign_that_was_open_opens_again(self):
         campaign = make_campaign(state="closed")
@@ -195,7 +198,7 @@ class TestDailyLimits:
     ):
         campaign = self.draft(target_per_annotator=target, daily_limit=limit)
         if opens:
-            assert contradictions(campaign) == []
+            assert find_contradictions(campaign) == []
             assert lifecycle.open_campaign(campaign).state == "open"
             return
         says = "asked for 10 judgements and may make 2 a day: at most 8 on the 4 days until the deadline"
@@ -210,15 +213,15 @@ class TestDailyLimits:
 
     def test_without_a_deadline_any_limit_is_enough(self):
         campaign = make_campaign(state="draft", target_per_annotator=10, daily_limit=1)
-        assert contradictions(campaign) == []
+        assert find_contradictions(campaign) == []
         make_annotator(campaign)
-        assert too_few_in_time(campaign, 30) == ""
+        assert capacity_warning(campaign, 30) == ""
 
     def test_too_few_annotators_for_their_limits_are_a_warning_and_it_opens(self):
         campaign = self.draft(target_per_annotator=0, daily_limit=2)
-        assert too_few_in_time(campaign, 30) == ""  # nobody is there yet
+        assert capacity_warning(campaign, 30) == ""  # nobody is there yet
         make_annotator(campaign)
-        assert "1 annotator makes at most 8 of 30 judgements" in too_few_in_time(campaign, 30)
+        assert "1 annotator makes at most 8 of 30 judgements" in capacity_warning(campaign, 30)
         make_annotator(campaign, daily_limit=1)
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/open/"
         assert (
@@ -226,7 +229,7 @@ class TestDailyLimits:
             in client.get(address).content.decode()
         )  # 8 + 4
         make_annotator(campaign, daily_limit=100)  # no more than the ten pairs: 22
-        assert "at most 22 of 30" in too_few_in_time(campaign, 30)
+        assert "at most 22 of 30" in capacity_warning(campaign, 30)
         make_annotator(campaign)
         assert "by the deadline:" not in client.get(address).content.decode()  # 30
         assert lifecycle.open_campaign(campaign).state == "open"
@@ -234,15 +237,15 @@ class TestDailyLimits:
     def test_whoever_may_not_go_on_after_the_target_makes_no_more(self):
         campaign = self.draft(target_per_annotator=5, daily_limit=3, continue_after_target=False)
         make_annotator(campaign)
-        assert "at most 5 of 30" in too_few_in_time(campaign, 30)
+        assert "at most 5 of 30" in capacity_warning(campaign, 30)
         lifecycle.update_campaign(campaign, actor=None, continue_after_target=True)
-        assert "at most 10 of 30" in too_few_in_time(campaign, 30)  # 12, of ten pairs
+        assert "at most 10 of 30" in capacity_warning(campaign, 30)  # 12, of ten pairs
 
 
 @pytest.mark.parametrize(("hours", "days"), [(1, 2), (24, 2), (25, 3), (72, 4)])
 def test_the_days_of_the_calendar_that_a_time_touches_at_most(hours, days):
     # by hand: 25 hours from 23:30 on end at 0:30 of the third day
-    assert most_days(timedelta(hours=hours)) == days
+    assert max_calendar_days(timedelta(hours=hours)) == days
 
 
 @pytest.mark.parametrize(
@@ -256,7 +259,7 @@ def test_the_days_of_the_calendar_that_a_time_touches_at_most(hours, days):
     ],
 )
 def test_the_judgements_that_annotators_can_make_in_four_days_of_a_hundred_pairs(annotators, most):
-    assert most_in_time(annotators, n_days=4, n_pairs=100) == most
+    assert max_judgements_in_time(annotators, n_days=4, n_pairs=100) == most
 
 
 class TestScale:
@@ -313,7 +316,7 @@ def test_closing_asks_first():
 def test_the_audit_names_a_pair_by_its_ids():
     campaign = make_campaign(state="draft")
     pair = campaign.pairs.select_related("entry__topic").first()
-    lifecycle.set_kind(pair, "gold", gold_grade=1)
+    lifecycle.set_pair_kind(pair, "gold", gold_grade=1)
     event = AuditEvent.objects.get(campaign=campaign, action="made a pair gold")
     assert event.subject == f"{pair.entry.topic.topic_id} {pair.entry.docno}"
 
@@ -338,4 +341,4 @@ def test_the_audit_names_a_pair_by_its_ids():
     ],
 )
 def test_the_workload(given, judgements, annotators):
-    assert workload(**given) == (judgements, annotators)
+    assert estimate_workload(**given) == (judgements, annotators)

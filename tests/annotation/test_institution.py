@@ -14,7 +14,7 @@ from django.test import Client
 
 from annotation.models import InstitutionAccount
 from config import institution as checked
-from pooling.permissions import may_create
+from pooling.permissions import can_create
 from tests.builders import PASSWORD, do_urgent_jobs, make_annotator, make_campaign, make_user
 from tests.provider import running_provider
 
@@ -66,7 +66,7 @@ def test_the_first_sign_in_makes_an_account_and_the_second_finds_it_under_anothe
     answer = sign_in(provider, first, "?next=/account")
     assert (answer.status_code, answer.url, who(first)) == (302, "/account", "ada")
     user = User.objects.get()
-    assert (user.email, user.has_usable_password(), may_create(user), user.is_superuser) == (
+    assert (user.email, user.has_usable_password(), can_create(user), user.is_superuser) == (
         "ada@example.org",
         False,
         False,
@@ -86,7 +86,7 @@ def test_groups_give_rights_and_take_them_at_the_next_sign_in(provider, settings
         provider.claims["groups"] = list(groups)
         assert sign_in(provider, Client()).status_code == 302
         user = User.objects.get()
-        return may_create(user), user.is_superuser, user.is_staff
+        return can_create(user), user.is_superuser, user.is_staff
 
     assert rights("students") == (False, False, False)
     assert rights("students", "makers") == (True, False, False)
@@ -241,7 +241,7 @@ def test_the_header_is_believed_from_the_trusted_proxy_alone(header):
         "/sign-in/institution?next=/account", headers=headers, REMOTE_ADDR="127.0.0.1"
     )
     assert (answer.status_code, answer.url, who(client)) == (302, "/account", "ada")
-    assert may_create(User.objects.get())
+    assert can_create(User.objects.get())
     assert Client().get("/sign-in/institution", REMOTE_ADDR="127.0.0.1").status_code == 403, (
         "the proxy said nobody"
     )
@@ -281,4 +281,4 @@ def test_the_header_hands_over_no_account_that_was_made_here(header):
 )
 def test_half_a_configuration_stops_the_start(header, proxies, issuer, says):
     with pytest.raises(ImproperlyConfigured, match=says):
-        checked.check(header, "", trusted_proxies=proxies, issuer=issuer, secret="")
+        checked.check_settings(header, "", trusted_proxies=proxies, issuer=issuer, secret="")

@@ -21,7 +21,7 @@ TOKEN = re.compile(r"[A-Za-z0-9]{64}")
 
 @pytest.fixture
 def campaign():
-    shell._rendered.cache_clear()
+    shell._render_parts.cache_clear()
     return make_campaign(name="A & <b>B</b>", deadline=datetime(2031, 5, 6, 22, 30, tzinfo=UTC))
 
 
@@ -42,8 +42,8 @@ def by_django(request, campaign) -> str:
     """The same page, rendered for this request alone."""
     own = {
         "campaign": campaign,
-        "modules": judging.modules(),
-        "build": judging.build(),
+        "modules": judging.get_page_modules(),
+        "build": judging.build_digest(),
         "skeleton": range(9),
     }
     with translation.override(request.LANG):
@@ -58,14 +58,14 @@ def test_the_page_is_what_the_template_makes_for_this_person(
     campaign, monkeypatch, language, zone, due
 ):
     seen: list[tuple[str, str]] = []
-    plain = judging.shell_of
+    plain = judging.render_shell
 
     def both(request, annotator, **more):
         request.LANG, request.OPEN = language, False
         seen.append((plain(request, annotator, **more), by_django(request, annotator.campaign)))
         return seen[-1][0]
 
-    monkeypatch.setattr(judging, "shell_of", both)
+    monkeypatch.setattr(judging, "render_shell", both)
     for theme in ("dark", '"><script>'):
         client = signed_in(campaign, time_zone=zone, language=language, guidelines=False)
         client.cookies["theme"] = theme
@@ -76,7 +76,7 @@ def test_the_page_is_what_the_template_makes_for_this_person(
         assert due in ours
         assert len(set(TOKEN.findall(ours))) == 1
         assert "<script>" not in re.sub(r'<script type="module" src="[^"]+">', "", ours)
-    assert shell._rendered.cache_info().misses == 1
+    assert shell._render_parts.cache_info().misses == 1
 
 
 def test_two_people_and_two_looks_share_nothing_of_their_own(campaign):

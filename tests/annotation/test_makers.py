@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 def rights(user) -> tuple[bool, bool]:
     fresh = type(user).objects.get(pk=user.pk)
-    return of_campaigns.may_create(fresh), of_collections.may_create(fresh)
+    return of_campaigns.can_create(fresh), of_collections.can_create(fresh)
 
 
 def test_an_administrator_gives_and_takes_the_right_on_a_page(client):

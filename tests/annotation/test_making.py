@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from annotation.core.presets import PRESETS
 from annotation.models import Campaign, Membership
-from annotation.selectors.drafts import contradictions
+from annotation.selectors.drafts import find_contradictions
 from annotation.services.campaigns import known_pairs, starting
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.people import exclusion
 from pooling.models import Collection
@@ -53,14 +53,14 @@ def client_of(user) -> Client:
 
 
 def bring_qrels(collection: Collection):
-    upload = uploads.receive(
+    upload = uploads.store_upload(
         collection,
         kind="qrels",
         file=ContentFile(QRELS.encode(), name="q"),
         name="q.txt",
         user=None,
     )
-    jobs.run_job(uploads.ask_for_import(upload, mode="import", options={}, user=None).pk)
+    jobs.run_job(uploads.request_import(upload, mode="import", options={}, user=None).pk)
     return collection.qrels.get()
 
 
@@ -141,7 +141,7 @@ def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:
     assert campaign.qualification_pass == 0.7
     assert "**Perfectly relevant**" in campaign.guidelines.get().text
     assert campaign.invitations.count() == 1
-    assert contradictions(campaign) == []
+    assert find_contradictions(campaign) == []
     page = client.get(answer.url).content.decode()
     assert "2 gold pairs and 3 qualification pairs are chosen; 2 rows were passed over" in page
     assert "It contradicts itself" not in page
@@ -293,8 +293,8 @@ def test_the_page_of_a_new_campaign_asks_what_the_grades_of_a_file_count_as(
 def test_a_file_replaces_the_pairs_of_the_kinds_that_it_brings() -> None:
     campaign = make_campaign(n_topics=1, n_documents=4, state="draft")
     before, kept = campaign.pairs.order_by("position")[:2]
-    set_kind(before, "gold", gold_grade=1)
-    set_kind(kept, "everyone")
+    set_pair_kind(before, "gold", gold_grade=1)
+    set_pair_kind(kept, "everyone")
     file = SimpleUploadedFile("gold.txt", b"t1 0 d3 3\n")
     client_of(campaign.created_by).post(
         f"/campaigns/{campaign.slug}/known-pairs",
@@ -310,12 +310,12 @@ def test_a_judged_pair_does_not_become_a_qualification_pair() -> None:
     judge(ada, 2)
     judged = campaign.pairs.get(judgements__isnull=False)
     rows = [{"topic": "t1", "document": document, "grade": 3} for document in ("d1", "d2")]
-    taken = known_pairs.take_known_pairs(campaign, rows, n_gold=0, n_qualification=2, actor=None)
+    taken = known_pairs.add_known_pairs(campaign, rows, n_gold=0, n_qualification=2, actor=None)
     assert (taken.gold, taken.qualification) == (0, 1)
     judged.refresh_from_db()
     assert judged.kind == "normal"
     with pytest.raises(CampaignError, match="No row is an ordinary pair"):
-        known_pairs.take_known_pairs(
+        known_pairs.add_known_pairs(
             campaign,
             [{"topic": "t1", "document": "d7", "grade": 3}],
             n_gold=1,
@@ -331,7 +331,7 @@ def test_a_copy_has_everything_but_judgements() -> None:
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge(ada, 2)
     gold = campaign.pairs.filter(judgements__isnull=True).select_related("campaign").first()
-    set_kind(gold, "gold", gold_grade=3, explanation="why", actor=None)
+    set_pair_kind(gold, "gold", gold_grade=3, explanation="why", actor=None)
     exclusion.pause_annotator(bob, reason="away", actor=None)
     Campaign.objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(days=1))
     campaign.refresh_from_db()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Judgement
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from pooling.models import Collection, Topic
 from tests.builders import make_campaign
 from tests.commands import call_command
@@ -99,7 +99,7 @@ def test_every_pair_of_a_real_campaign_ends_complete_without_overshoot(
     assert (found["judgements"], found["standings"]) == (3 * n_pairs + late, standings)
     assert late <= n_pairs // 100
     assert (found["slots_left"], found["slots_held"]) == (0, 0)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     with gzip.open(qrels, "rt") as lines:
         known = {
             (topic, document): int(grade) for topic, _, document, grade in map(str.split, lines)

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from annotation.models import Pair
-from annotation.selectors.pairs import ruled_pairs, special_pairs
+from annotation.selectors.pairs import get_ruled_pairs, get_special_pairs
 from tests.builders import make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -18,9 +18,11 @@ pytestmark = pytest.mark.django_db
 )
 def test_special_and_ruled_pairs_are_found_by_their_indexes():
     campaign = make_campaign()
-    assert "special_pairs" in special_pairs(campaign, Pair.Kind.QUALIFICATION).explain()
-    assert "special_pairs" in special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.EVERYONE).explain()
-    assert "ruled_pairs" in ruled_pairs(campaign).explain()
+    assert "special_pairs" in get_special_pairs(campaign, Pair.Kind.QUALIFICATION).explain()
+    assert (
+        "special_pairs" in get_special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.EVERYONE).explain()
+    )
+    assert "ruled_pairs" in get_ruled_pairs(campaign).explain()
 
 
 def test_special_and_ruled_pairs_are_those_and_no_others():
@@ -32,7 +34,7 @@ def test_special_and_ruled_pairs_are_those_and_no_others():
         kind=Pair.Kind.QUALIFICATION, gold_grade=1, adjudicated_grade=1
     )
     Pair.objects.filter(pk=ruled.pk).update(adjudicated_grade=0)
-    assert list(special_pairs(campaign, Pair.Kind.GOLD)) == [gold]
-    assert list(special_pairs(campaign, Pair.Kind.QUALIFICATION)) == [test]
-    assert set(special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)) == {gold, test}
-    assert list(ruled_pairs(campaign)) == [ruled]
+    assert list(get_special_pairs(campaign, Pair.Kind.GOLD)) == [gold]
+    assert list(get_special_pairs(campaign, Pair.Kind.QUALIFICATION)) == [test]
+    assert set(get_special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)) == {gold, test}
+    assert list(get_ruled_pairs(campaign)) == [ruled]

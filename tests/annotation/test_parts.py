@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Campaign, Invitation, Membership, Pair
-from annotation.selectors.parts import part_of, parts_of
+from annotation.selectors.parts import annotator_quota, annotator_quotas
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.depth import set_depth
 from annotation.services.people import messages
@@ -30,28 +30,28 @@ def fresh(member: Membership) -> Membership:
 
 def test_no_more_than_there_is():
     ada = make_annotator(twelve())
-    assert part_of(ada) == 12
+    assert annotator_quota(ada) == 12
     Membership.objects.filter(pk=ada.pk).update(target=7)
-    assert part_of(fresh(ada)) == 7
+    assert annotator_quota(fresh(ada)) == 7
     Membership.objects.filter(pk=ada.pk).update(target=0)
-    assert part_of(fresh(ada)) is None
+    assert annotator_quota(fresh(ada)) is None
 
 
 def test_pairs_of_the_test_and_those_beyond_the_depth_are_none_of_it():
     campaign = twelve()
     ada = make_annotator(campaign)
     pair = Pair.objects.filter(campaign=campaign).order_by("position").last()
-    lifecycle.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
-    assert part_of(fresh(ada)) == 11
+    lifecycle.set_pair_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
+    assert annotator_quota(fresh(ada)) == 11
     set_depth(campaign, 8, actor=None)  # ranks 1 and 2 of a pool of depth 10: four pairs
-    assert part_of(fresh(ada)) == 4
+    assert annotator_quota(fresh(ada)) == 4
 
 
 def test_of_a_pool_that_grows_by_itself_the_target_stands():
     campaign = twelve()
     ada = make_annotator(campaign)
     Pool.objects.filter(pk=campaign.pool_id).update(kind="ordered")
-    assert part_of(fresh(ada)) == 300
+    assert annotator_quota(fresh(ada)) == 300
 
 
 def test_topics_of_ones_own_bound_it_and_what_was_judged_is_never_more():
@@ -59,13 +59,13 @@ def test_topics_of_ones_own_bound_it_and_what_was_judged_is_never_more():
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     Membership.objects.filter(pk=ada.pk).update(topic_rows=[campaign.collection.topics.first().pk])
     Membership.objects.filter(pk=bob.pk).update(n_judged=13)
-    assert parts_of([fresh(ada), fresh(bob)]) == [6, 13]
+    assert annotator_quotas([fresh(ada), fresh(bob)]) == [6, 13]
 
 
 def test_many_campaigns_cost_one_statement(django_assert_num_queries):
     members = [fresh(make_annotator(twelve())) for _ in range(4)]
     with django_assert_num_queries(1):
-        assert parts_of(members) == [12] * 4
+        assert annotator_quotas(members) == [12] * 4
 
 
 def test_home_the_invitation_the_judging_page_and_the_reminder_say_it():
@@ -91,7 +91,7 @@ def test_home_the_invitation_the_judging_page_and_the_reminder_say_it():
         )
     ada.user.email = "ada@example.org"
     ada.user.save()
-    [mail] = messages.preview(
+    [mail] = messages.preview_reminders(
         campaign, [fresh(ada)], "Please go on.", address="https://assay.example"
     ).ready
     assert "You have judged 1 of 12." in mail.body

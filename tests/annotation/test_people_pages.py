@@ -20,10 +20,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Invitation, Membership, OpenSession, Pair
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.people import accounts, tokens
-from annotation.services.people.attempts import password_turn
-from annotation.services.people.messages import PRINTED
+from annotation.services.people.attempts import hashing_slot
+from annotation.services.people.messages import CONSOLE_BACKEND
 from assay.formats.errors import FormatError
 from config import environment
 from pooling.models import Job
@@ -105,7 +105,7 @@ class TestSigningIn:
     def test_a_third_sign_in_at_once_holds_no_thread_and_is_asked_to_come_again(self, client):
         make_user("ada")
         given = {"username": "ada", "password": PASSWORD, "next": "/campaigns/"}
-        with password_turn(), password_turn():
+        with hashing_slot(), hashing_slot():
             page = client.post("/sign-in", given)
             told = client.post("/sign-in", given, headers={"accept": "application/json"})
         assert (page.status_code, told.status_code, told.json()["code"]) == (503, 503, "busy")
@@ -174,10 +174,10 @@ class TestSignInLinks:
     def test_a_link_is_no_longer_good_after_half_an_hour(self, monkeypatch):
         user = make_user("ada")
         path = accounts.sign_in_path(user).split("/")
-        assert accounts.user_of_sign_in_link(*path) == user
+        assert accounts.get_sign_in_link_user(*path) == user
         later = accounts.sign_in_links._now() + timedelta(minutes=31)
         monkeypatch.setattr(accounts.sign_in_links, "_now", lambda: later)
-        assert accounts.user_of_sign_in_link(*path) is None
+        assert accounts.get_sign_in_link_user(*path) is None
 
     def test_an_unknown_address_gets_the_same_page_and_no_mail(self, client):
         response = client.post("/sign-in/link", {"email": "nobody@example.org"})
@@ -276,7 +276,7 @@ class TestSignInLinks:
         )
         for said, unsaid, backend in (
             (promised, printed, settings.EMAIL_BACKEND),
-            (printed, promised, PRINTED),
+            (printed, promised, CONSOLE_BACKEND),
         ):
             settings.EMAIL_BACKEND = backend
             answers = (
@@ -300,7 +300,7 @@ class TestSignInLinks:
 class TestJoining:
     def test_a_stranger_makes_an_account_and_judges(self, client):
         campaign = make_campaign()
-        invitation = accounts.invite(campaign=campaign, actor=None)
+        invitation = accounts.create_invitation(campaign=campaign, actor=None)
         page = client.get(f"/join/{invitation.token}")
         assert campaign.name in page.content.decode()
         response = client.post(
@@ -311,9 +311,9 @@ class TestJoining:
         assert (membership.role, membership.pseudonym) == ("annotator", "A001")
 
     def test_who_registers_while_many_sign_in_is_asked_to_come_again(self, client):
-        invitation = accounts.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.create_invitation(campaign=make_campaign(), actor=None)
         given = {"username": "grace", "password": "a long enough one"}
-        with password_turn(), password_turn():
+        with hashing_slot(), hashing_slot():
             busy = client.post(f"/join/{invitation.token}", given)
         assert (
             busy.status_code,
@@ -324,7 +324,7 @@ class TestJoining:
 
     def test_a_taken_name_and_a_weak_password_are_said(self, client):
         make_user("ada")
-        invitation = accounts.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.create_invitation(campaign=make_campaign(), actor=None)
         response = client.post(
             f"/join/{invitation.token}", {"username": "Ada", "password": "short"}
         )
@@ -343,16 +343,16 @@ class TestJoining:
         )  # not below the fold
 
     def test_a_code_may_be_typed_in_small_letters_with_spaces(self, client):
-        invitation = accounts.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.create_invitation(campaign=make_campaign(), actor=None)
         code = invitation.code.lower()
         response = client.post("/join", {"code": f"{code[:4]} {code[4:]}"})
         assert (response.status_code, response.url) == (302, f"/join/{invitation.token}")
 
     def test_joining_twice_changes_nothing(self):
         campaign, user = make_campaign(), make_user()
-        invitation = accounts.invite(campaign=campaign, actor=None)
-        first = accounts.join(invitation=invitation, user=user)
-        assert accounts.join(invitation=invitation, user=user) == first
+        invitation = accounts.create_invitation(campaign=campaign, actor=None)
+        first = accounts.join_campaign(invitation=invitation, user=user)
+        assert accounts.join_campaign(invitation=invitation, user=user) == first
         invitation.refresh_from_db()
         assert invitation.n_uses == 1
 
@@ -365,7 +365,7 @@ class TestJoining:
         ],
     )
     def test_an_invitation_that_is_no_longer_good_says_why(self, client, change, word):
-        invitation = accounts.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.create_invitation(campaign=make_campaign(), actor=None)
         for name, value in change.items():
             setattr(invitation, name, value)
         invitation.save()
@@ -374,10 +374,10 @@ class TestJoining:
         assert word in response.content.decode()
 
     def test_a_personal_invitation_lets_one_in(self):
-        invitation = accounts.invite(campaign=make_campaign(), actor=None, max_uses=1)
-        accounts.join(invitation=invitation, user=make_user())
+        invitation = accounts.create_invitation(campaign=make_campaign(), actor=None, max_uses=1)
+        accounts.join_campaign(invitation=invitation, user=make_user())
         with pytest.raises(accounts.PeopleError, match="used already"):
-            accounts.join(invitation=invitation, user=make_user())
+            accounts.join_campaign(invitation=invitation, user=make_user())
 
     def test_used_and_expired_invitations_are_not_open(self):
         campaign = make_campaign()
@@ -387,7 +387,9 @@ class TestJoining:
             ("Cara", {"expires_at": timezone.now() - timedelta(minutes=1)}),
             ("Dan", {"max_uses": None, "n_uses": 9}),
         ):
-            invitation = accounts.invite(campaign=campaign, actor=None, name=name, max_uses=1)
+            invitation = accounts.create_invitation(
+                campaign=campaign, actor=None, name=name, max_uses=1
+            )
             Invitation.objects.filter(pk=invitation.pk).update(**change)
         page = client_of(campaign.created_by).get(
             reverse("campaign-step", args=[campaign.slug, "people"])
@@ -401,7 +403,7 @@ class TestJoining:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_people_with_a_link_for_one_at_the_same_moment_are_one_member():
-    invitation = accounts.invite(campaign=make_campaign(), actor=None, max_uses=1)
+    invitation = accounts.create_invitation(campaign=make_campaign(), actor=None, max_uses=1)
     users = [make_user(), make_user()]
     outcomes: list[str] = []
     start = threading.Barrier(2)
@@ -409,7 +411,7 @@ def test_two_people_with_a_link_for_one_at_the_same_moment_are_one_member():
     def try_to_join(user) -> None:
         start.wait()
         try:
-            accounts.join(invitation=invitation, user=user)
+            accounts.join_campaign(invitation=invitation, user=user)
             outcomes.append("in")
         except accounts.PeopleError:
             outcomes.append("refused")
@@ -472,7 +474,7 @@ class TestHome:
         Membership.objects.filter(pk=grace.pk).update(target=0)
         now = timezone.now() - timedelta(hours=1)
         practice, *rest = Pair.objects.filter(campaign=campaign).order_by("position")
-        set_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
+        set_pair_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
         for member in (ada, grace):
             judge_pair(member, practice, 1, now=now)
             judge_pair(member, rest[0], 1, now=now, active_ms=200)
@@ -521,7 +523,10 @@ class TestHome:
 
     def test_its_command_names_the_data_folder_of_this_server(self, client, settings, monkeypatch):
         monkeypatch.setenv("ASSAY_DATA_DIR", "/srv/my data")
-        settings.BEFORE_COMMANDS, settings.DATABASE_GIVEN = environment.in_shell("DATA_DIR"), False
+        settings.BEFORE_COMMANDS, settings.DATABASE_GIVEN = (
+            environment.format_shell_variables("DATA_DIR"),
+            False,
+        )
         page = client.get("/").content.decode()
         assert (
             "ASSAY_DATA_DIR=&#x27;/srv/my data&#x27; .venv/bin/python manage.py createsuperuser"

@@ -16,41 +16,45 @@ pytestmark = pytest.mark.django_db
 def test_only_members_know_that_a_campaign_exists():
     campaign = make_campaign()
     for stranger in (make_user(), AnonymousUser()):
-        for ask in (permissions.membership, permissions.annotating, permissions.managed_campaign):
+        for ask in (
+            permissions.get_membership,
+            permissions.get_annotator,
+            permissions.get_managed_campaign,
+        ):
             with pytest.raises(Http404):
                 ask(stranger, campaign.slug)
     with pytest.raises(Http404):
-        permissions.managed_campaign(make_user(superuser=True), "no-such-campaign")
+        permissions.get_managed_campaign(make_user(superuser=True), "no-such-campaign")
 
 
 def test_an_annotator_judges_and_does_not_manage():
     campaign = make_campaign()
     ada = make_annotator(campaign)
-    assert permissions.membership(ada.user, campaign.slug) == ada
-    assert permissions.annotating(ada.user, campaign.slug) == ada
+    assert permissions.get_membership(ada.user, campaign.slug) == ada
+    assert permissions.get_annotator(ada.user, campaign.slug) == ada
     with pytest.raises(PermissionDenied):
-        permissions.managed_campaign(ada.user, campaign.slug)
+        permissions.get_managed_campaign(ada.user, campaign.slug)
 
 
 def test_a_manager_manages_and_does_not_judge():
     campaign = make_campaign()
-    assert permissions.managed_campaign(campaign.created_by, campaign.slug) == campaign
+    assert permissions.get_managed_campaign(campaign.created_by, campaign.slug) == campaign
     with pytest.raises(PermissionDenied):
-        permissions.annotating(campaign.created_by, campaign.slug)
+        permissions.get_annotator(campaign.created_by, campaign.slug)
 
 
 def test_the_manager_of_one_campaign_is_a_stranger_to_another():
     with pytest.raises(Http404):
-        permissions.managed_campaign(make_campaign().created_by, make_campaign().slug)
+        permissions.get_managed_campaign(make_campaign().created_by, make_campaign().slug)
 
 
 def test_a_superuser_manages_every_campaign():
     campaign = make_campaign()
-    assert permissions.managed_campaign(make_user(superuser=True), campaign.slug) == campaign
+    assert permissions.get_managed_campaign(make_user(superuser=True), campaign.slug) == campaign
 
 
 def test_who_may_make_campaigns_says_the_profile():
-    assert permissions.may_create(make_user(may_create=True))
-    assert permissions.may_create(make_user(superuser=True))
-    assert not permissions.may_create(make_user())
-    assert not permissions.may_create(AnonymousUser())
+    assert permissions.can_create(make_user(may_create=True))
+    assert permissions.can_create(make_user(superuser=True))
+    assert not permissions.can_create(make_user())
+    assert not permissions.can_create(AnonymousUser())

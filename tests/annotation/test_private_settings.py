@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from analysis.publishing.exports import offered
+from analysis.publishing.exports import available_exports
 from annotation.models import Membership, Profile
 from tests import test_urls_by_role
 from tests.test_urls_by_role import TABLE, Brought, World, every_pattern, make_world
@@ -98,7 +98,7 @@ def test_no_page_answer_or_file_for_anybody_else_holds_them(world: World) -> Non
     assert packed  # and what stands in archives
     client = Client()
     client.force_login(world.people["manager"])  # type: ignore[arg-type]
-    kinds = offered(world.campaign)
+    kinds = available_exports(world.campaign)
     assert len(kinds) > 8
     for name in kinds:
         answer = client.get(reverse("campaign-export-file", args=[world.campaign.slug, name]))

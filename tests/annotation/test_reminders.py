@@ -33,7 +33,9 @@ def campaign() -> Campaign:
 
 
 def remind(campaign: Campaign, *members: Membership, text: str = "please go on.") -> dict:
-    return messages.remind(campaign, members, text, address=ADDRESS, actor=campaign.created_by)
+    return messages.deliver_reminders(
+        campaign, members, text, address=ADDRESS, actor=campaign.created_by
+    )
 
 
 def test_the_mail_names_what_was_judged_the_deadline_the_address_and_is_noted_in_the_trail(
@@ -158,9 +160,9 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
     page = f"/campaigns/{campaign.slug}/remind"
     warning = ": these mails are printed on the worker's console and reach nobody."
     assert warning not in text_of(client.get(page))
-    settings.EMAIL_BACKEND = messages.PRINTED
+    settings.EMAIL_BACKEND = messages.CONSOLE_BACKEND
     assert warning in text_of(client.get(page))
-    asked = messages.ask_to_remind(
+    asked = messages.request_reminders(
         campaign, [ada], "please go on.", address=ADDRESS, actor=campaign.created_by
     )
     job = do(asked)

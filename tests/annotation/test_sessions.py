@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import OpenSession
-from annotation.services.people.sessions import device_of
+from annotation.services.people.sessions import describe_device
 from tests.builders import PASSWORD, make_annotator, make_campaign, make_user
 from tests.commands import call_command
 
@@ -61,7 +61,7 @@ def may_in(client: Client) -> bool:
     ],
 )
 def test_a_browser_is_named_without_what_tells_people_apart(agent, device):
-    assert device_of(agent) == device
+    assert describe_device(agent) == device
 
 
 def test_a_session_that_somebody_else_knew_before_the_sign_in_is_worth_nothing_after_it():

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import Attempts, Invitation
 from annotation.services.people import accounts, attempts
 from config import environment
-from pooling.platform.requests import address_of
+from pooling.platform.requests import client_address
 from tests.builders import PASSWORD, do_urgent_jobs, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
@@ -141,7 +141,9 @@ def test_the_address_comes_from_proxies_that_are_named(
 ):
     settings.TRUSTED_PROXIES = proxies
     headers = {"X-Forwarded-For": written} if written else {}
-    assert address_of(RequestFactory().get("/", REMOTE_ADDR=nearest, headers=headers)) == address
+    assert (
+        client_address(RequestFactory().get("/", REMOTE_ADDR=nearest, headers=headers)) == address
+    )
 
 
 def test_a_proxy_that_is_no_address_stops_the_start(monkeypatch):
@@ -159,7 +161,7 @@ def wrong_codes(times: int, client: Client | None = None, **where: str) -> None:
 
 
 def test_a_hundred_wrong_codes_are_the_last_of_an_address_and_its_links_still_open():
-    invitation = accounts.invite(campaign=make_campaign(), actor=None)
+    invitation = accounts.create_invitation(campaign=make_campaign(), actor=None)
     here = {"REMOTE_ADDR": "203.0.113.9"}
     wrong_codes(100, **here)
     refused = Client().post("/join", {"code": invitation.code}, **here)
@@ -212,7 +214,7 @@ def test_one_address_has_twenty_mails_sent_to_people_of_all_kinds():
 
 
 def test_an_invitation_without_an_end_is_good_for_half_a_year(client):
-    invitation = accounts.invite(campaign=make_campaign(), actor=None)
+    invitation = accounts.create_invitation(campaign=make_campaign(), actor=None)
     made = type(invitation).objects.filter(pk=invitation.pk)
     made.update(created_at=timezone.now() - timedelta(days=179))
     assert client.get(f"/join/{invitation.token}").status_code == 200
@@ -264,9 +266,9 @@ def test_of_two_who_open_a_sign_in_link_at_once_one_is_let_in():
     """Both have been read before either signs in."""
     ada = make_user("ada")
     identifier, token = accounts.sign_in_path(ada).split("/")
-    first, second = (accounts.user_of_sign_in_link(identifier, token) for _ in range(2))
-    assert [accounts.spend_sign_in_link(one) for one in (first, second)] == [True, False]
-    assert accounts.user_of_sign_in_link(identifier, token) is None
+    first, second = (accounts.get_sign_in_link_user(identifier, token) for _ in range(2))
+    assert [accounts.use_sign_in_link(one) for one in (first, second)] == [True, False]
+    assert accounts.get_sign_in_link_user(identifier, token) is None
 
 
 def test_a_sign_in_link_is_good_once_within_one_second_too():
@@ -274,15 +276,15 @@ def test_a_sign_in_link_is_good_once_within_one_second_too():
     User.objects.update(last_login=moment.replace(microsecond=1))
     ada.refresh_from_db()
     identifier, token = accounts.sign_in_path(ada).split("/")
-    assert accounts.user_of_sign_in_link(identifier, token) == ada
+    assert accounts.get_sign_in_link_user(identifier, token) == ada
     User.objects.update(last_login=moment.replace(microsecond=2))
-    assert accounts.user_of_sign_in_link(identifier, token) is None
+    assert accounts.get_sign_in_link_user(identifier, token) is None
 
 
 def test_who_comes_too_late_for_an_invitation_gets_no_account(monkeypatch):
     """Somebody else has used it between the look at it and the joining."""
     campaign = make_campaign()
-    invitation = accounts.invite(campaign=campaign, actor=None, max_uses=1)
+    invitation = accounts.create_invitation(campaign=campaign, actor=None, max_uses=1)
     monkeypatch.setattr("annotation.views.people.people.find_invitation", lambda token: invitation)
     Invitation.objects.update(n_uses=1)
     client = Client()

@@ -10,7 +10,7 @@ from django.core.management import CommandError
 from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Judgement, Membership
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
 from tests.builders import make_campaign
 from tests.commands import call_command
@@ -55,7 +55,7 @@ def test_a_campaign_directly_ends_complete_without_overshoot(qrels):
         0,
         0,
     )
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     grades = set(Judgement.objects.values_list("pair__entry__docno", "grade"))
     assert grades == {("d1", 3), ("d2", 3), ("d3", 1), ("d4", 0), ("d5", 0), ("d6", 0)}
     assert not Judgement.objects.filter(judged_at__gt=timezone.now()).exists()
@@ -85,7 +85,7 @@ def test_what_dropouts_leave_is_taken_over_and_speeders_fill_no_slot(qrels):
     assert found["states"]["dropped out"] >= 1
     assert found["standings"]["too fast"] > 0
     assert (found["standings"]["counted"], found["slots_left"], found["slots_held"]) == (80, 0, 0)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 @pytest.mark.django_db
@@ -127,7 +127,7 @@ def test_a_campaign_over_http_ends_complete_without_overshoot(qrels, live_server
         0,
         0,
     )
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     assert not ApiTokenRow.objects.exists()
     assert (
         Judgement.objects.filter(active_ms__gt=5_000).count() > 25
@@ -213,6 +213,6 @@ def test_mistakes_are_said_in_a_sentence(qrels):
         with pytest.raises(CommandError, match=said):
             simulate(campaign, qrels, *arguments)
         assert campaign.memberships.count() == people, "nobody was recruited"
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     with pytest.raises(CommandError, match="is closed"):
         simulate(campaign, qrels)

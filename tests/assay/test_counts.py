@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.counts import counted, part_of, some_of, with_minus
+from assay.counts import format_count, format_count_of_total, format_minus, format_part
 
 
 @pytest.mark.parametrize(
@@ -12,8 +12,8 @@ from assay.counts import counted, part_of, some_of, with_minus
     [(0, "0 topics are"), (1, "1 topic is"), (2, "2 topics are"), (1200, "1,200 topics are")],
 )
 def test_one_is_not_many(n, said):
-    assert counted(n, "topic", "is", "are") == said
-    assert counted(n, "topic") == said.rpartition(" ")[0]
+    assert format_count(n, "topic", "is", "are") == said
+    assert format_count(n, "topic") == said.rpartition(" ")[0]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_one_is_not_many(n, said):
     ],
 )
 def test_the_noun_follows_the_whole_and_the_verb_the_part(n, whole, said):
-    assert part_of(n, whole, "query", "has", "have", plural="queries") == said
+    assert format_part(n, whole, "query", "has", "have", plural="queries") == said
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_noun_follows_the_whole_and_the_verb_the_part(n, whole, said):
     [(50, 112, "50 of 112"), (112, 112, "112"), (0, 1200, "0 of 1,200"), (0, 0, "0")],
 )
 def test_what_counts_is_said_beside_the_whole(n, whole, said):
-    assert some_of(n, whole) == said
+    assert format_count_of_total(n, whole) == said
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_what_counts_is_said_beside_the_whole(n, whole, said):
     ],
 )
 def test_a_number_below_zero_has_a_minus_and_a_name_its_hyphen(text, said):
-    assert with_minus(text) == said
+    assert format_minus(text) == said

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.cli.command_list import command_files, described
+from assay.cli.command_list import find_command_files, read_command_help
 from assay.formats.prel import read_prel
 from assay.functions import FUNCTIONS
 from tests.analysis.commands.called import answer
@@ -167,8 +167,8 @@ def test_a_warning_names_the_line_that_called() -> None:
 def test_every_analysis_on_files_is_a_function_or_says_why_not() -> None:
     on_files = {
         name
-        for name, path in command_files().items()
-        if described(path).module.startswith("assay.")
+        for name, path in find_command_files().items()
+        if read_command_help(path).module.startswith("assay.")
     }
     without = {
         *("evaluate", "build_pool"),  # evaluate and pool in assay.library

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.given import run_given, runs_given
+from assay.given import read_run_input, read_runs_input
 from tests.assay.test_library import Frame
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "d": 1}}
@@ -150,10 +150,12 @@ def test_runs_are_the_same_whatever_holds_them(kind: str, catalogue: object) -> 
 
 
 def test_names_come_from_the_object_and_a_given_tag_wins(catalogue: object) -> None:
-    assert run_given(OfRanx("run", RUN, "bm25")).tag == "bm25"
-    assert run_given("irds:vaswani").tag == "vaswani"
-    assert [run.tag for run in runs_given({"mine": OfRanx("run", RUN, "bm25")})] == ["mine"]
-    assert run_given({"run": ["x"], "topic": ["1"], "document": ["a"], "score": [1]}).tag == "x"
+    assert read_run_input(OfRanx("run", RUN, "bm25")).tag == "bm25"
+    assert read_run_input("irds:vaswani").tag == "vaswani"
+    assert [run.tag for run in read_runs_input({"mine": OfRanx("run", RUN, "bm25")})] == ["mine"]
+    assert (
+        read_run_input({"run": ["x"], "topic": ["1"], "document": ["a"], "score": [1]}).tag == "x"
+    )
 
 
 def test_patterns_of_paths_are_the_files_in_order(tmp_path: Path) -> None:
@@ -162,9 +164,11 @@ def test_patterns_of_paths_are_the_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "[x].run").write_text("1 Q0 a 1 1 x\n", encoding="utf-8")
     (tmp_path / "folder.run").mkdir()
     pattern = str(tmp_path / "?.run")
-    assert [run.tag for run in runs_given(pattern)] == ["a", "b"]
-    assert [run.tag for run in runs_given([tmp_path / "[b].run", tmp_path / "*" / ".." / "a.run"])]
-    assert [run.tag for run in runs_given(str(tmp_path / "[x].run"))] == ["x"]
+    assert [run.tag for run in read_runs_input(pattern)] == ["a", "b"]
+    assert [
+        run.tag for run in read_runs_input([tmp_path / "[b].run", tmp_path / "*" / ".." / "a.run"])
+    ]
+    assert [run.tag for run in read_runs_input(str(tmp_path / "[x].run"))] == ["x"]
     with pytest.raises(ValueError, match=r"no file matches .*none\*\.run"):
         assay.evaluate(QRELS, str(tmp_path / "none*.run"))
     with pytest.raises(FileNotFoundError):
@@ -227,8 +231,11 @@ def test_documents_are_those_of_a_file(documents: Any, catalogue: object) -> Non
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: runs_given("irds:no-runs"), "'no-runs' of ir_datasets has no scored documents"),
-        (lambda: runs_given("irds:nothing"), "ir_datasets knows no data set 'nothing'"),
+        (
+            lambda: read_runs_input("irds:no-runs"),
+            "'no-runs' of ir_datasets has no scored documents",
+        ),
+        (lambda: read_runs_input("irds:nothing"), "ir_datasets knows no data set 'nothing'"),
         (
             lambda: assay.evaluate([ir_measures.Qrel("1", "a", 1), ("1", "b", 1)], RUN),
             "qrels: a list of tuple in row 1, expected a file's path, ",

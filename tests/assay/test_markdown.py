@@ -8,7 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from assay.markdown import escaped, paragraphs
+from assay.markdown import escape_line, escape_paragraphs
 
 READER = MarkdownIt("gfm-like", {"linkify": False})
 HOSTILE = [
@@ -47,9 +47,11 @@ def read(markdown: str, tag: str) -> str:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_heading_a_cell_and_a_paragraph_hold_the_words_and_nothing_else(text: str) -> None:
     words = " ".join(text.split())
-    assert read(f"# {escaped(text)}", "h1") == words
-    assert read(paragraphs(text), "p") == words
-    table = READER.render(f"| {escaped(text)} | b |\n| --- | --- |\n| {escaped(text)} | c |")
+    assert read(f"# {escape_line(text)}", "h1") == words
+    assert read(escape_paragraphs(text), "p") == words
+    table = READER.render(
+        f"| {escape_line(text)} | b |\n| --- | --- |\n| {escape_line(text)} | c |"
+    )
     assert [html.unescape(cell) for cell in re.findall(r"<t[hd]>([^<]*)</t[hd]>", table)] == [
         words,
         "b",
@@ -59,5 +61,5 @@ def test_a_heading_a_cell_and_a_paragraph_hold_the_words_and_nothing_else(text: 
 
 
 def test_paragraphs_stay_apart_and_lines_are_joined() -> None:
-    assert paragraphs("one\ntwo\r\n\r\n \n# three\n") == "one two\n\n\\# three"
-    assert paragraphs(" \n ") == ""
+    assert escape_paragraphs("one\ntwo\r\n\r\n \n# three\n") == "one two\n\n\\# three"
+    assert escape_paragraphs(" \n ") == ""

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from assay.natural import natural
+from assay.natural import natural_sort_key
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from assay.natural import natural
 def test_numbers_in_names_go_by_their_value(names: list[str]) -> None:
     for seed in range(5):
         shuffled = random.Random(seed).sample(names, len(names))
-        assert sorted(shuffled, key=natural) == names
+        assert sorted(shuffled, key=natural_sort_key) == names

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pytest
 
 from analysis.studies.study import keys_of_options
-from analysis.systems.options import fields_of
+from analysis.systems.options import report_fields
 from assay.analyses import evaluate
-from assay.options import Checked, add_options, declared, option
+from assay.options import CheckedOptions, add_options, list_options, option
 
 
 @dataclass(frozen=True)
-class Small(Checked):
+class Small(CheckedOptions):
     depth: int = option(10, "Depth of the pool", least=1, most=100)
     alpha: float = option(0.05, "Significant means p below", least=0, most=1)
     order: str = option(
@@ -75,7 +75,7 @@ def test_a_function_refuses_it_as_python_does(given: dict, says: str) -> None:
 
 
 def test_form_and_study_have_the_same_names_defaults_and_bounds() -> None:
-    fields = {one.name: one for one in fields_of(Small)}
+    fields = {one.name: one for one in report_fields(Small)}
     assert {name: one.default for name, one in fields.items()} == vars(Small())
     assert (fields["depth"].kind, fields["depth"].least, fields["depth"].most) == ("whole", 1, 100)
     assert [one.kind for one in fields.values()] == [
@@ -97,4 +97,8 @@ def test_a_text_of_measures_is_read_and_a_wrong_one_is_a_value_error() -> None:
     assert [str(measure) for measure in options.measures] == ["AP", "P@5"]
     with pytest.raises(ValueError, match="Nonsense"):
         evaluate.Options(measures="Nonsense")  # type: ignore[arg-type]
-    assert {one.name for one in declared(evaluate.Options)} >= {"measures", "level", "per_topic"}
+    assert {one.name for one in list_options(evaluate.Options)} >= {
+        "measures",
+        "level",
+        "per_topic",
+    }

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from assay.ranking import (
-    duplicates,
+    find_duplicates,
     group_rows,
+    ids_to_words,
+    iterate_topic_batches,
     rank_order,
-    topic_batches,
     trec_order,
-    words_of,
 )
 
 
@@ -41,7 +41,7 @@ def test_order_is_score_descending_then_id_descending(seed):
     topics, offsets = random_rows(seed)
     scores = np.array([s for t in topics for s, _ in t])
     ids = np.array([d for t in topics for _, d in t])
-    order = trec_order(scores, words_of(ids), offsets)
+    order = trec_order(scores, ids_to_words(ids), offsets)
     order = np.arange(len(scores)) if order is None else order
     for i, topic in enumerate(topics):
         got = [(float(scores[r]), ids[r]) for r in order[offsets[i] : offsets[i + 1]]]
@@ -52,17 +52,17 @@ def test_rows_in_order_need_no_permutation():
     assert (
         trec_order(
             np.array([2.0, 1.0, 1.0, 5.0]),
-            words_of(np.array([b"a", b"c", b"b", b"z"])),
+            ids_to_words(np.array([b"a", b"c", b"b", b"z"])),
             np.array([0, 3, 4]),
         )
         is None
     )
-    assert trec_order(np.array([1.0]), words_of(np.array([b"a"])), np.array([0, 1])) is None
+    assert trec_order(np.array([1.0]), ids_to_words(np.array([b"a"])), np.array([0, 1])) is None
 
 
 def test_an_id_that_begins_another_is_the_smaller_one():
     ids = np.array([b"doc", b"doc1", b"doc10", b"doc100000000000000"])
-    assert trec_order(np.zeros(4), words_of(ids), np.array([0, 4])).tolist() == [3, 2, 1, 0]
+    assert trec_order(np.zeros(4), ids_to_words(ids), np.array([0, 4])).tolist() == [3, 2, 1, 0]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -83,7 +83,8 @@ def test_repeated_ids_within_a_topic_are_found_and_no_others(seed):
             seen.setdefault(document, row)
             row += 1
     assert (
-        sorted(duplicates(words_of(np.array([d for t in topics for d in t])), offsets)) == expected
+        sorted(find_duplicates(ids_to_words(np.array([d for t in topics for d in t])), offsets))
+        == expected
     )
 
 
@@ -110,5 +111,5 @@ def test_rank_order_keeps_equal_ranks_as_they_stand():
 @pytest.mark.parametrize("size", [1, 3, 10, 1000])
 def test_batches_cover_every_topic_once(size):
     offsets = np.array([0, 4, 5, 20, 20, 21, 22])
-    batches = list(topic_batches(offsets, size))
+    batches = list(iterate_topic_batches(offsets, size))
     assert [t for begin, end in batches for t in range(begin, end)] == list(range(6))

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from assay.tabular import (
-    NOT_LATIN,
-    T1,
-    USUAL,
+    COMMON_CHARACTERS,
+    OTHER_ENCODING_CHARACTERS,
+    T1_CHARACTERS,
     Table,
-    latex_text,
-    short,
+    escape_latex,
+    format_short,
     to_csv,
     to_latex,
     to_text,
@@ -79,8 +79,8 @@ def test_latex_escapes_its_special_characters_and_rounds() -> None:
     assert r"& 0.3000 &" in text
     assert r"\begin{tabular}{lrl}" in text
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
-    assert latex_text("a\nb\r<c>") == r"a b \textless{}c\textgreater{}"
-    assert latex_text("a\x07b\u202ec\x9f\ufeffd") == "abcd"
+    assert escape_latex("a\nb\r<c>") == r"a b \textless{}c\textgreater{}"
+    assert escape_latex("a\x07b\u202ec\x9f\ufeffd") == "abcd"
 
 
 SIGNS = Table(
@@ -124,7 +124,11 @@ def test_letters_that_latex_lacks_as_it_begins_are_named_with_what_has_them() ->
 
 
 @pytest.mark.parametrize(
-    ("letters", "head"), [(USUAL - NOT_LATIN - T1, ""), (T1, r"\usepackage[T1]{fontenc}")]
+    ("letters", "head"),
+    [
+        (COMMON_CHARACTERS - OTHER_ENCODING_CHARACTERS - T1_CHARACTERS, ""),
+        (T1_CHARACTERS, r"\usepackage[T1]{fontenc}"),
+    ],
 )
 def test_pdflatex_has_the_letters_that_are_said_to_need_no_more(
     tmp_path: Path, letters: frozenset[str], head: str
@@ -235,7 +239,7 @@ def test_latex_typesets_every_kind_of_table_within_the_page(tmp_path: Path) -> N
 
 
 def test_short_numbers_have_four_decimals_or_their_power_of_ten() -> None:
-    assert [short(value) for value in (0.0, 0.05, -0.00005, 1.0, 2.5e-7)] == [
+    assert [format_short(value) for value in (0.0, 0.05, -0.00005, 1.0, 2.5e-7)] == [
         "0.0000",
         "0.0500",
         "-5.00e-05",

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.whole_files import refuse_unwritable, whole_bytes, whole_file
-from config.backups import BackupError, back_up
+from assay.whole_files import check_writable, write_bytes_atomically, write_text_atomically
+from config.backups import BackupError, create_backup
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,7 +43,7 @@ def usual_umask():
 
 
 def write(path: Path | str, text: str = "new\n") -> None:
-    with whole_file(path) as out:
+    with write_text_atomically(path) as out:
         out.write(text)
 
 
@@ -111,7 +111,7 @@ def test_standard_output_may_be_named(tmp_path: Path):
     """By a link as /dev/stdout is one: a test must not touch the machine's."""
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     program = (
-        "import sys\nfrom assay.whole_files import whole_file\nwith whole_file(sys.argv[1]) as "
+        "import sys\nfrom assay.whole_files import write_text_atomically\nwith write_text_atomically(sys.argv[1]) as "
         "out: out.write('through')"
     )
     piped = subprocess.run(
@@ -127,7 +127,7 @@ def test_standard_output_may_be_named(tmp_path: Path):
 
 def test_a_descriptor_that_is_not_open_is_refused_at_once():
     with pytest.raises(OSError, match="not an open file") as refused:
-        refuse_unwritable("/dev/fd/987")
+        check_writable("/dev/fd/987")
     assert refused.value.errno == errno.EBADF
 
 
@@ -146,7 +146,7 @@ def test_a_symbolic_link_is_followed_and_stays(tmp_path: Path, there: bool):
 def test_a_backup_does_not_take_the_place_of_a_link_that_leads_nowhere(tmp_path: Path):
     (tmp_path / "backup").symlink_to("nowhere")
     with pytest.raises(BackupError, match="exists already"):
-        back_up(tmp_path / "backup")
+        create_backup(tmp_path / "backup")
 
 
 def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path):
@@ -189,10 +189,10 @@ def test_an_existing_file_keeps_its_owner_and_group(tmp_path: Path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for another user")
 def test_a_file_of_another_user_that_all_may_write_is_written_in_its_place():
     program = (
-        "import os, sys\nfrom assay.whole_files import whole_file\nos.setgroups([]); "
+        "import os, sys\nfrom assay.whole_files import write_text_atomically\nos.setgroups([]); "
         "os.setgid(4321); os.setuid(4321)\n"
     )
-    program += "with whole_file(sys.argv[1]) as out: out.write('new')"
+    program += "with write_text_atomically(sys.argv[1]) as out: out.write('new')"
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         file = Path(folder, "file")
@@ -204,7 +204,7 @@ def test_a_file_of_another_user_that_all_may_write_is_written_in_its_place():
 
 
 def stopped_in_the_middle(path: Path) -> None:
-    with whole_bytes(path) as out:
+    with write_bytes_atomically(path) as out:
         out.write(b"half")
         raise ValueError("in the middle")
 
@@ -239,6 +239,6 @@ def test_a_file_of_the_program_is_private_even_over_an_open_one(tmp_path: Path):
     file = tmp_path / "file"
     file.write_text("old\n")
     file.chmod(0o644)
-    with whole_bytes(file, private=True) as out:
+    with write_bytes_atomically(file, private=True) as out:
         out.write(b"new")
     assert (stat.S_IMODE(file.stat().st_mode), file.read_bytes()) == (0o600, b"new")

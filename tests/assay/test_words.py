@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.words import count_words, end_of_word
+from assay.words import count_words, find_word_end
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,6 @@ def test_words_of_scripts_with_and_without_spaces(text: str, n: int) -> None:
 
 
 def test_a_cut_never_parts_a_letter_from_its_signs() -> None:
-    assert end_of_word("กขคง้จ", 1) == 5  # the tone mark stays with the fourth letter
-    assert end_of_word("糖尿病", 1) == 2
-    assert end_of_word("one two", 9) == 7
+    assert find_word_end("กขคง้จ", 1) == 5  # the tone mark stays with the fourth letter
+    assert find_word_end("糖尿病", 1) == 2
+    assert find_word_end("one two", 9) == 7

@@ -75,7 +75,7 @@ def make_practice(
     of grade Perfect; half of them have to be right."""
     campaign, member = make_job(n_documents=4, qualification_pass=0.5, **settings)
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair,
             Pair.Kind.QUALIFICATION,
             gold_grade=3,

@@ -39,7 +39,7 @@ def prepare() -> None:
         .select_related("user", "campaign")
         .order_by("pseudonym")
     )
-    scheduling.claim(members[0])
+    scheduling.claim_pair(members[0])
     Feedback.objects.create(
         membership=members[0], score=Feedback.Score.VERY_GOOD, text="The keys saved me hours."
     )

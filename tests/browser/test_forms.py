@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Campaign
 from annotation.services.people import accounts
-from annotation.services.people.attempts import password_turn
+from annotation.services.people.attempts import hashing_slot
 from pooling.models import Collection
 from tests.builders import PASSWORD, make_campaign, make_collection, make_pool, make_user
 
@@ -75,7 +75,7 @@ def test_a_busy_server_is_asked_again_by_itself_with_what_was_typed(
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("do not match")
     page.get_by_label("Password").fill(PASSWORD)
-    with password_turn(), password_turn():
+    with hashing_slot(), hashing_slot():
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("This page tries again automatically.")).to_be_visible()
         expect(page.get_by_label("Password")).to_have_value(PASSWORD)
@@ -88,7 +88,7 @@ def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself
     """As on a server without https: `navigator.clipboard` is not there."""
     campaign = make_campaign(state="draft")
     manager = campaign.memberships.get().user
-    invitation = accounts.invite(campaign=campaign, actor=manager)
+    invitation = accounts.create_invitation(campaign=campaign, actor=manager)
     page = signed_in_page(manager)
     page.add_init_script(
         "Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })"

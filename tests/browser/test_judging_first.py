@@ -180,7 +180,7 @@ def test_no_document_is_shown_ahead_that_will_not_stand_there_so(
     if what == "practice":
         practice = Pair.objects.filter(campaign=campaign).order_by("position").first()
         assert practice
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             practice,
             Pair.Kind.QUALIFICATION,
             gold_grade=3,
@@ -189,7 +189,7 @@ def test_no_document_is_shown_ahead_that_will_not_stand_there_so(
         )
         Membership.objects.filter(pk=ada.pk).update(qualified_at=None)
     if what == "paused":
-        lifecycle.pause(campaign, actor=campaign.created_by, reason="Lunch.")
+        lifecycle.pause_campaign(campaign, actor=campaign.created_by, reason="Lunch.")
     if what == "said":
         Message.objects.create(membership=ada, text="Well done.", created_by=campaign.created_by)
     page = signed_in_page(ada.user)

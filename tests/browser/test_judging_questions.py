@@ -42,7 +42,7 @@ def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(
     signed_in_page: Signed,
 ) -> None:
     campaign, ada = make_job()
-    participation.acknowledge(ada, 1)
+    participation.acknowledge_guideline(ada, 1)
     page = signed_in_page(ada.user)
     JudgingPage(page, campaign).open()
     held: list[tuple[Route, Any]] = []
@@ -149,7 +149,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job()
-    participation.acknowledge(ada, 1)
+    participation.acknowledge_guideline(ada, 1)
     page = signed_in_page(ada.user, **SCREENS[1])
     judging = JudgingPage(page, campaign).open()
     title = judging.title.inner_text()
@@ -253,7 +253,7 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays_and_is_told_on
     expect(dialog.get_by_role("textbox")).to_be_focused()
     left = Question.objects.get()
     assert left.text == "Is it two?"
-    questions.reply(left, "Yes.", actor=None)
+    questions.answer_question(left, "Yes.", actor=None)
     dialog.locator(".questions li").get_by_role("button", name="Undo").click()
     expect(dialog.locator(".questions li")).to_contain_text(
         "The manager has answered it meanwhile, so it stays."

@@ -136,7 +136,7 @@ def test_nothing_now_checks_again_and_goes_on_by_itself(
 ) -> None:
     campaign, ada = make_job(n_documents=1, judgements_per_pair=1)
     bob = make_annotator(campaign)
-    lease = scheduling.claim(bob)
+    lease = scheduling.claim_pair(bob)
     assert lease is not None
     page = signed_in_page(ada.user)
     page.clock.install()
@@ -245,7 +245,7 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(
 ) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    lifecycle.pause(
+    lifecycle.pause_campaign(
         campaign, reason="We are rewriting the part about reviews.", actor=campaign.created_by
     )
     judging.press("3")
@@ -254,7 +254,7 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(
     photograph(judging.page, "paused-by-manager")
     judging.panel.get_by_role("button", name="Open the guidelines").click()
     campaign.refresh_from_db()
-    lifecycle.resume(campaign, actor=campaign.created_by)
+    lifecycle.resume_campaign(campaign, actor=campaign.created_by)
     judging.panel.get_by_role("button", name="Check now").click()
     judging.title.wait_for()
 
@@ -303,7 +303,7 @@ def test_lease_is_renewed_in_silence_and_an_expired_one_warns_and_counts_when_it
     photograph(page, "lease-renewed")
 
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
-    leases.reap_expired(timezone.now())
+    leases.end_expired_leases(timezone.now())
     page.clock.run_for(16_000)
     expect(page.locator("[data-name=expired]")).to_contain_text(
         "Your answer still counts if its place is free"

@@ -55,7 +55,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     )
     practice = Pair.objects.filter(campaign=campaign).order_by("position").first()
     assert practice
-    lifecycle.set_kind(
+    lifecycle.set_pair_kind(
         practice,
         Pair.Kind.QUALIFICATION,
         gold_grade=3,

@@ -94,7 +94,7 @@ def test_mails_and_errors_of_the_way_come_from_a_catalogue(pseudo: None) -> None
     member.user.email = "1@2.ελ"
     member.user.save()
     accounts.send_sign_in_link(email="1@2.ελ", address="/")
-    messages.remind(
+    messages.deliver_reminders(
         campaign,
         Membership.objects.filter(pk=member.pk),
         "Έλα.",

@@ -46,7 +46,7 @@ def test_one_click_on_the_report_makes_the_campaign_that_closes_it(
     expect(page.get_by_text("A top-up campaign judges what is open:")).to_be_visible()
     photograph(page, "late-run-judged")
     judged(opened(campaign))
-    top_ups.close_reports()
+    top_ups.request_follow_up_reports()
     do_waiting()
     page.reload()
     expect(page.get_by_text("This report is closed.")).to_be_visible()

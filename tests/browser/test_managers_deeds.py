@@ -75,7 +75,7 @@ def collection(settings: Any, tmp_path: Path) -> Collection:
         assert bring_in(made, kind, content, name=name, user=manager).state == "done"
     assert (
         run(
-            pools.ask_for_pool(
+            pools.request_pool(
                 made, runs=list(made.runs.all()), depth=2, name="First", user=manager
             )
         ).state

@@ -79,32 +79,35 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
     ]
     axes = [*names, "P@5", "AP", "RR"][: max(n, 3)]
     return [
-        bars.bars(names, values, unit=label, **words),
-        bars.stacked(names, [(label, defined), (f"the other {label}", defined)], **words),
-        points.intervals(rows, x_label=label, what="run", reference=(0.9, label), **words),
-        points.intervals(
+        bars.bar_chart(names, values, unit=label, **words),
+        bars.stacked_bar_chart(names, [(label, defined), (f"the other {label}", defined)], **words),
+        points.interval_chart(rows, x_label=label, what="run", reference=(0.9, label), **words),
+        points.interval_chart(
             [points.DrawnInterval(name, value) for name, value in zip(names, values, strict=True)],
             x_label=label,
             what="run",
             low=0,
             **words,
         ),
-        points.intervals(
+        points.interval_chart(
             reaching,
             x_label=label,
             what="run",
             meanings=("mean", label, "what the unjudged could make of it"),
             **words,
         ),
-        points.boxes(
-            [points.Box(name, v, v, v, v, v, 12345) for name, v in zip(names, values, strict=True)],
+        points.box_chart(
+            [
+                points.BoxSummary(name, v, v, v, v, v, 12345)
+                for name, v in zip(names, values, strict=True)
+            ],
             x_label=label,
             what="run",
             **words,
         ),
-        points.scatter(
+        points.scatter_chart(
             [
-                points.Spot(name, v, v, i % 2)
+                points.ScatterPoint(name, v, v, i % 2)
                 for i, (name, v) in enumerate(zip(names, defined, strict=True))
             ],
             kinds=["run", label],
@@ -112,20 +115,22 @@ def drawn(names: list[str], values: list[float | None], label: str) -> list[str]
             y_label=label,
             **words,
         ),
-        points.radar(axes, [(label, [0.5] * len(axes))], caption="c", high=1.0),
-        lines.lines(line, x_label=label, y_label=label, vertical=[(0.0, "deadline")], **words),
-        panels.panels(
+        points.radar_chart(axes, [(label, [0.5] * len(axes))], caption="c", high=1.0),
+        lines.line_chart(line, x_label=label, y_label=label, vertical=[(0.0, "deadline")], **words),
+        panels.panel_chart(
             [
-                (name, lines.lines(line, x_label=label, y_label=label, width=400.0, **words))
+                (name, lines.line_chart(line, x_label=label, y_label=label, width=400.0, **words))
                 for name in names[:3]
             ],
             caption="c",
         ),
-        matrices.matrix(names, names, [values] * n, row_label="run", column_label=label, **words),
-        matrices.matrix(
+        matrices.matrix_chart(
+            names, names, [values] * n, row_label="run", column_label=label, **words
+        ),
+        matrices.matrix_chart(
             ["1", "2"], names, [values] * 2, row_label="topic", column_label=label, **words
         ),
-        matrices.matrix(
+        matrices.matrix_chart(
             names,
             names,
             [values] * n,
@@ -153,7 +158,7 @@ CASES: dict[str, Callable[[], list[str]]] = {
     "undefined among them": lambda: drawn(["a", "b", "c"], [None, 0.5, None], "tau"),
     "nothing": lambda: drawn(["a", "b"], [None, None], "tau"),
     "two weeks": lambda: [
-        bars.bars(HALF_DAYS, [float(i % 7) for i in range(28)], caption="c", unit="judgements")
+        bars.bar_chart(HALF_DAYS, [float(i % 7) for i in range(28)], caption="c", unit="judgements")
     ],
     "great numbers": lambda: drawn(["A001", "A002"], [1_234_567.0, 2_345_678.0], "judgements"),
 }

@@ -11,7 +11,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from pooling.models import Run
 from pooling.platform.jobs import run_job
 from pooling.services import uploads
@@ -129,10 +129,10 @@ def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(
     topics = ContentFile(
         b"1\twhat helps against a headache\n2\thow long does a cold last\n", name="topics.tsv"
     )
-    upload = uploads.receive(
+    upload = uploads.store_upload(
         collection, kind="topics", file=topics, name="topics.tsv", user=manager
     )
-    job = uploads.ask_for_import(upload, mode="inspect", options={}, user=manager)
+    job = uploads.request_import(upload, mode="inspect", options={}, user=manager)
     assert job is not None
     run_job(job.pk)
     page = signed_in_page(manager, viewport={**PHONE, "width": 320})
@@ -173,7 +173,7 @@ def test_topics_of_gold_pairs_have_room_beside_the_form(
     pair.entry.topic.text = "running a subprocess and capturing its output"
     pair.entry.topic.save()
     manager = campaign.memberships.get(role="manager").user
-    set_kind(pair, "gold", gold_grade=1, explanation="It says so.", actor=manager)
+    set_pair_kind(pair, "gold", gold_grade=1, explanation="It says so.", actor=manager)
     page = signed_in_page(manager, viewport={"width": 1280, "height": 800})
     page.goto(f"/campaigns/{campaign.slug}/gold/")
     cell = page.locator("#known td.topic")

@@ -72,14 +72,14 @@ def make_greek_job() -> tuple[Campaign, Invitation]:
         topic.text, topic.description, topic.narrative = query, f"Τι ξέρουμε: {query};", "Δοκιμές."
         topic.save()
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:2]:
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair,
             Pair.Kind.QUALIFICATION,
             gold_grade=3,
             explanation="“Δώδεκα εβδομάδες”.",
             actor=manager,
         )
-    return campaign, accounts.invite(campaign=campaign, actor=manager, name="Άννα")
+    return campaign, accounts.create_invitation(campaign=campaign, actor=manager, name="Άννα")
 
 
 def arrive(context: BrowserContext, invitation: Invitation, look: Look) -> Page:
@@ -313,7 +313,7 @@ def walk(context: BrowserContext, look: Look) -> None:
     judge_all(judging, look)
     member = Membership.objects.get(campaign=campaign, user__username="άννα")
     for question in Question.objects.filter(membership=member):
-        questions.reply(question, "Ναι.", actor=campaign.created_by)
+        questions.answer_question(question, "Ναι.", actor=campaign.created_by)
     Message.objects.create(membership=member, text="Προσοχή.", created_by=campaign.created_by)
     page.goto(f"/judge/{campaign.slug}/")
     page.locator(".banner").first.wait_for()
@@ -335,17 +335,17 @@ def walk(context: BrowserContext, look: Look) -> None:
         page.goto(address)
         if page.evaluate("document.documentElement.lang") != "en":
             look(page, name)
-    lifecycle.pause(campaign, actor=campaign.created_by, reason="Διάλειμμα.")
+    lifecycle.pause_campaign(campaign, actor=campaign.created_by, reason="Διάλειμμα.")
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("paused")
     look(page, "paused")
-    lifecycle.resume(campaign, actor=campaign.created_by)
+    lifecycle.resume_campaign(campaign, actor=campaign.created_by)
     exclusion.exclude_annotator(member, reason="Λόγος.", actor=campaign.created_by)
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("excluded")
     look(page, "excluded")
     exclusion.include_annotator(member, reason="Λόγος.", actor=campaign.created_by)
-    lifecycle.close(campaign, actor=campaign.created_by)
+    lifecycle.close_campaign(campaign, actor=campaign.created_by)
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("closed")
     look(page, "closed")

@@ -49,10 +49,10 @@ def bring_in(
 ) -> Job:
     """Upload bytes and let the job run to its end; what it did is in the Job."""
     data = content.encode() if isinstance(content, str) else content
-    upload = uploads.receive(
+    upload = uploads.store_upload(
         collection, kind=file_kind, file=ContentFile(data, name=name), name=name, user=user
     )
-    return run(uploads.ask_for_import(upload, mode=mode, options=options, user=user))
+    return run(uploads.request_import(upload, mode=mode, options=options, user=user))
 
 
 def run(job: Job) -> Job:
@@ -86,7 +86,7 @@ def fill(collection: Collection, manager: User) -> Collection:
         assert bring_in(collection, kind, content, name=name, user=manager).state == "done"
     assert (
         run(
-            pools.ask_for_pool(
+            pools.request_pool(
                 collection, runs=list(collection.runs.all()), depth=2, name="pool", user=manager
             )
         ).state
@@ -94,7 +94,7 @@ def fill(collection: Collection, manager: User) -> Collection:
     )
     assert (
         run(
-            pool_preview.ask_for_preview(
+            pool_preview.request_preview(
                 collection, runs=list(collection.runs.all()), depth=2, user=manager
             )
         ).state

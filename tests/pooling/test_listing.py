@@ -7,14 +7,14 @@ from django.template import Context, Template
 from django.test import RequestFactory
 
 from pooling.models import Run
-from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.listing import ListPage, RowFilter
 from pooling.services.collections import create_collection
 
 ROWS = [("b", 2), ("A", 10), ("c", None), ("d", 10), ("e", 1), ("f", 3)]
 
 
 def listed(address: str = "", **more) -> ListPage:
-    choice = ListChoice(
+    choice = RowFilter(
         "size",
         "Size",
         [("big", "big ones")],

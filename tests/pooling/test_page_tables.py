@@ -12,7 +12,7 @@ import pytest
 from django.template import Context, Template, TemplateSyntaxError
 from django.test import RequestFactory
 
-from assay.charts.bars import bars
+from assay.charts.bars import bar_chart
 from pooling.platform.page_files import PageFiles
 
 LIST = """{% load pooling_tables %}{% table "Runs & more" "compact card-rows" %}
@@ -101,8 +101,8 @@ def test_a_table_without_rows_or_with_files_off_has_no_links(page):
 
 def test_a_chart_has_its_links_inside_and_a_chart_without_data_none():
     text = "{% load pooling_tables %}{% picture full %}{% picture empty %}"
-    full = bars(["<a>"], [1 / 3], caption="Judged <by> day", unit="n")
-    empty = bars(["a"], [None], caption="Nothing", unit="n")
+    full = bar_chart(["<a>"], [1 / 3], caption="Judged <by> day", unit="n")
+    empty = bar_chart(["a"], [None], caption="Nothing", unit="n")
     page, files = drawn(text, full=full, empty=empty)
     assert list(files.parts) == ["picture-1"]
     assert page.count("part-files") == 1

@@ -75,14 +75,16 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     settings.MEDIA_ROOT, settings.WAITING_BYTES_PER_PERSON = tmp_path, 100
     ada, bob = make_user("ada"), make_user("bob")
     collection = make_collection(manager=ada)
-    kept = uploads.receive(
+    kept = uploads.store_upload(
         collection, kind="run", file=ContentFile(b"x" * 60), name="a.run", user=ada
     )
     with pytest.raises(
         jobs.Refused,
         match="your uploads that wait have 60 bytes, with this file 101, and here one person may have 100",
     ):
-        uploads.receive(collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada)
+        uploads.store_upload(
+            collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada
+        )
     answer = client_of(ada).post(
         reverse("api-uploads", args=[collection.slug]),
         {"kind": "run", "file": SimpleUploadedFile("c.run", b"x" * 41)},
@@ -95,6 +97,10 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
         Upload.objects.count(),
         len([path for path in tmp_path.rglob("*") if path.is_file()]),
     ) == (1, 1)
-    uploads.receive(collection, kind="run", file=ContentFile(b"x" * 100), name="d.run", user=bob)
-    uploads.discard(kept)
-    uploads.receive(collection, kind="run", file=ContentFile(b"x" * 100), name="e.run", user=ada)
+    uploads.store_upload(
+        collection, kind="run", file=ContentFile(b"x" * 100), name="d.run", user=bob
+    )
+    uploads.discard_upload(kept)
+    uploads.store_upload(
+        collection, kind="run", file=ContentFile(b"x" * 100), name="e.run", user=ada
+    )

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from pooling.platform.removal import goes_with, removal_preview
+from pooling.platform.removal import count_dependent_rows, preview_removal
 from pooling.services.pools import delete_pool
 from pooling.services.runs import delete_run
 from tests.builders import make_annotator, make_campaign
@@ -15,28 +15,28 @@ from tests.pooling.conftest import bring_in
 
 def test_a_run_stays_while_a_pool_is_made_from_it(full) -> None:
     run, pool = full.runs.first(), full.pools.get()
-    preview = removal_preview(full, "run", run.pk)
+    preview = preview_removal(full, "run", run.pk)
     assert preview.refused == ["1 pool was made from it: delete it first"]
-    before = removal_preview(full, "pool", pool.pk)
+    before = preview_removal(full, "pool", pool.pk)
     # by hand: 051 has a, b and d, 7 has x
     assert (before.goes, before.refused) == (["4 pairs"], [])
     delete_pool(pool)
-    assert removal_preview(full, "run", run.pk).refused == []
+    assert preview_removal(full, "run", run.pk).refused == []
     delete_run(run)
-    assert removal_preview(full, "run", run.pk) is None
+    assert preview_removal(full, "run", run.pk) is None
 
 
 def test_topics_and_document_files_stay_while_there_are_pools(full) -> None:
     file = full.document_files.get()
-    assert removal_preview(full, "topics", None).refused == [
+    assert preview_removal(full, "topics", None).refused == [
         "1 pool would lose its pairs: delete it first"
     ]
-    assert "take their texts from" in removal_preview(full, "documents", file.pk).refused[0]
+    assert "take their texts from" in preview_removal(full, "documents", file.pk).refused[0]
     delete_pool(full.pools.get())
-    assert removal_preview(full, "topics", None).title == "all 3 topics"
+    assert preview_removal(full, "topics", None).title == "all 3 topics"
     assert (
-        removal_preview(full, "topics", None).refused
-        == removal_preview(full, "documents", file.pk).refused
+        preview_removal(full, "topics", None).refused
+        == preview_removal(full, "documents", file.pk).refused
         == []
     )
 
@@ -56,7 +56,7 @@ def test_the_page_leads_to_the_address_that_deletes(client, full, manager) -> No
 
 def test_of_a_collection_all_is_counted_by_kind(client, full, manager) -> None:
     bring_in(full, "run", "051 Q0 z 1 9 C\n", user=manager)
-    goes = removal_preview(full, "collection", None).goes
+    goes = preview_removal(full, "collection", None).goes
     assert {"3 topics", "3 runs", "1 qrels", "1 pool", "1 document file"} <= set(goes)
     client.force_login(manager)
     assert (
@@ -68,7 +68,7 @@ def test_of_a_collection_all_is_counted_by_kind(client, full, manager) -> None:
 def test_what_goes_with_a_campaign_is_counted_by_kind() -> None:
     campaign = make_campaign(n_topics=2, n_documents=3, state="draft")
     make_annotator(campaign)
-    goes = goes_with(campaign)
+    goes = count_dependent_rows(campaign)
     assert "6 pairs" in goes
     assert "2 memberships" in goes  # a manager and an annotator
     client = Client()

@@ -48,7 +48,7 @@ def test_writing_inside_is_refused_and_afterwards_it_is_not(database):
         add("inside")()
     add("afterwards")()
     assert slugs() == ["afterwards"]
-    assert not snapshots.is_open()
+    assert not snapshots.is_in_snapshot()
 
 
 def test_a_failed_inner_transaction_leaves_the_connection_fit_for_writing(database):
@@ -65,7 +65,7 @@ def test_a_snapshot_inside_a_snapshot_is_the_same_moment(database):
         with snapshot():
             assert slugs() == []
         assert slugs() == []
-        assert snapshots.is_open()
+        assert snapshots.is_in_snapshot()
 
 
 def test_a_snapshot_inside_a_transaction_is_refused(database):

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from pooling.models import Job
-from pooling.selectors.jobs import Shown, shown
+from pooling.selectors.jobs import JobView, make_job_view
 from pooling.templatetags.pooling import ago, ahead, job_line
 
 
@@ -32,7 +32,7 @@ def test_no_moment_is_zero_minutes_away(monkeypatch, seconds, past, future):
     )
 
 
-def job(**columns: Any) -> Shown:
+def job(**columns: Any) -> JobView:
     """A job that began ten seconds ago, as pages show it."""
     now = timezone.now()
     columns = {
@@ -41,7 +41,7 @@ def job(**columns: Any) -> Shown:
         "finished_at": now,
         **columns,
     }
-    return shown(Job(kind="x", label="Import", created_at=now, **columns))
+    return make_job_view(Job(kind="x", label="Import", created_at=now, **columns))
 
 
 @pytest.mark.parametrize(

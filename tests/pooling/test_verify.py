@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.judging import scheduling
 from pooling.models import DocumentFile, Qrels, Run
 from pooling.platform import jobs
@@ -64,7 +64,7 @@ def test_counters_are_found_and_counted_anew_only_when_told(installation):
         assert "7 judged by the counter, 2 by the rows" in lines[2]
     status, lines = verify("--fix")
     assert (status, lines[-1]) == (0, "3 wrong, 3 of them mended")
-    assert audit_invariants(Campaign.objects.get()) == []
+    assert check_invariants(Campaign.objects.get()) == []
     assert verify() == (0, ["everything agrees"])
 
 
@@ -119,8 +119,8 @@ def only(status_and_lines: tuple[int, list[str]]) -> str:
 
 def test_a_release_whose_file_has_changed_is_found(installation):
     campaign = Campaign.objects.get()
-    recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices()), user=None)
-    jobs.run_job(recipes.ask_for_release(recipe, user=None).pk)
+    recipe = recipes.save_recipe(campaign, ReleasePlan("first", LabelChoices()), user=None)
+    jobs.run_job(recipes.request_release(recipe, user=None).pk)
     assert verify() == (0, ["everything agrees"])
     path = Path(recipe.releases.get().file.path)
     path.write_bytes(path.read_bytes() + b"x")
@@ -132,7 +132,7 @@ def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
     sentence."""
     member = Membership.objects.get(role="annotator")
     first, second = Judgement.objects.order_by("pk")
-    lease = scheduling.claim(make_annotator(member.campaign, "bob"))
+    lease = scheduling.claim_pair(make_annotator(member.campaign, "bob"))
     assert lease is not None
     assert verify() == (0, ["everything agrees"])
 

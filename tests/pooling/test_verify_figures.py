@@ -25,11 +25,11 @@ from annotation.models import (
     Membership,
     Pair,
 )
-from annotation.selectors.judging import judged_today
+from annotation.selectors.judging import count_judged_today
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import questions
 from annotation.services.llm_judges import judges
-from annotation.services.llm_judges.judges import Wanted
+from annotation.services.llm_judges.judges import JudgeOptions
 from annotation.services.people import accounts
 from config import verification
 from pooling.models import Document, DocumentFile, Job, Pool, Qrels, Run, Stratum, Topic, Upload
@@ -47,7 +47,7 @@ ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch) -> None:
-    monkeypatch.setattr(verification, "MOMENT_S", 0.0)
+    monkeypatch.setattr(verification, "RECHECK_SECONDS", 0.0)
 
 
 @override_settings(MACHINE_ENDPOINTS=ENDPOINTS)
@@ -64,17 +64,17 @@ def make_world() -> Campaign:
     for grade in (2, 1):
         judge(ada, grade)
     pair = Pair.objects.get(entry__docno="a")
-    question = questions.ask(ada, pair_id=pair.pk, key=uuid.uuid4(), text="Why?")
-    questions.reply(question, "Because.", actor=boss)
-    lifecycle.set_kind(Pair.objects.get(entry__docno="d"), "everyone", actor=boss)
-    lifecycle.set_kind(Pair.objects.get(entry__docno="x"), "gold", gold_grade=3, actor=boss)
-    machine = judges.add_judge(
-        campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=boss
+    question = questions.ask_question(ada, pair_id=pair.pk, key=uuid.uuid4(), text="Why?")
+    questions.answer_question(question, "Because.", actor=boss)
+    lifecycle.set_pair_kind(Pair.objects.get(entry__docno="d"), "everyone", actor=boss)
+    lifecycle.set_pair_kind(Pair.objects.get(entry__docno="x"), "gold", gold_grade=3, actor=boss)
+    machine = judges.create_judge(
+        campaign, JudgeOptions("machine", "model", "http://127.0.0.1:1/v1"), actor=boss
     )
     MachineLabel.objects.create(
         judge=machine, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1
     )
-    judges.freeze(machine, actor=boss)
+    judges.freeze_judge(machine, actor=boss)
     return campaign
 
 
@@ -163,7 +163,7 @@ def test_what_was_judged_today_is_counted_when_it_is_asked_for_next(installation
     assert ada.values_list("n_today", flat=True).get() == 5
     assert verify("--fix")[0] == 0
     member = ada.select_related("user__profile").get()
-    assert judged_today(member, timezone.now())[1] == 2
+    assert count_judged_today(member, timezone.now())[1] == 2
     assert verify() == AGREES
 
 
@@ -254,11 +254,11 @@ def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installatio
 def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installation):
     boss = installation.created_by
     link, personal = (
-        accounts.invite(campaign=installation, actor=boss),
-        accounts.invite(campaign=installation, actor=boss, name="Bob", max_uses=1),
+        accounts.create_invitation(campaign=installation, actor=boss),
+        accounts.create_invitation(campaign=installation, actor=boss, name="Bob", max_uses=1),
     )
     for invitation, name in ((link, "eve"), (link, "fay"), (personal, "bob")):
-        accounts.join(invitation=invitation, user=make_user(name))
+        accounts.join_campaign(invitation=invitation, user=make_user(name))
     accounts.remove_member(
         installation.memberships.get(user__username="fay"), actor=boss
     )  # the link was used all the same
@@ -275,12 +275,12 @@ def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installat
 
 def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_often(installation):
     """As earlier versions left it: one use untold, then one that is told."""
-    link = accounts.invite(campaign=installation, actor=installation.created_by)
-    accounts.join(invitation=link, user=make_user("eve"))
+    link = accounts.create_invitation(campaign=installation, actor=installation.created_by)
+    accounts.join_campaign(invitation=link, user=make_user("eve"))
     AuditEvent.objects.filter(action__in=("invited", "joined")).update(
         details={"role": "annotator"}
     )
-    accounts.join(invitation=link, user=make_user("fay"))
+    accounts.join_campaign(invitation=link, user=make_user("fay"))
     assert Invitation.objects.get().n_uses == 2
     assert verify() == AGREES
     Invitation.objects.update(n_uses=0)
@@ -290,9 +290,9 @@ def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_ofte
 def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is_not_one_too_many(
     installation,
 ):
-    link = accounts.invite(campaign=installation, actor=installation.created_by)
-    accounts.join(invitation=link, user=make_user("eve"))
-    accounts.join(invitation=link, user=make_user("fay"))
+    link = accounts.create_invitation(campaign=installation, actor=installation.created_by)
+    accounts.join_campaign(invitation=link, user=make_user("eve"))
+    accounts.join_campaign(invitation=link, user=make_user("fay"))
     AuditEvent.objects.filter(action="joined", actor__username="eve").update(
         details={"role": "annotator"}
     )
@@ -347,8 +347,8 @@ def test_how_many_were_drawn_of_a_stratum_is_counted_anew(installation, collecti
         name="A.run",
         user=manager,
     )
-    making = sampling.parameters_of("rank", (0.1, 0.3))
-    job = pools.ask_for_pool(
+    making = sampling.make_sampled_parameters("rank", (0.1, 0.3))
+    job = pools.request_pool(
         collection,
         runs=list(collection.runs.all()),
         depth=40,

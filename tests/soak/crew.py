@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from benchmarks.judging_clients import Client, Diary
+from benchmarks.judging_clients import AnnotatorClient, RequestDiary
 from tests.error_shape import CONTENT_TYPE, MEMBERS
 
 SLUG = "soak"
@@ -18,12 +18,12 @@ EVERY_S = 0.4
 """Between two judgements of one page."""
 
 
-class SoakPage(Client):
+class SoakPage(AnnotatorClient):
     """A page that looks at each refusal: it must have the API's one shape. strange: what had not,
     or was refused for good."""
 
     def __init__(self, port: int, session: dict[str, str]) -> None:
-        super().__init__(port, SLUG, session["cookies"], session["csrf"], Diary())
+        super().__init__(port, SLUG, session["cookies"], session["csrf"], RequestDiary())
         self.strange: Counter[str] = Counter()
 
     async def _exchange(self, line: str, body: bytes) -> tuple[int, dict[str, str], bytes]:

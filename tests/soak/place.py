@@ -37,9 +37,9 @@ N_RELEASE = 5_000
 
 CAMPAIGN = f"""
 import json
-from benchmarks.request_load import session_of
+from benchmarks.request_load import create_session
 campaign = make_campaign(n_topics=100, n_documents=60, judgements_per_pair=2, name="Soak")
-print(json.dumps([session_of(make_annotator(campaign, f"soak{{i}}")) for i in range({N_ANNOTATORS})]))
+print(json.dumps([create_session(make_annotator(campaign, f"soak{{i}}")) for i in range({N_ANNOTATORS})]))
 """
 JOB = """
 import json
@@ -49,8 +49,8 @@ from pooling.models import Collection
 from pooling.services import uploads
 text = "".join(json.dumps({"_id": f"NAME-{i}", "text": "a text of some words " * 20}) + "\\n" for i in range(N))
 collection = Collection.objects.order_by("pk").first()
-upload = uploads.receive(collection, kind="documents", file=ContentFile(text.encode(), "NAME.jsonl"), name="NAME.jsonl", user=None)
-tasks.send(uploads.ask_for_import(upload, mode="import", options={}, user=None))
+upload = uploads.store_upload(collection, kind="documents", file=ContentFile(text.encode(), "NAME.jsonl"), name="NAME.jsonl", user=None)
+tasks.send(uploads.request_import(upload, mode="import", options={}, user=None))
 """
 LOOK = """
 import json
@@ -60,7 +60,7 @@ from pooling.models import DocumentFile, Job
 from tests.annotation.storm import facts
 print(json.dumps({
     **facts(Campaign.objects.get(slug="soak")),
-    "faults": [fault.sentence for fault in verification.faults(mend=False)],
+    "faults": [fault.sentence for fault in verification.find_faults(mend=False)],
     "keys": [str(key) for key in Judgement.objects.values_list("key", flat=True)],
     "jobs": {job.parameters["file"]: [job.state, job.attempt, job.message] for job in Job.objects.all()},
     "imported": sum(DocumentFile.objects.filter(name="NAME.jsonl").values_list("n_documents", flat=True)),

@@ -27,7 +27,7 @@ for n in range(N):
     before, began = Judgement.objects.count(), time.monotonic()
     with (Path("FOLDER") / f"{n}.zip").open("wb+") as out:
         facts = write_release(campaign, ReleasePlan(), out)
-    found.append([time.monotonic() - began, Judgement.objects.count() - before, sqlite_log.n_bytes()])
+    found.append([time.monotonic() - began, Judgement.objects.count() - before, sqlite_log.log_bytes()])
 print(json.dumps(found))
 """
 IMPORT = """

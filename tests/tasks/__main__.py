@@ -20,7 +20,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.bench_requests import BEFORE, checked_out
+from benchmarks.bench_requests import EARLIER_COMMIT, checkout
 from tests.browser.chromium import FLAGS, browser_path
 from tests.installation import ROOT, Installation
 from tests.tasks.doing import at_the_start, filled, photograph
@@ -69,10 +69,10 @@ def do_all(
 @contextmanager
 def first_version(folder: Path) -> Iterator[Installation | None]:
     """The demo of the version BEFORE; None where the repository has no history."""
-    with checked_out(BEFORE) as code:
+    with checkout(EARLIER_COMMIT) as code:
         if code is None:
             sys.stderr.write(
-                f"NO HISTORY HERE, so the first version ({BEFORE}) is left out: a full clone has it.\n"
+                f"NO HISTORY HERE, so the first version ({EARLIER_COMMIT}) is left out: a full clone has it.\n"
             )
             yield None
             return

@@ -34,7 +34,7 @@ def prepare() -> None:
         "known": known_rows(campaign),
         "recipes": save_recipes(campaign, manager),
         "doubles": make_doubles(manager),
-        "token": accounts.invite(campaign=campaign, actor=manager).token,
+        "token": accounts.create_invitation(campaign=campaign, actor=manager).token,
         **make_jobs(),
     }
     sessions = {
@@ -73,16 +73,16 @@ def known_rows(campaign) -> str:
 def save_recipes(campaign, manager) -> str:
     """Two. -> the name of the second"""
     try:
-        from analysis.judgements.labels import Choices
+        from analysis.judgements.labels import LabelChoices
         from analysis.publishing.recipes import save_recipe
         from analysis.publishing.release.parts import ReleasePlan
     except ImportError:  # the first version
-        from analysis.selectors.exports import Choices
+        from analysis.selectors.exports import Choices as LabelChoices
         from analysis.services.archive import Plan as ReleasePlan
         from analysis.services.releases import save_recipe
     for plan in (
         ReleasePlan(name="Majority"),
-        ReleasePlan(name="Dawid-Skene", choices=Choices(method="dawid-skene")),
+        ReleasePlan(name="Dawid-Skene", choices=LabelChoices(method="dawid-skene")),
     ):
         save_recipe(campaign, plan, user=manager)
     return "Dawid-Skene"
@@ -133,7 +133,7 @@ def make_jobs() -> dict[str, str]:
         if key == "practice":
             for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:3]:
                 why = "It reports “a trial of twelve weeks”, which is what was asked for."
-                lifecycle.set_kind(
+                lifecycle.set_pair_kind(
                     pair,
                     Pair.Kind.QUALIFICATION,
                     gold_grade=3,

@@ -16,28 +16,28 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.dashboard import agreement_figures, disagreements, label_list
 from analysis.dashboard.agreement_figures import overlap_plan
 from analysis.dashboard.disagreement_lists import disputed_page
-from analysis.judgements.live import Live
-from analysis.judgements.page_rows import as_of, page_rows
+from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from annotation.models import Campaign, Pair
-from annotation.permissions import managed_campaign
-from annotation.selectors.judging import pair_to_read
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.judging import render_pair_for_manager
 from annotation.services.errors import CampaignError
 from annotation.services.judging import submission
-from assay.charts.lines import Line, lines
-from assay.charts.matrices import matrix
-from assay.charts.points import DrawnInterval, intervals
+from assay.charts.lines import Line, line_chart
+from assay.charts.matrices import matrix_chart
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.counts import counted
-from assay.labels.agreement.bands import CAVEAT, band
-from assay.labels.agreement.raters import confusion_matrix
-from assay.natural import natural
+from assay.counts import format_count
+from assay.labels.agreement.bands import CAVEAT, interpretation_label
+from assay.labels.agreement.raters import make_confusion_matrix
+from assay.natural import natural_sort_key
 from assay.pools.pool_kinds import PoolKind
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
-from pooling.platform.page_files import render
+from pooling.platform.page_files import render_page
 from pooling.tasks import send
 
-SAVED = "saved_label"
+SAVED_LABEL_KEY = "saved_label"
 """In the session: the pair that was decided last, until the next page has told it."""
 
 
@@ -46,9 +46,9 @@ SAVED = "saved_label"
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The quick figures are computed here; alpha's interval, the chance floor and what is by group
     come from a job, with their age."""
-    campaign = managed_campaign(request, slug)
-    live = page_rows(campaign)
-    heavy, job = agreement_figures.agreement_of(campaign, live)
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
+    heavy, job = agreement_figures.agreement_with_refresh(campaign, live)
     if job is not None:
         send(job)
     working = agreement_figures.is_running(campaign)
@@ -58,40 +58,40 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "agreement",
-        "as_of": as_of(live),
+        "as_of": figures_as_of(live),
         "heavy": heavy,
         "working": working,
-        "saved": saved_label(request, campaign),
-        **pictures_of_agreement(campaign, live, heavy),
+        "saved": pop_saved_label(request, campaign),
+        **agreement_charts(campaign, live, heavy),
         "disputed": disputed_page(request, campaign, live),
-        "n_disputed": len(disagreements.disputed_order(campaign, live).ids),
-        "most_listed": disagreements.MOST_LISTED,
+        "n_disputed": len(disagreements.order_disputed_pairs(campaign, live).ids),
+        "most_listed": disagreements.MAX_LISTED,
         "overlap": overlap,
         "partners": ListPage(
             request,
             overlap.partners_of,
             search=lambda row: row[0],
-            sort={"name": lambda row: natural(row[0]), "others": lambda row: row[1]},
+            sort={"name": lambda row: natural_sort_key(row[0]), "others": lambda row: row[1]},
             prefix="overlap-",
             part="overlap",
         ),
     }
-    return render(request, "analysis/agreement.html", context)
+    return render_page(request, "analysis/agreement.html", context)
 
 
-def pictures_of_agreement(
-    campaign: Campaign, live: Live, heavy: dict[str, Any] | None
+def agreement_charts(
+    campaign: Campaign, live: CampaignSnapshot, heavy: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What analysis/_agreement_scales.html and _agreement_pictures.html show. heavy: the newest
     figures that a job has computed."""
     names = campaign.grades.names
     table = live.table(len(names))
     confusion = (
-        confusion_matrix(table).counts.tolist()
+        make_confusion_matrix(table).counts.tolist()
         if table.n_annotators > 1 and (table.judgements_per_pair > 1).any()
         else []
     )
-    met = matrix(
+    met = matrix_chart(
         names,
         names,
         confusion,
@@ -105,16 +105,19 @@ def pictures_of_agreement(
     )
     titles = (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))
     return {
-        "scales": [scale_view(heavy, key, title) for key, title in titles] if heavy else [],
-        "over_time": alpha_over_time(heavy),
-        "groups": [group_chart(heavy, key, title, what) for key, title, what in groups_of(heavy)],
+        "scales": [scale_tiles(heavy, key, title) for key, title in titles] if heavy else [],
+        "over_time": alpha_time_chart(heavy),
+        "groups": [
+            group_chart(heavy, key, title, what)
+            for key, title, what in available_group_charts(heavy)
+        ],
         "nothing_yet": not confusion and not heavy,
         "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
         "confusion": met,
     }
 
 
-GROUPS = [
+GROUP_CHARTS = [
     (
         "by_topic",
         "Alpha by topic (the fifteen lowest with at least ten pairs judged twice)",
@@ -129,7 +132,7 @@ GROUPS = [
 ]
 
 
-BY_ENTRY = (
+BY_ENTRY_CHART = (
     "by_entry",
     "Alpha of pairs drawn by chance and of pairs that the order chose",
     "two kinds of pairs",
@@ -137,11 +140,11 @@ BY_ENTRY = (
 """Of ordered pools alone."""
 
 
-def groups_of(heavy: dict[str, Any] | None) -> list[tuple[str, str, str]]:
-    return ([BY_ENTRY] if (heavy or {}).get("by_entry") else []) + GROUPS
+def available_group_charts(heavy: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+    return ([BY_ENTRY_CHART] if (heavy or {}).get("by_entry") else []) + GROUP_CHARTS
 
 
-def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
+def scale_tiles(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
     """The figures of one scale with their names, as the page's tiles; undefined ones with the
     reason in words."""
     one = heavy[key]
@@ -181,7 +184,7 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
             _("Kappa of two annotators"),
             one["mean_pairwise_kappa"],
             reasons.get("pairwise_kappa", ""),
-            f"mean over {counted(one['pairs_of_annotators'], 'pair')} of annotators with 10 common pairs",
+            f"mean over {format_count(one['pairs_of_annotators'], 'pair')} of annotators with 10 common pairs",
         ),
         (
             _("Percent agreement"),
@@ -201,14 +204,16 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
     ]
     for tile in tiles:
         tile["band"] = (
-            band(tile["value"]) if "appa" in tile["name"] and "alpha" not in tile["name"] else None
+            interpretation_label(tile["value"])
+            if "appa" in tile["name"] and "alpha" not in tile["name"]
+            else None
         )
     return {"title": title, "rows": tiles, "caveat": CAVEAT}
 
 
-def alpha_over_time(heavy: dict[str, Any] | None) -> Picture:
+def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
     points = (heavy or {}).get("over_time", [])
-    return lines(
+    return line_chart(
         [
             Line(
                 "alpha",
@@ -245,7 +250,7 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
     ]
     too_few = _("Fewer than ten pairs judged twice in any of the %(what)s.") % {"what": what}
     reason = too_few if heavy else _("Being computed; it appears here in a moment.")
-    return intervals(
+    return interval_chart(
         shown,
         caption=title,
         x_label="ordinal alpha",
@@ -261,7 +266,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
     """All judgements of one pair side by side; the POST adjudicates and goes on to the next pair,
     or withdraws the manager's label. `of=labels` and the list's own parameters: through the list of
     labels as it was asked for, else through the disputed pairs that are not decided."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     pair = get_object_or_404(
         Pair.objects.select_related(
             "entry__topic", "entry__document", "campaign", "adjudicated_by"
@@ -276,15 +281,15 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         try:
             if grade is None and "withdraw" not in request.POST:
                 raise CampaignError(_("Choose a grade."))
-            submission.adjudicate(
+            submission.adjudicate_pair(
                 pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user
             )
         except CampaignError as error:
             messages.error(request, str(error))
         else:
             if grade is not None and "undo" not in request.POST:
-                request.session[SAVED] = before.as_kept(campaign)
-                return redirect(_next_address(request, campaign, pair))
+                request.session[SAVED_LABEL_KEY] = before.as_kept(campaign)
+                return redirect(_next_pair_url(request, campaign, pair))
             messages.success(
                 request,
                 _("The label is as it was before.")
@@ -298,7 +303,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         .order_by("membership__pseudonym")
     )
     of_labels = request.GET.get("of") == "labels"
-    turn = _turn(request, campaign, pair)
+    turn = _disputed_position(request, campaign, pair)
     context = {
         **{
             "campaign": campaign,
@@ -307,33 +312,35 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
             "judgements": judgements,
         },
         **{
-            "to_read": pair_to_read(pair) if pair.entry.document else None,
-            "saved": saved_label(request, campaign),
+            "to_read": render_pair_for_manager(pair) if pair.entry.document else None,
+            "saved": pop_saved_label(request, campaign),
         },
         **{"turn": turn, "of_labels": of_labels, "asked": request.GET.urlencode()},
     }
-    return render(request, "analysis/pair.html", context)
+    return render_page(request, "analysis/pair.html", context)
 
 
-def _turn(request: SignedInRequest, campaign: Campaign, pair: Pair) -> disagreements.Turn | None:
-    live = page_rows(campaign)
+def _disputed_position(
+    request: SignedInRequest, campaign: Campaign, pair: Pair
+) -> disagreements.QueuePosition | None:
+    live = get_page_snapshot(campaign)
     if request.GET.get("of") != "labels":
-        return disagreements.turn_of(campaign, live, pair.pk)
+        return disagreements.position_in_disputed(campaign, live, pair.pk)
     shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
-    return disagreements.turn_among([row.pair for row in shown], pair.pk)
+    return disagreements.position_among([row.pair for row in shown], pair.pk)
 
 
-def _next_address(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
+def _next_pair_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
     """Where a manager goes on who has decided on a pair; the same page for a pair that is on no
     list, or the last of the labels."""
-    turn = _turn(request, campaign, pair)
+    turn = _disputed_position(request, campaign, pair)
     if turn is None:
         return request.get_full_path()
     if request.GET.get("of") == "labels":
         if turn.after is None:
             return request.get_full_path()
         return f"{reverse('campaign-pair', args=[campaign.slug, turn.after])}?{request.GET.urlencode()}"
-    after = disagreements.next_disputed(campaign, page_rows(campaign), pair.pk)
+    after = disagreements.next_disputed_pair(campaign, get_page_snapshot(campaign), pair.pk)
     if after is None:
         return f"{reverse('campaign-agreement', args=[campaign.slug])}#disputed"
     return reverse("campaign-pair", args=[campaign.slug, after])
@@ -355,13 +362,13 @@ class SavedLabel:
         return {"campaign": campaign.pk, **asdict(self)}
 
 
-def saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
+def pop_saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
     """The pair that the manager has just decided on, and what brings back what it was before; told
     once."""
-    kept = request.session.get(SAVED)
+    kept = request.session.get(SAVED_LABEL_KEY)
     if not kept or kept["campaign"] != campaign.pk or request.headers.get("HX-Request"):
         return None
-    del request.session[SAVED]
+    del request.session[SAVED_LABEL_KEY]
     pair = (
         Pair.objects.select_related("entry__topic", "entry__document")
         .filter(campaign=campaign, pk=kept["pair"])
@@ -381,9 +388,11 @@ def saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] 
 @require_POST
 def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
     """Compute the slow figures anew, now."""
-    campaign = managed_campaign(request, slug)
-    live = page_rows(campaign)
-    job = agreement_figures.ask(campaign, marks=[live.newest, live.audit], user=request.user)
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
+    job = agreement_figures.request_agreement_job(
+        campaign, marks=[live.newest, live.audit], user=request.user
+    )
     if job is not None:
         send(job)
     return redirect("campaign-agreement", slug)

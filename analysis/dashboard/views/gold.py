@@ -15,24 +15,28 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from analysis.judgements.page_rows import page_rows
+from analysis.judgements.page_rows import get_page_snapshot
 from annotation.forms_making import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.permissions import managed_campaign
-from annotation.selectors.pairs import kept_pairs
-from annotation.selectors.qualification import is_right_q, known_scores, single_key_warnings
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.selectors.qualification import (
+    correct_answer_filter,
+    get_known_scores,
+    get_single_key_warnings,
+)
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.known_pairs import change_known
+from annotation.services.campaigns.known_pairs import change_known_pairs
 from annotation.services.errors import CampaignError
 from assay.labels.aggregation.majority import majority
-from assay.natural import natural
+from assay.natural import natural_sort_key
 from pooling.permissions import SignedInRequest
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
-from pooling.platform.requests import row_number
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import parse_row_id
 
 MOST_PROPOSALS, PER_PAGE = 12, 20
-KINDS = [
+KIND_CHOICES = [
     (
         Pair.Kind.GOLD,
         gettext_lazy("Gold"),
@@ -58,21 +62,21 @@ KINDS = [
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     if request.method == "POST" and "chosen" in request.POST.get("action", ""):
-        _change_chosen(request, campaign)
+        _update_chosen_pairs(request, campaign)
         return redirect(request.get_full_path())
     if request.method == "POST":
         pair = get_object_or_404(
             Pair.objects.select_related("campaign", "entry"),
             campaign=campaign,
-            pk=row_number(request.POST.get("pair")),
+            pk=parse_row_id(request.POST.get("pair")),
         )
         try:
-            lifecycle.set_kind(
+            lifecycle.set_pair_kind(
                 pair,
                 request.POST.get("kind", ""),
-                gold_grade=grade_in(request),
+                gold_grade=read_grade(request),
                 explanation=request.POST.get("explanation", "").strip(),
                 actor=request.user,
             )
@@ -85,43 +89,47 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "gold",
-        "kinds": KINDS,
+        "kinds": KIND_CHOICES,
         "known_form": KnownPairsForm(campaign.collection, initial={"n_gold": 20}),
-        "known": known_page(request, campaign),
+        "known": known_pairs_page(request, campaign),
         "results": results_page(request, campaign),
-        "proposals": proposals(campaign),
+        "proposals": propose_gold_pairs(campaign),
         "query": query,
-        "single_key": single_key_warnings(campaign),
+        "single_key": get_single_key_warnings(campaign),
         "found": ListPage(
-            request, search(campaign, query), per_page=PER_PAGE, prefix="found-", part="search"
+            request,
+            search_pairs(campaign, query),
+            per_page=PER_PAGE,
+            prefix="found-",
+            part="search",
         )
         if query
         else None,
     }
-    return render(request, "analysis/gold.html", context)
+    return render_page(request, "analysis/gold.html", context)
 
 
-def grade_in(request: HttpRequest) -> int | None:
+def read_grade(request: HttpRequest) -> int | None:
     """The grade that a form sends; None for none."""
     grade = request.POST.get("grade", "")
     return int(grade) if grade.isascii() and grade.isdigit() and len(grade) <= 3 else None
 
 
-def _change_chosen(request: SignedInRequest, campaign: Campaign) -> None:
+def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
     """Remove the ticked pairs from the known ones, or change their grade."""
-    ids, grade = [row_number(one) for one in request.POST.getlist("known")], grade_in(request)
+    ids, grade = [parse_row_id(one) for one in request.POST.getlist("known")], read_grade(request)
     try:
         if not ids:
             raise CampaignError(_("Tick the pairs first."))
         if request.POST["action"] == "remove-chosen":
-            n = change_known(campaign, ids, remove=True, actor=request.user)
+            n = change_known_pairs(campaign, ids, remove=True, actor=request.user)
             says = ngettext(
                 "%(n)s pair is ordinary again.", "%(n)s pairs are ordinary again.", n
             ) % {"n": f"{n:,}"}
         elif grade is None:
             raise CampaignError(_("Choose a grade."))
         else:
-            n = change_known(campaign, ids, grade=grade, actor=request.user)
+            n = change_known_pairs(campaign, ids, grade=grade, actor=request.user)
             says = ngettext(
                 "The grade of %(n)s pair is changed.", "The grade of %(n)s pairs is changed.", n
             ) % {"n": f"{n:,}"}
@@ -131,12 +139,12 @@ def _change_chosen(request: SignedInRequest, campaign: Campaign) -> None:
         messages.success(request, says)
 
 
-def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     """The chosen pairs as a list."""
-    kinds = [(value.value, name) for value, name, _ in KINDS if value != Pair.Kind.NORMAL]
+    kinds = [(value.value, name) for value, name, _ in KIND_CHOICES if value != Pair.Kind.NORMAL]
     return ListPage(
         request,
-        known_pairs(campaign),
+        list_known_pairs(campaign),
         search=(
             "=entry__topic__topic_id",
             "entry__topic__text",
@@ -155,7 +163,7 @@ def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "exact": "n_exact",
             "kind": ("kind", "position"),
         },
-        choices=[ListChoice("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value))],
+        choices=[RowFilter("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value))],
         per_page=PER_PAGE,
         prefix="known-",
         part="known",
@@ -165,7 +173,7 @@ def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     """(annotator, score in the qualification, score in gold) of everybody who has judged known
     pairs, as a list."""
-    scores = known_scores(campaign)
+    scores = get_known_scores(campaign)
     members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pk__in=scores).order_by(
         "pseudonym"
     )
@@ -174,7 +182,7 @@ def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
         [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members],
         search=lambda row: row[0].pseudonym,
         sort={
-            "name": lambda row: natural(row[0].pseudonym),
+            "name": lambda row: natural_sort_key(row[0].pseudonym),
             "qualification": lambda row: row[1].share if row[1] else None,
             "passed": lambda row: row[0].qualified_at,
             "right": lambda row: row[2].right if row[2] else None,
@@ -187,13 +195,13 @@ def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     )
 
 
-def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
+def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
     """Pairs that are not ordinary, with how many judged them, how many were right by the campaign's
     rule, and how many exactly."""
     judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
-    ids = list(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
+    ids = list(get_kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
-    right = judged & is_right_q(campaign, grade="judgements__grade", gold="gold_grade")
+    right = judged & correct_answer_filter(campaign, grade="judgements__grade", gold="gold_grade")
     exact = judged & Q(judgements__grade=F("gold_grade"))
     counted = pairs.annotate(
         n_judged=Count("judgements", filter=judged),
@@ -203,10 +211,10 @@ def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
     return counted.order_by("kind", "position")
 
 
-def proposals(campaign: Campaign) -> list[Pair]:
+def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
     """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each
     grade."""
-    live = page_rows(campaign)
+    live = get_page_snapshot(campaign)
     table = live.table(campaign.grades.size)
     labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))
     ordinary = live.pairs.normal[live.table_pairs]
@@ -218,7 +226,7 @@ def proposals(campaign: Campaign) -> list[Pair]:
         ]
         wanted |= {int(live.pairs.ids[live.table_pairs[pair]]): grade for pair in unanimous}
     normal_pairs = (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL)
         .select_related("entry__topic", "entry__document")
     )
@@ -230,7 +238,7 @@ def proposals(campaign: Campaign) -> list[Pair]:
     return pairs
 
 
-def search(campaign: Campaign, query: str) -> QuerySet[Pair]:
+def search_pairs(campaign: Campaign, query: str) -> QuerySet[Pair]:
     """Pairs by topic id, words of the topic, or document id."""
     match = (
         Q(entry__topic__topic_id=query)
@@ -238,7 +246,7 @@ def search(campaign: Campaign, query: str) -> QuerySet[Pair]:
         | Q(entry__docno__icontains=query)
     )
     return (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(match)
         .select_related("entry__topic", "entry__document")
         .order_by("position")

@@ -10,15 +10,19 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard.headline import day_text
-from analysis.dashboard.home_figures import HomeFigures, home_figures
-from analysis.dashboard.to_do import running, to_do, watched
-from analysis.dashboard.without_forecast import why_and_since
+from analysis.dashboard.headline import format_day
+from analysis.dashboard.home_figures import HomeFigures, get_home_figures
+from analysis.dashboard.to_do import build_to_do_list, filter_running, filter_watched
+from analysis.dashboard.without_forecast import forecast_unavailable_reason
 from annotation.forms import CodeForm
 from annotation.models import Campaign
-from annotation.permissions import may_create
-from annotation.selectors.people import managed_campaigns, my_campaigns, viewed_campaigns
-from pooling.platform.page_files import render
+from annotation.permissions import can_create
+from annotation.selectors.people import (
+    get_annotator_campaigns,
+    get_managed_campaigns,
+    get_viewed_campaigns,
+)
+from pooling.platform.page_files import render_page
 from pooling.tasks import send
 
 
@@ -27,7 +31,7 @@ def page(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         if get_user_model().objects.exists():
             return redirect("sign-in")
-        return render(
+        return render_page(
             request,
             "annotation/welcome.html",
             {
@@ -35,44 +39,44 @@ def page(request: HttpRequest) -> HttpResponse:
                 "other_database": settings.DATABASE_GIVEN,
             },
         )
-    managed = managed_campaigns(request.user)
+    managed = get_managed_campaigns(request.user)
     if managed:
         translation.activate(settings.LANGUAGE_CODE)  # managers' pages are not translated yet
-    shown, of_interest = running(managed), watched(managed)
-    known, asked = home_figures(of_interest)
+    shown, of_interest = filter_running(managed), filter_watched(managed)
+    known, asked = get_home_figures(of_interest)
     for job in asked:
         send(job)
     context = {
-        "judging": my_campaigns(request.user),
-        "viewing": viewed_campaigns(request.user),
+        "judging": get_annotator_campaigns(request.user),
+        "viewing": get_viewed_campaigns(request.user),
         "cards": [
             {
                 "campaign": one,
                 "figures": known.get(one.pk),
-                "ahead": ahead_in_words(one, known.get(one.pk)),
+                "ahead": describe_forecast(one, known.get(one.pk)),
             }
             for one in shown
         ],
         "others": [campaign for campaign in managed if campaign not in shown],
         "managing": bool(managed),
-        "to_do": to_do(of_interest, known),
-        "may_create": may_create(request.user),
+        "to_do": build_to_do_list(of_interest, known),
+        "may_create": can_create(request.user),
         "code_form": CodeForm(),
     }
-    return render(request, "analysis/home.html", context)
+    return render_page(request, "analysis/home.html", context)
 
 
-def ahead_in_words(campaign: Campaign, figures: HomeFigures | None) -> dict[str, str]:
+def describe_forecast(campaign: Campaign, figures: HomeFigures | None) -> dict[str, str]:
     """The forecast as a line of a card, and whether it is good or bad news."""
     if figures is None or not figures.missing or campaign.is_over:
         return {}
     expected = figures.forecast.expected
     if expected is None:
-        return {"says": why_and_since(figures.forecast), "level": ""}
+        return {"says": forecast_unavailable_reason(figures.forecast), "level": ""}
     if figures.forecast.is_vague:
         return {"says": _("too uncertain to say when it ends"), "level": ""}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
     return {
-        "says": _("expected to end %(day)s") % {"day": day_text(expected)},
+        "says": _("expected to end %(day)s") % {"day": format_day(expected)},
         "level": "bad" if late else "good" if campaign.deadline else "",
     }

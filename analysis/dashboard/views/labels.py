@@ -19,31 +19,31 @@ from django.views.decorators.http import require_POST, require_safe
 
 from analysis.dashboard import label_list, method_effect
 from analysis.dashboard import one_more as previews
-from analysis.dashboard.label_list import labels_on_page
-from analysis.judgements.live import Live
-from analysis.judgements.page_rows import as_of, page_rows
+from analysis.dashboard.label_list import cached_labels
+from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.judging import one_more
 from assay.campaigns.statistics import (
     CampaignStatistics,
     RankCoverage,
-    campaign_statistics,
-    complete_depth,
+    compute_campaign_statistics,
+    find_complete_depth,
 )
-from assay.charts.bars import stacked
+from assay.charts.bars import stacked_bar_chart
 from assay.charts.svg import Picture
-from assay.counts import some_of
+from assay.counts import format_count_of_total
 from pooling.permissions import SignedInRequest
-from pooling.platform.page_files import render
-from pooling.platform.requests import row_number
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import parse_row_id
 from pooling.selectors import pools as pool_selectors
 from pooling.services.matching import count_documents
 from pooling.tasks import send
 
-DECISIONS = [
+DECISION_CHOICES = [
     ("unanimous", "all agree"),
     ("majority", "majority"),
     ("lowest_grade", "lowest grade"),
@@ -54,8 +54,8 @@ DECISIONS = [
 @login_required
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    live = page_rows(campaign)
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
     effect, job = method_effect.newest_effect(campaign, live)
     if job is not None:
         send(job)
@@ -65,40 +65,40 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "labels",
-        "as_of": as_of(live),
-        **pictures_of_labels(campaign, live),
+        "as_of": figures_as_of(live),
+        **label_charts(campaign, live),
         "effect": effect,
         "effect_running": working,
     }
-    return render(request, "analysis/labels.html", context)
+    return render_page(request, "analysis/labels.html", context)
 
 
 @login_required
 @require_safe
-def listed(request: HttpRequest, slug: str) -> HttpResponse:
+def all_labels(request: HttpRequest, slug: str) -> HttpResponse:
     """Every label in one list, and how many of each topic's are relevant."""
-    campaign = managed_campaign(request, slug)
-    live = page_rows(campaign)
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
     labels = label_list.label_page(request, campaign, live)
     asked = request.GET.copy()
     asked.pop("of", None)
     context = {
         "campaign": campaign,
         "tab": "labels",
-        "as_of": as_of(live),
+        "as_of": figures_as_of(live),
         "labels": labels,
-        "rows": label_list.with_texts(list(labels)),
+        "rows": label_list.add_label_texts(list(labels)),
         "asked": asked.urlencode(),
-        "topics": label_list.topic_page(request, campaign, live),
+        "topics": label_list.topic_labels_page(request, campaign, live),
     }
-    return render(request, "analysis/label_list.html", context)
+    return render_page(request, "analysis/label_list.html", context)
 
 
-def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
+def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
     """How many labels there are, how each was decided, and the campaign in numbers."""
     names = campaign.grades.names
-    pool = live.derived("table 1", lambda: numbers_of_campaign(campaign, live))
-    made = labels_on_page(campaign, live)
+    pool = live.derived("table 1", lambda: get_campaign_statistics(campaign, live))
+    made = cached_labels(campaign, live)
     return {
         "n_labels": made.n_labels,
         "n_too_few": made.n_too_few,
@@ -116,15 +116,15 @@ def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
                 "Labels on 2 grades and how each was decided (each judgement binarised first)",
             ),
         ],
-        "rows_of_statistics": rows_of_statistics(pool, names, campaign.n_topics),
+        "rows_of_statistics": statistics_rows(pool, names, campaign.n_topics),
         "warnings": pool.warnings,
     }
 
 
-def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
+def get_campaign_statistics(campaign: Campaign, live: CampaignSnapshot) -> CampaignStatistics:
     """The statistics of the command, with the ranks of the pool from the kept pairs."""
     table, pairs = live.table(campaign.grades.size), live.pairs
-    statistics = campaign_statistics(
+    statistics = compute_campaign_statistics(
         table, threshold=campaign.threshold, documents=count_documents(campaign.collection)
     )
     n = np.zeros(len(pairs), dtype=np.int64)
@@ -136,19 +136,19 @@ def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
         for some in (slice(None), n[wanted] > 0, n[wanted] >= 2)
     ]
     counts = {rank: numbers for rank, *numbers in zip(ranks.tolist(), *columns, strict=True)}
-    for rank, n_undrawn in pool_selectors.undrawn(campaign.pool).items():
+    for rank, n_undrawn in pool_selectors.count_unsampled_by_rank(campaign.pool).items():
         counts.setdefault(rank, [0, 0, 0])[0] += n_undrawn
     coverage = {rank: RankCoverage(*counts[rank]) for rank in sorted(counts)}
-    return replace(statistics, coverage=coverage, complete_depth=complete_depth(coverage))
+    return replace(statistics, coverage=coverage, complete_depth=find_complete_depth(coverage))
 
 
 def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> Picture:
     series = [
         (title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))])
-        for key, title in DECISIONS
+        for key, title in DECISION_CHOICES
     ]
     series = [(title, values) for title, values in series if any(values) or title != "adjudicated"]
-    return stacked(
+    return stacked_bar_chart(
         names,
         series,
         caption=caption,
@@ -170,7 +170,7 @@ class StatisticsRow:
     median_seconds: float | None = None
 
 
-def rows_of_statistics(
+def statistics_rows(
     statistics: CampaignStatistics, names: list[str], n_topics: int
 ) -> list[StatisticsRow]:
     """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that
@@ -188,7 +188,7 @@ def rows_of_statistics(
     rows = [
         StatisticsRow(
             _("Topics with a judgement, of those with pairs"),
-            some_of(statistics.topics, n_topics),
+            format_count_of_total(statistics.topics, n_topics),
             statistics.topics,
         ),
         row(_("Documents in the collection"), statistics.documents),
@@ -239,12 +239,16 @@ def rows_of_statistics(
 def ask(request: SignedInRequest, slug: str) -> HttpResponse:
     """pair (several), action `more` or `back`, back: where one came from. With `confirm` it is
     done, else shown."""
-    campaign = managed_campaign(request, slug)
-    ids = {number for written in request.POST.getlist("pair") if (number := row_number(written))}
+    campaign = get_managed_campaign(request, slug)
+    ids = {number for written in request.POST.getlist("pair") if (number := parse_row_id(written))}
     taking_back, way_back = request.POST.get("action") == "back", _way_back(request, campaign)
     try:
         if "confirm" in request.POST:
-            deed = one_more.take_one_more_back if taking_back else one_more.ask_for_one_more
+            deed = (
+                one_more.undo_additional_judgement
+                if taking_back
+                else one_more.request_additional_judgement
+            )
             done = deed(campaign, ids, actor=request.user)
             n = len(done.ids)
             if taking_back:
@@ -259,7 +263,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
                 )
             messages.success(request, " ".join([said % {"n": f"{n:,}"}, *done.reasons]))
             return redirect(way_back)
-        shown = previews.preview(campaign, ids, back=taking_back)
+        shown = previews.preview_additional_judgements(campaign, ids, back=taking_back)
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect(way_back)
@@ -271,7 +275,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         "way_back": way_back,
     }
     context["word"] = campaign.level_word
-    return render(request, "analysis/one_more.html", context)
+    return render_page(request, "analysis/one_more.html", context)
 
 
 def _way_back(request: SignedInRequest, campaign: Campaign) -> str:

@@ -14,15 +14,15 @@ from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard import agreement_figures
-from analysis.dashboard.progress import CampaignProgress, progress
-from analysis.dashboard.views.progress import verdict
+from analysis.dashboard.progress import CampaignProgress, compute_progress
+from analysis.dashboard.views.progress import forecast_verdict
 from analysis.judgements import live as rows
 from analysis.judgements.live import REFRESH
-from analysis.judgements.shared_answer import shared
+from analysis.judgements.shared_answer import get_or_compute
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from assay.campaigns.forecast import Forecast
-from pooling.platform.page_files import render
+from pooling.platform.page_files import render_page
 
 
 @login_required
@@ -30,7 +30,7 @@ from pooling.platform.page_files import render
 def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     """304 to a browser that has these figures: written anew only when one of them, the minute or
     the reader's time zone is another."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     figures = strip_figures(campaign)
     parts = (
         campaign.pk,
@@ -48,10 +48,10 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
             "campaign": campaign,
             "now": figures.now,
             "alpha": figures.alpha,
-            "verdict": verdict(campaign, figures.now),
+            "verdict": forecast_verdict(campaign, figures.now),
             "refresh": REFRESH,
         }
-        response = render(request, "analysis/_live.html", context)
+        response = render_page(request, "analysis/_live.html", context)
     response["ETag"] = tag
     patch_cache_control(response, private=True, no_cache=True)
     return response
@@ -72,8 +72,12 @@ class Strip:
 
 def strip_figures(campaign: Campaign) -> Strip:
     """Read from the database at most `rows.WAITING` seconds ago."""
-    answer = shared(
-        "strip", campaign, lambda: _computed(campaign), fresh=rows.FRESH, waiting=rows.WAITING
+    answer = get_or_compute(
+        "strip",
+        campaign,
+        lambda: _computed(campaign),
+        fresh=rows.FRESH_SECONDS,
+        waiting=rows.WAIT_SECONDS,
     )
     progress, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])
     forecast = Forecast(**progress.pop("forecast"))
@@ -87,8 +91,8 @@ def strip_figures(campaign: Campaign) -> Strip:
 
 
 def _computed(campaign: Campaign) -> dict[str, Any]:
-    live = rows.live_rows(campaign, fresh=0.0)
-    now = progress(campaign, live=live)
+    live = rows.get_snapshot(campaign, fresh=0.0)
+    now = compute_progress(campaign, live=live)
     ahead = now.forecast
     ahead = replace(
         ahead,

@@ -11,42 +11,47 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard.annotators import LEAST_SHARED, Person, people, person_named
-from analysis.dashboard.disagreement_lists import differences_page
-from analysis.dashboard.people_list import name_of, people_page, rows_of
-from analysis.judgements.page_rows import as_of, page_rows
+from analysis.dashboard.annotators import (
+    MIN_SHARED,
+    AnnotatorSummary,
+    find_annotator,
+    list_annotators,
+)
+from analysis.dashboard.disagreement_lists import annotator_differences_page
+from analysis.dashboard.people_list import account_name, annotator_list_page, build_rows
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from annotation.models import Campaign
-from annotation.permissions import managed_campaign
-from assay.campaigns.flags import strongest_first
-from assay.campaigns.statistics import judgements_per_half_day
-from assay.charts.bars import bars, stacked
-from assay.charts.matrices import matrix
-from assay.charts.points import DrawnInterval, intervals
+from annotation.permissions import get_managed_campaign
+from assay.campaigns.flags import sort_flags
+from assay.campaigns.statistics import count_by_half_day
+from assay.charts.bars import bar_chart, stacked_bar_chart
+from assay.charts.matrices import matrix_chart
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from pooling.permissions import SignedInRequest
-from pooling.platform.page_files import render
+from pooling.platform.page_files import render_page
 
 
 @login_required
 @require_safe
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    live = page_rows(campaign)
-    everybody = people(campaign, live=live)
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
+    everybody = list_annotators(campaign, live=live)
     names = campaign.grades.names
-    listed = people_page(request, everybody)
+    listed = annotator_list_page(request, everybody)
     shown = [person for person in listed if person.n_kept]
     context = {
         "campaign": campaign,
         "tab": "people",
-        "as_of": as_of(live),
+        "as_of": figures_as_of(live),
         "list": listed,
         "people": list(listed),
-        "least_shared": LEAST_SHARED,
-        "rows": rows_of(list(listed), names),
+        "least_shared": MIN_SHARED,
+        "rows": build_rows(list(listed), names),
         "waiting": [person.membership for person in everybody if person.waits],
         "kappas": kappa_chart(shown),
-        "shares": stacked(
+        "shares": stacked_bar_chart(
             [person.membership.pseudonym for person in shown],
             [
                 (
@@ -61,10 +66,10 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         ),
         "n_flagged": sum(bool(person.flags) for person in everybody),
     }
-    return render(request, "analysis/people.html", context)
+    return render_page(request, "analysis/people.html", context)
 
 
-def kappa_chart(shown: list[Person]) -> Picture:
+def kappa_chart(shown: list[AnnotatorSummary]) -> Picture:
     rows = []
     for person in sorted(shown, key=lambda p: (p.kappa is None, p.kappa or 0.0)):
         if person.kappa is None or person.agreement is None:
@@ -79,7 +84,7 @@ def kappa_chart(shown: list[Person]) -> Picture:
                 None if math.isnan(high) else high,
             )
         )
-    return intervals(
+    return interval_chart(
         rows,
         caption=(
             "Linearly weighted kappa against the label of the other annotators, with its 95 % "
@@ -92,8 +97,8 @@ def kappa_chart(shown: list[Person]) -> Picture:
     )
 
 
-def person_of(campaign: Campaign, pseudonym: str) -> Person:
-    named = person_named(campaign, pseudonym)
+def get_annotator_or_404(campaign: Campaign, pseudonym: str) -> AnnotatorSummary:
+    named = find_annotator(campaign, pseudonym)
     if named is None:
         raise Http404("No such annotator.")
     return named
@@ -102,26 +107,26 @@ def person_of(campaign: Campaign, pseudonym: str) -> Person:
 @login_required
 @require_safe
 def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    person = person_of(campaign, pseudonym)
-    live = page_rows(campaign)
+    campaign = get_managed_campaign(request, slug)
+    person = get_annotator_or_404(campaign, pseudonym)
+    live = get_page_snapshot(campaign)
     names = campaign.grades.names
     code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
-    timeline = judgements_per_half_day(mine) or []
+    timeline = count_by_half_day(mine) or []
     confusion = (
         person.agreement.confusion if person.agreement is not None and person.agreement.n else None
     )
     context = {
         "campaign": campaign,
         "tab": "people",
-        "as_of": as_of(live),
+        "as_of": figures_as_of(live),
         "person": person,
         "grades": list(
             zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)
         ),
         "shares": shares_chart(person, names),
-        "timeline": bars(
+        "timeline": bar_chart(
             [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
             [float(n) for _, n in timeline],
             caption="Judgements per 12 hours (UTC)",
@@ -129,7 +134,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
             what="half day",
             reason=_("No judgement yet."),
         ),
-        "confusion": matrix(
+        "confusion": matrix_chart(
             names,
             names,
             confusion.tolist() if confusion is not None else [],
@@ -138,22 +143,22 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
             column_label="label of the others",
             reason=_("No pair shared with other annotators yet."),
         ),
-        "differences": differences_page(request, campaign, live, pseudonym),
-        "name": name_of(person.membership),
-        "signs": strongest_first(person.flags),
+        "differences": annotator_differences_page(request, campaign, live, pseudonym),
+        "name": account_name(person.membership),
+        "signs": sort_flags(person.flags),
         "sent": person.membership.messages.order_by("-created_at")[:10],
     }
-    return render(request, "analysis/person.html", context)
+    return render_page(request, "analysis/person.html", context)
 
 
-def shares_chart(person: Person, names: list[str]) -> Picture:
+def shares_chart(person: AnnotatorSummary, names: list[str]) -> Picture:
     """The annotator's grades over those of all others, who judged other pairs in part."""
     rows = [
         (person.membership.pseudonym, person.n_kept, person.shares),
         ("the others", person.n_of_others, person.shares_of_others),
     ]
     shown = [(name, n, shares) for name, n, shares in rows if n]
-    return stacked(
+    return stacked_bar_chart(
         [name for name, _, _ in shown],
         [
             (name, [float(round(n * (shares[g] or 0.0))) for _, n, shares in shown])

@@ -19,52 +19,52 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.dashboard import exclusions
 from annotation.models import Campaign, Membership
-from annotation.permissions import managed_campaign
+from annotation.permissions import get_managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.judging import qualification
 from annotation.services.people import exclusion
 from annotation.services.people.accounts import send_message, write_note
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.models import Job
 from pooling.permissions import SignedInRequest
-from pooling.platform.page_files import render
+from pooling.platform.page_files import render_page
 from pooling.tasks import send
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Annotators whom a sentence names; of more it says how many."""
 
 
-def message(member: Membership, text: str, actor: User) -> str:
+def message_annotator(member: Membership, text: str, actor: User) -> str:
     send_message(membership=member, text=text, actor=actor)
     return _("will see it on the judging page")
 
 
-def pause(member: Membership, text: str, actor: User) -> str:
+def pause_member(member: Membership, text: str, actor: User) -> str:
     exclusion.pause_annotator(member, reason=text, actor=actor)
     return _("is paused and is shown the reason")
 
 
-def resume(member: Membership, text: str, actor: User) -> str:
+def resume_member(member: Membership, text: str, actor: User) -> str:
     exclusion.resume_annotator(member, actor=actor)
     return _("may go on")
 
 
-def let_in(member: Membership, text: str, actor: User) -> str:
-    qualification.let_in(member, actor=actor)
+def let_member_in(member: Membership, text: str, actor: User) -> str:
+    qualification.admit_annotator(member, actor=actor)
     return _("may judge")
 
 
-def let_try_again(member: Membership, text: str, actor: User) -> str:
-    qualification.let_try_again(member, actor=actor)
+def let_member_retry(member: Membership, text: str, actor: User) -> str:
+    qualification.restart_qualification(member, actor=actor)
     return _("is asked the qualification pairs once more")
 
 
-def note(member: Membership, text: str, actor: User) -> str:
+def save_note(member: Membership, text: str, actor: User) -> str:
     write_note(member, text, actor=actor)
     return _("has your note; managers alone see it")
 
 
-def include(member: Membership, text: str, actor: User) -> str:
+def include_member(member: Membership, text: str, actor: User) -> str:
     done = exclusion.include_annotator(member, actor=actor, reason=text)
     says = ngettext(
         "is included again: %(n)s judgement counts, %(extra)s kept as extra",
@@ -75,11 +75,16 @@ def include(member: Membership, text: str, actor: User) -> str:
 
 
 ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
-    **{"message": message, "pause": pause, "resume": resume, "include": include},
-    **{"let-in": let_in, "try-again": let_try_again, "note": note},
+    **{
+        "message": message_annotator,
+        "pause": pause_member,
+        "resume": resume_member,
+        "include": include_member,
+    },
+    **{"let-in": let_member_in, "try-again": let_member_retry, "note": save_note},
 }
 """Each takes (annotator, text, who asks) and says what happened to the annotator."""
-OF_MANY = ("message", "pause", "resume", "include")
+BULK_ACTIONS = ("message", "pause", "resume", "include")
 
 
 @login_required
@@ -87,11 +92,11 @@ OF_MANY = ("message", "pause", "resume", "include")
 def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Message, note, pause, resume, include again, let in, let try again; or ask what an exclusion
     would change."""
-    campaign = managed_campaign(request, slug)
-    member = get_object_or_404(annotators(campaign), pseudonym=pseudonym)
+    campaign = get_managed_campaign(request, slug)
+    member = get_object_or_404(campaign_annotators(campaign), pseudonym=pseudonym)
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
     if action == "preview":
-        job = exclusions.ask_what_exclusion_changes(campaign, [pseudonym], user=request.user)
+        job = exclusions.request_exclusion_preview(campaign, [pseudonym], user=request.user)
         send(job)
         return redirect("campaign-exclude", slug, pseudonym, job.pk)
     if action not in ACTIONS:
@@ -109,14 +114,14 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
 def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
     """The same for all whose boxes are checked; who cannot be acted on is named with the reason,
     and the others are."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     chosen = list(
-        annotators(campaign)
+        campaign_annotators(campaign)
         .filter(pseudonym__in=request.POST.getlist("annotator"))
         .order_by("pseudonym")
     )
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
-    back = redirect(way_back(request, slug))
+    back = redirect(return_url(request, slug))
     if not chosen:
         messages.error(
             request, _("Choose annotators first: check the boxes at the left of their rows.")
@@ -127,12 +132,15 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
             member.pseudonym for member in chosen if member.standing != Membership.Standing.EXCLUDED
         ]
         if not names:
-            messages.error(request, _("%(chosen)s: excluded already.") % {"chosen": named(chosen)})
+            messages.error(
+                request,
+                _("%(chosen)s: excluded already.") % {"chosen": format_member_names(chosen)},
+            )
             return back
-        job = exclusions.ask_what_exclusion_changes(campaign, names, user=request.user)
+        job = exclusions.request_exclusion_preview(campaign, names, user=request.user)
         send(job)
         return redirect("campaign-people-exclude", slug, job.pk)
-    if action not in OF_MANY:
+    if action not in BULK_ACTIONS:
         raise Http404("No such action.")
     done: dict[str, list[Membership]] = {}
     refused: dict[str, int] = {}
@@ -143,27 +151,27 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
             refused[str(error)] = refused.get(str(error), 0) + 1
     for said, members in done.items():
         sentence = ngettext("%(who)s %(said)s.", "%(who)s: each %(said)s.", len(members))
-        messages.success(request, sentence % {"who": named(members), "said": said})
+        messages.success(request, sentence % {"who": format_member_names(members), "said": said})
     for why in refused:
         messages.error(request, why)
     return back
 
 
-def annotators(campaign: Campaign) -> QuerySet[Membership]:
+def campaign_annotators(campaign: Campaign) -> QuerySet[Membership]:
     members = Membership.objects.select_related("campaign", "user")
     return members.filter(campaign=campaign, role=Membership.Role.ANNOTATOR)
 
 
-def named(members: list[Membership]) -> str:
+def format_member_names(members: list[Membership]) -> str:
     names = [member.pseudonym for member in members]
     return (
         get_text_list(names, "and")
-        if len(names) <= MOST_NAMED
-        else counted(len(names), "annotator")
+        if len(names) <= MAX_NAMED
+        else format_count(len(names), "annotator")
     )
 
 
-def way_back(request: SignedInRequest, slug: str) -> str:
+def return_url(request: SignedInRequest, slug: str) -> str:
     """The list as it was, with its order and its page."""
     people = reverse("campaign-people", args=[slug])
     asked = request.POST.get("back", "")
@@ -176,10 +184,10 @@ def way_back(request: SignedInRequest, slug: str) -> str:
 def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "") -> HttpResponse:
     """What excluding one annotator, or several together, would change; the POST does it, with a
     reason."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     job = get_object_or_404(Job, pk=job_id, campaign_id=campaign.pk, kind=exclusions.EXCLUSION)
     names = job.parameters.get("annotators", [])
-    members = list(annotators(campaign).filter(pseudonym__in=names).order_by("pseudonym"))
+    members = list(campaign_annotators(campaign).filter(pseudonym__in=names).order_by("pseudonym"))
     if (pseudonym and names != [pseudonym]) or not members:
         raise Http404("This preview is about somebody else.")
     back = (
@@ -189,14 +197,14 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
     )
     if request.method == "POST":
         try:
-            n = exclusion.exclude_together(
+            n = exclusion.exclude_annotators(
                 members, reason=request.POST.get("reason", "").strip(), actor=request.user
             )
         except CampaignError as error:
             messages.error(request, str(error))
             return redirect(request.path)
         excluded = ngettext("%(who)s is excluded:", "%(who)s are excluded:", len(members)) % {
-            "who": named(members)
+            "who": format_member_names(members)
         }
         lost = ngettext(
             "%(n)s judgement counts no longer.", "%(n)s judgements count no longer.", n
@@ -216,7 +224,7 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
             "campaign": campaign,
             "tab": "people",
             "members": members,
-            "whom": named(members),
+            "whom": format_member_names(members),
             "back": back,
         },
         **{"job": job, "report": job.report, "changes": changes},
@@ -224,4 +232,4 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
             member for member in members if member.standing == Membership.Standing.EXCLUDED
         ],
     }
-    return render(request, template, context)
+    return render_page(request, template, context)

@@ -16,85 +16,91 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.dashboard import agreement_figures, levers
 from analysis.dashboard import progress as selectors
-from analysis.dashboard.headline import day_text, has_ended, headline, interval_text, moment_text
-from analysis.dashboard.home_figures import home_figures
-from analysis.dashboard.to_do import to_do
-from analysis.dashboard.without_forecast import true_without, why_and_since
+from analysis.dashboard.headline import (
+    campaign_headline,
+    format_day,
+    format_interval,
+    format_moment,
+    has_ended,
+)
+from analysis.dashboard.home_figures import get_home_figures
+from analysis.dashboard.to_do import build_to_do_list
+from analysis.dashboard.without_forecast import forecast_unavailable_reason, progress_summary
 from analysis.judgements import stopping_looks
-from analysis.judgements.live import REFRESH, Live, live_rows
-from analysis.judgements.page_rows import as_of, page_rows
+from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from annotation.models import Campaign, Lease, Pair
-from annotation.permissions import managed_campaign
-from annotation.selectors.pairs import held_back
-from annotation.selectors.qualification import waiting
-from annotation.services.campaigns.depth import why_whole
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.pairs import count_pairs_without_text
+from annotation.selectors.qualification import get_failed_annotators
+from annotation.services.campaigns.depth import full_depth_reason
 from annotation.services.errors import CampaignError
-from assay.campaigns.statistics import HALF_DAY, judgements_per_half_day
-from assay.charts.bars import bars
-from assay.charts.lines import Line, lines
-from assay.charts.matrices import matrix
-from assay.charts.svg import Picture, number
+from assay.campaigns.statistics import HALF_DAY_SECONDS, count_by_half_day
+from assay.charts.bars import bar_chart
+from assay.charts.lines import Line, line_chart
+from assay.charts.matrices import matrix_chart
+from assay.charts.svg import Picture, format_number
 from pooling.permissions import SignedInRequest
 from pooling.platform.jobs import Refused
-from pooling.platform.page_files import render
-from pooling.platform.requests import row_number
+from pooling.platform.page_files import render_page
+from pooling.platform.requests import parse_row_id
 from pooling.tasks import send
 from pooling.templatetags.pooling import ahead as until
 
-MOST_ROWS = 25
+MAX_ROWS = 25
 SHOWN_HALF_DAYS = 28
 
 
 @login_required
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
-    live = page_rows(campaign)
-    now = selectors.progress(campaign, live=live)
-    job = agreement_figures.keep_alpha(campaign, live)
+    live = get_page_snapshot(campaign)
+    now = selectors.compute_progress(campaign, live=live)
+    job = agreement_figures.refresh_alpha_if_due(campaign, live)
     if job is not None:
         send(job)
     context = {
         "campaign": campaign,
         "tab": "progress",
-        "as_of": as_of(live),
+        "as_of": figures_as_of(live),
         "now": now,
-        "n_held_back": held_back(campaign),
+        "n_held_back": count_pairs_without_text(campaign),
         "alpha": agreement_figures.latest_alpha(campaign, live),
-        "verdict": verdict(campaign, now),
-        "headline": headline(campaign, now),
+        "verdict": forecast_verdict(campaign, now),
+        "headline": campaign_headline(campaign, now),
         **(
-            quality_of_closed(campaign)
+            closed_campaign_quality(campaign)
             if campaign.state == Campaign.State.CLOSED
             else {"refresh": REFRESH}
         ),
-        **pictures_of_progress(campaign, live, now),
-        "waiting": waiting().filter(campaign=campaign),
-        "too_fast": selectors.too_fast(campaign, live),
-        "stalled": stalled(campaign, live),
-        "leases": live_leases(campaign),
-        "advice": stopping_looks.advice_on(campaign),
+        **progress_charts(campaign, live, now),
+        "waiting": get_failed_annotators().filter(campaign=campaign),
+        "too_fast": selectors.list_fast_annotators(campaign, live),
+        "stalled": list_stalled_pairs(campaign, live),
+        "leases": list_live_leases(campaign),
+        "advice": stopping_looks.get_stopping_advice(campaign),
     }
-    return render(request, "analysis/progress.html", context)
+    return render_page(request, "analysis/progress.html", context)
 
 
-def quality_of_closed(campaign: Campaign) -> dict[str, Any]:
+def closed_campaign_quality(campaign: Campaign) -> dict[str, Any]:
     """What is still to be decided on before its labels are published."""
-    known, jobs = home_figures([campaign])
+    known, jobs = get_home_figures([campaign])
     for job in jobs:
         send(job)
-    return {"to_do": to_do([campaign], known)}
+    return {"to_do": build_to_do_list([campaign], known)}
 
 
-def pictures_of_progress(
-    campaign: Campaign, live: Live, now: selectors.CampaignProgress
+def progress_charts(
+    campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
 ) -> dict[str, Any]:
     """What analysis/_progress_pictures.html draws."""
-    topics, ranks, shares, left_out = selectors.heat_map(campaign, live)
+    topics, ranks, shares, left_out = selectors.progress_heat_map(campaign, live)
     level = campaign.level_word
-    heat = matrix(
+    heat = matrix_chart(
         topics,
         [str(rank) for rank in ranks],
         shares,
@@ -108,40 +114,40 @@ def pictures_of_progress(
     )
     return {
         "pace": pace_chart(live),
-        "burn_up": burn_up(campaign, live, now),
+        "burn_up": burn_up_chart(campaign, live, now),
         "depth_bars": depth_chart(now, level),
         "heat": heat,
         "topics_left_out": left_out,
     }
 
 
-def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
+def forecast_verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
     """The forecast in words, and whether it is good or bad news. Without a forecast: why, since
     when there can be one, and what is true `without`. ended: nobody judges any more."""
     ahead = now.forecast
     missing = now.needed - now.counted
     if missing and has_ended(campaign):
-        return _end(campaign, missing)
+        return _end_verdict(campaign, missing)
     if ahead.expected is None:
         done = now.counted >= now.needed and now.needed
         if done:
             return {"when": "done", "note": ahead.reason, "level": "good"}
         return {
             "when": "none",
-            "note": why_and_since(ahead),
-            "without": true_without(campaign, now) if missing else "",
+            "note": forecast_unavailable_reason(ahead),
+            "without": progress_summary(campaign, now) if missing else "",
             "level": "",
         }
     note = " ".join(
         filter(
             None,
             (
-                _("95%% prediction interval: %(interval)s.") % {"interval": interval_text(ahead)},
+                _("95%% prediction interval: %(interval)s.") % {"interval": format_interval(ahead)},
                 ahead.reason,
             ),
         )
     )
-    when = _("too uncertain to say") if ahead.is_vague else day_text(ahead.expected)
+    when = _("too uncertain to say") if ahead.is_vague else format_day(ahead.expected)
     if campaign.deadline is None:
         return {"when": when, "note": note, "level": ""}
     level = (
@@ -152,27 +158,27 @@ def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, An
         else "good"
     )
     due = _("Deadline: %(moment)s, %(until)s.") % {
-        "moment": moment_text(campaign.deadline.timestamp()),
+        "moment": format_moment(campaign.deadline.timestamp()),
         "until": until(campaign.deadline),
     }
     return {"when": when, "note": f"{note} {due}", "level": level}
 
 
-def _end(campaign: Campaign, missing: int) -> dict[str, Any]:
-    short = f"{number(missing)} judgement{'s are' if missing != 1 else ' is'} missing"
+def _end_verdict(campaign: Campaign, missing: int) -> dict[str, Any]:
+    short = f"{format_number(missing)} judgement{'s are' if missing != 1 else ' is'} missing"
     if campaign.state == Campaign.State.CLOSED:
         return {"when": "closed", "note": short, "level": "", "ended": True}
     assert campaign.deadline is not None
-    when = moment_text(campaign.deadline.timestamp())
+    when = format_moment(campaign.deadline.timestamp())
     note = _("%(when)s; %(short)s: set a later deadline, or close") % {"when": when, "short": short}
     return {"when": _("deadline passed"), "note": note, "level": "bad", "ended": True}
 
 
-def pace_chart(live: Live) -> Picture:
-    counts = judgements_per_half_day(live.rows.judged_at[live.rows.counts]) or []
+def pace_chart(live: CampaignSnapshot) -> Picture:
+    counts = count_by_half_day(live.rows.judged_at[live.rows.counts]) or []
     shown = counts[-SHOWN_HALF_DAYS:]
     labels = [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in shown]
-    picture = bars(
+    picture = bar_chart(
         labels,
         [float(n) for _, n in shown],
         caption="Counted judgements per 12 hours (starting at 0 and 12 o'clock UTC)",
@@ -183,13 +189,15 @@ def pace_chart(live: Live) -> Picture:
     return picture
 
 
-def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> Picture:
+def burn_up_chart(
+    campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
+) -> Picture:
     """Judgements made over time, and the forecast with its interval up to the need."""
-    made = np.sort(live.rows.judged_at[selectors.of_slots(live)])
+    made = np.sort(live.rows.judged_at[selectors.fills_slot_mask(live)])
     ended = has_ended(campaign)
     caption = "Judgements made" if ended else "Progress and forecast (95% prediction interval)"
     if not len(made):
-        return lines(
+        return line_chart(
             [], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet.")
         )
     at = np.linspace(made[0], now.moment.timestamp(), 60)
@@ -205,16 +213,16 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
     ahead = now.forecast
     expected = None if ended else ahead.expected
     if expected is not None:
-        series.append(_ahead(now, expected, ahead.early, ahead.late))
+        series.append(_forecast_line(now, expected, ahead.early, ahead.late))
     vertical = [(campaign.deadline.timestamp(), "deadline")] if campaign.deadline else []
-    picture = lines(
+    picture = line_chart(
         series,
         caption=caption,
         x_label="",
         y_label="judgements",
         y_low=0,
         x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
-        x_at=_days(
+        x_at=_day_ticks(
             made[0], max([expected or 0, now.moment.timestamp(), *(v for v, _ in vertical)])
         ),
         whole=True,
@@ -224,7 +232,7 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
     return picture
 
 
-def _ahead(
+def _forecast_line(
     now: selectors.CampaignProgress, expected: float, early: float | None, late: float | None
 ) -> Line:
     """Straight lines from here to the need; the band lies between the early and the late end."""
@@ -240,9 +248,9 @@ def _ahead(
     return Line("forecast", middle, low=low, high=high)
 
 
-def _days(first: float, last: float) -> list[float]:
+def _day_ticks(first: float, last: float) -> list[float]:
     """Midnights (UTC) to write under the axis, at most eight."""
-    day = 2 * HALF_DAY
+    day = 2 * HALF_DAY_SECONDS
     start, end = int(first // day), int(last // day) + 1
     step = max(1, -(-(end - start) // 8))
     return [d * day for d in range(start + 1, end + 1, step) if first <= d * day <= last]
@@ -252,7 +260,7 @@ def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
     """word: what the levels of the campaign's pool are called."""
     labels = [f"{word} {level.rank}" for level in now.depths]
     values = [100 * level.share for level in now.depths]
-    picture = bars(
+    picture = bar_chart(
         labels,
         values,
         caption=f"Complete pairs by {word}",
@@ -264,10 +272,10 @@ def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
     return picture
 
 
-def stalled(campaign: Campaign, live: Live) -> list[Pair]:
+def list_stalled_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[Pair]:
     """The longest stalled pairs, with `last`: when each was judged last."""
-    ids, moments = selectors.stalled_pairs(campaign, live)
-    last = dict(zip(ids[:MOST_ROWS], moments, strict=False))
+    ids, moments = selectors.find_stalled_pairs(campaign, live)
+    last = dict(zip(ids[:MAX_ROWS], moments, strict=False))
     pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(
         list(last)
     )  # with the last moment
@@ -276,19 +284,19 @@ def stalled(campaign: Campaign, live: Live) -> list[Pair]:
     return [pairs[pk] for pk in last]
 
 
-def live_leases(campaign: Campaign) -> list[Any]:
+def list_live_leases(campaign: Campaign) -> list[Any]:
     leases = Lease.objects.filter(
         membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now()
     )
     rows: list[Any] = list(
-        leases.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS]
+        leases.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MAX_ROWS]
     )
     for lease in rows:
-        lease.reason = why_in_words(lease.why)
+        lease.reason = describe_claim_reason(lease.why)
     return rows
 
 
-def why_in_words(why: dict[str, Any]) -> str:
+def describe_claim_reason(why: dict[str, Any]) -> str:
     """The rule behind a claim and what it found, from what the scheduler stored, as a sentence."""
     if not why:
         return "not recorded"
@@ -307,47 +315,51 @@ def why_in_words(why: dict[str, Any]) -> str:
         parts.append(
             _("somebody else had it open")
             if held == 1
-            else _("%(n)s others had it open") % {"n": number(held)}
+            else _("%(n)s others had it open") % {"n": format_number(held)}
         )
     return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)
 
 
-LOOK_PAGES = ("campaign", "campaign-systems")
+STOPPING_CHECK_PAGES = ("campaign", "campaign-systems")
 """Those that show the advice, by the names of their addresses."""
 
 
 @login_required
 @require_POST
-def ask_for_look(request: HttpRequest, slug: str) -> HttpResponse:
+def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask whether judging may stop. back: the page from which it was asked."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     try:
-        send(stopping_looks.ask(campaign, user=request.user))
+        send(stopping_looks.request_interim_check(campaign, user=request.user))
     except Refused as error:
         messages.error(request, _("No look now: %(error)s.") % {"error": error})
     back = request.POST.get("back")
-    return redirect(back if back in LOOK_PAGES else LOOK_PAGES[0], slug)
+    return redirect(back if back in STOPPING_CHECK_PAGES else STOPPING_CHECK_PAGES[0], slug)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
     """A POST of key and value shows what the lever changes; with `confirm` it is pulled."""
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
     context = {
         "campaign": campaign,
         "tab": "progress",
         "word": campaign.level_word,
-        "why_whole": why_whole(campaign),
+        "why_whole": full_depth_reason(campaign),
     }
     if request.method == "POST":
         key = request.POST.get("key", "")
         try:
-            now, lever = levers.lever_of(campaign, key, row_number(request.POST.get("value")))
+            now, lever = levers.get_planning_option(
+                campaign, key, parse_row_id(request.POST.get("value"))
+            )
             if "confirm" in request.POST:
-                messages.success(request, levers.pull(campaign, lever, actor=request.user))
+                messages.success(
+                    request, levers.apply_planning_option(campaign, lever, actor=request.user)
+                )
                 return (
                     redirect("campaign-step", slug, "people")
                     if key == "invite"
@@ -356,16 +368,16 @@ def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
         except CampaignError as error:
             messages.error(request, str(error))
             return redirect("campaign-levers", slug)
-        return render(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
-    live = live_rows(campaign, fresh=0.0)
-    now, offered, why_none = levers.levers(campaign, live=live)
-    helpful = levers.helpful(now, offered)
-    shown = levers.depths(campaign, offered, live=live) if offered else []
+        return render_page(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
+    live = get_snapshot(campaign, fresh=0.0)
+    now, offered, why_none = levers.list_planning_options(campaign, live=live)
+    helpful = levers.filter_helpful_options(now, offered)
+    shown = levers.list_depth_options(campaign, offered, live=live) if offered else []
     context |= {
         "now": now,
         "levers": helpful,
         "recommended": helpful[0] if helpful and now.is_late else None,
     }
-    return render(
+    return render_page(
         request, "analysis/levers.html", {**context, "why_none": why_none, "depths": shown}
     )

@@ -13,30 +13,30 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard import times
-from analysis.judgements.page_rows import as_of, page_rows
-from annotation.permissions import managed_campaign
-from assay.campaigns.statistics import daily_seconds, slowest_topics
-from assay.charts.lines import Line, lines
-from assay.charts.matrices import matrix
-from assay.charts.points import boxes
-from pooling.platform.page_files import render
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from annotation.permissions import get_managed_campaign
+from assay.campaigns.statistics import find_slowest_topics, mean_seconds_by_day
+from assay.charts.lines import Line, line_chart
+from assay.charts.matrices import matrix_chart
+from assay.charts.points import box_chart
+from pooling.platform.page_files import render_page
 
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-SLOWEST = 20
+N_SLOWEST = 20
 """Topics listed with their mean time."""
-NOBODY = gettext_lazy("No counted judgement has a time yet.")
+NO_TIMES_MESSAGE = gettext_lazy("No counted judgement has a time yet.")
 
 
 @login_required
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
-    live = page_rows(campaign)
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
     rows = live.rows
     names = campaign.grades.names
     zone = zoneinfo.ZoneInfo(timezone.get_current_timezone_name())
     table = live.table(len(names))
-    daily = daily_seconds(table) or []
+    daily = mean_seconds_by_day(table) or []
     series = [
         Line(
             name,
@@ -49,14 +49,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         for g, name in enumerate(names)
     ]
     pictures = [
-        boxes(
-            times.per_grade(rows, names),
+        box_chart(
+            times.times_by_grade(rows, names),
             caption="Active seconds per judgement, by grade: median, quartiles, 5th and 95th percentile",
             x_label="active seconds",
             what="grade",
-            reason=str(NOBODY),
+            reason=str(NO_TIMES_MESSAGE),
         ),
-        lines(
+        line_chart(
             series if daily else [],
             caption=(
                 "Mean active seconds per day (UTC), by grade. A drop, or grades that take the "
@@ -67,34 +67,34 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             y_low=0,
             x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
             x_at=[start for start, _ in daily][:: max(1, -(-len(daily) // 8))],
-            reason=str(NOBODY),
+            reason=str(NO_TIMES_MESSAGE),
         ),
-        boxes(
-            times.per_half_day(rows),
+        box_chart(
+            times.times_by_half_day(rows),
             caption="Active seconds per judgement, by half day (UTC)",
             x_label="active seconds",
             what="half day",
-            reason=str(NOBODY),
+            reason=str(NO_TIMES_MESSAGE),
         ),
-        matrix(
+        matrix_chart(
             DAYS,
             [str(h) for h in range(24)],
-            times.by_day_and_hour(rows, zone),
+            times.times_by_weekday_and_hour(rows, zone),
             caption=f"Counted judgements by day of the week and hour ({zone.key})",
             row_label="day",
             column_label="hour",
             written=False,
-            reason=str(NOBODY),
+            reason=str(NO_TIMES_MESSAGE),
         ),
     ]
-    n_timed, slowest = slowest_topics(table, SLOWEST)
+    n_timed, slowest = find_slowest_topics(table, N_SLOWEST)
     context = {
         "campaign": campaign,
         "tab": "time",
-        "as_of": as_of(live),
-        "shares": times.shares(rows),
+        "as_of": figures_as_of(live),
+        "shares": times.compute_time_shares(rows),
         "n_timed": n_timed,
         "slowest": slowest,
         "pictures": pictures,
     }
-    return render(request, "analysis/times.html", context)
+    return render_page(request, "analysis/times.html", context)

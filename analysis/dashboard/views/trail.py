@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.models import Feedback
-from annotation.permissions import managed_campaign
-from assay.charts.bars import bars
-from pooling.platform.listing import ListChoice, ListPage
-from pooling.platform.page_files import render
+from annotation.permissions import get_managed_campaign
+from assay.charts.bars import bar_chart
+from pooling.platform.listing import ListPage, RowFilter
+from pooling.platform.page_files import render_page
 
 PER_PAGE = 100
 
@@ -22,11 +22,11 @@ PER_PAGE = 100
 @login_required
 @require_safe
 def feedback(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     given = Feedback.objects.filter(membership__campaign=campaign)
     counts = dict(given.values_list("score").annotate(n=Count("pk")))
     total = sum(counts.values())
-    picture = bars(
+    picture = bar_chart(
         [label for _, label in Feedback.Score.choices],
         [
             100 * counts.get(score, 0) / total if total else None
@@ -40,7 +40,7 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
         ),
     )
     texts = given.exclude(text="").select_related("membership").order_by("-created_at")[:500]
-    return render(
+    return render_page(
         request,
         "analysis/feedback.html",
         {"campaign": campaign, "tab": "feedback", "picture": picture, "texts": texts},
@@ -50,9 +50,9 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def audit(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = managed_campaign(request, slug)
+    campaign = get_managed_campaign(request, slug)
     actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
-    what = ListChoice(
+    what = RowFilter(
         "action",
         _("What"),
         [(name, name) for name in actions],
@@ -69,34 +69,35 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     event: Any
     for event in page:
         event.lines = [
-            (key.replace("_", " "), _words(value))
+            (key.replace("_", " "), _format_detail(value))
             for key, value in event.details.items()
             if value not in ("", None, [], {})
         ]
-    return render(
+    return render_page(
         request, "analysis/audit.html", {"campaign": campaign, "tab": "audit", "page": page}
     )
 
 
-def _words(value: object) -> str:
+def _format_detail(value: object) -> str:
     """A detail as a person reads it: grades by number and name, yes and no, changes as before and
     after."""
     if isinstance(value, dict):
         if {"value", "name"} <= set(value):
             return f"{value['value']} {value['name']}"
         return "; ".join(
-            f"{str(key).replace('_', ' ')}: {_change(change)}" for key, change in value.items()
+            f"{str(key).replace('_', ' ')}: {_format_change(change)}"
+            for key, change in value.items()
         )
     if isinstance(value, list):
-        return ", ".join(_words(item) for item in value)
+        return ", ".join(_format_detail(item) for item in value)
     return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else str(value)
 
 
-def _change(change: object) -> str:
+def _format_change(change: object) -> str:
     """A pair of values is before and after."""
     if isinstance(change, list) and len(change) == 2:
         before, after = (
-            _words(side)[:200] if side not in ("", None) else "empty" for side in change
+            _format_detail(side)[:200] if side not in ("", None) else "empty" for side in change
         )
         return f"{before} → {after}" if before != after else f"{after} (in its explanations)"
-    return _words(change)
+    return _format_detail(change)

@@ -8,18 +8,18 @@ from typing import Any
 
 from analysis.commandline.campaign_files import (
     add_campaign_options,
-    bytes_output,
-    campaign_named,
-    choices_of,
+    get_campaign,
+    open_bytes_output,
+    read_choices,
 )
-from analysis.publishing.recipes import digest_of, plan_of
+from analysis.publishing.recipes import compute_digest, make_release_plan
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.cli.base import BadInput, DatabaseCommand, ProgressLine
-from assay.counts import counted
+from assay.counts import format_count
 
 N_PARTS = 20
 
@@ -62,23 +62,28 @@ class Command(DatabaseCommand):
     ) -> dict[str, Any]:
         if not output or output == "-":
             raise BadInput("a release is a zip file: name it with --output FILE")
-        campaign_row = campaign_named(campaign)
+        campaign_row = get_campaign(campaign)
         plan = ReleasePlan(
-            "default", choices_of(campaign_row, options), documents=documents, notes=notes
+            "default", read_choices(campaign_row, options), documents=documents, notes=notes
         )
         if recipe is not None:
             saved = campaign_row.recipes.filter(name=recipe).first()
             if saved is None:
                 raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
-            plan = plan_of(saved)
+            plan = make_release_plan(saved)
         try:
-            with ProgressLine("writing parts", N_PARTS) as progress, bytes_output(output) as out:
+            with (
+                ProgressLine("writing parts", N_PARTS) as progress,
+                open_bytes_output(output) as out,
+            ):
                 facts = write_release(campaign_row, plan, out, step=lambda name: progress.step())
                 out.flush()
-                digest = digest_of(out)
+                digest = compute_digest(out)
         except CampaignError as error:
             raise BadInput(str(error)) from None
-        record(campaign_row, None, AuditAction.EXPORTED, f"release {plan.name}", digest=digest)
+        record_event(
+            campaign_row, None, AuditAction.EXPORTED, f"release {plan.name}", digest=digest
+        )
         return {
             "campaign": campaign_row.slug,
             "file": output,
@@ -90,8 +95,8 @@ class Command(DatabaseCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         pairs, judgements = (
-            counted(result["pairs"], "labelled pair"),
-            counted(result["judgements"], "judgement"),
+            format_count(result["pairs"], "labelled pair"),
+            format_count(result["judgements"], "judgement"),
         )
         of_content = f"sha256 of judgements and labels alone {result['content_sha256']}"
         return (

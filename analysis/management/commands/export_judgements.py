@@ -9,10 +9,10 @@ from typing import Any
 from analysis.commandline.campaign_files import (
     ExportCommand,
     add_campaign_options,
-    campaign_named,
-    choices_of,
+    get_campaign,
+    read_choices,
 )
-from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
+from analysis.publishing.exports import EXPORTS, ExportOptions, log_export
 
 FORMS = {
     "raw": "judgements",
@@ -53,13 +53,13 @@ class Command(ExportCommand):
         json: bool,
         **options: Any,
     ) -> dict[str, Any]:
-        campaign_row = campaign_named(campaign)
-        choices = choices_of(campaign_row, options)
-        export, wanted = EXPORTS[FORMS[form]], ExportWanted(choices, spreadsheet=spreadsheet)
+        campaign_row = get_campaign(campaign)
+        choices = read_choices(campaign_row, options)
+        export, wanted = EXPORTS[FORMS[form]], ExportOptions(choices, spreadsheet=spreadsheet)
         lines = self.hand_over(
             self.prepared_export(export.name, campaign_row, wanted), output, json=json
         )
-        note_export(campaign_row, None, export, wanted)
+        log_export(campaign_row, None, export, wanted)
         return {
             "campaign": campaign_row.slug,
             "format": form,

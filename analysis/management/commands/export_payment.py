@@ -6,11 +6,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.commandline.campaign_files import bytes_output, campaign_named
+from analysis.commandline.campaign_files import get_campaign, open_bytes_output
 from analysis.publishing import payment
 from annotation.services.errors import CampaignError
 from assay.cli.base import BadInput, DatabaseCommand
-from assay.counts import counted
+from assay.counts import format_count
 
 
 class Command(DatabaseCommand):
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
         )
         parser.add_argument(
             "--per",
-            choices=payment.PER,
+            choices=payment.RATE_UNITS,
             default="hour",
             help="unit of the rate (default: hour of active time)",
         )
@@ -38,23 +38,23 @@ class Command(DatabaseCommand):
     def compute(
         self, *, campaign: str, rate: str, per: str, output: str | None, json: bool, **options: Any
     ) -> dict[str, Any]:
-        row = campaign_named(campaign)
+        row = get_campaign(campaign)
         try:
-            asked = payment.Rate.of(rate, per)
+            asked = payment.PayRate.of(rate, per)
         except CampaignError as error:
             raise BadInput(str(error)) from None
-        text = payment.prepared(row, asked, actor=None)
-        n = len(payment.work_of(row))
+        text = payment.export_payment_text(row, asked, actor=None)
+        n = len(payment.summarise_work(row))
         self.text = ""
         if output and output != "-":
-            with bytes_output(output) as out:
+            with open_bytes_output(output) as out:
                 out.write(text.encode())
-            self.text = f"{counted(n, 'annotator')} in {output}"
+            self.text = f"{format_count(n, 'annotator')} in {output}"
         elif not json:
             self.text = text.rstrip("\n")
         return {
             "campaign": row.slug,
-            "file": payment.filename(row),
+            "file": payment.payment_filename(row),
             "annotators": n,
             "rate": rate or None,
             "per": per,

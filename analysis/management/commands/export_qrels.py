@@ -8,12 +8,12 @@ from typing import Any
 from analysis.commandline.campaign_files import (
     ExportCommand,
     add_campaign_options,
-    campaign_named,
-    choices_of,
+    get_campaign,
+    read_choices,
 )
-from analysis.judgements.labels import labels
-from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
-from assay.analyses.shared.only_topics import add_only_topics, only_topics, rows_of
+from analysis.judgements.labels import make_labels
+from analysis.publishing.exports import EXPORTS, ExportOptions, log_export
+from assay.analyses.shared.only_topics import add_topics_option, read_topic_filter, topic_row_mask
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from pooling.platform.snapshot import snapshot
 
@@ -34,7 +34,7 @@ class Command(ExportCommand):
             action="store_true",
             help="begin with comment lines that describe how the labels were made",
         )
-        add_only_topics(parser)
+        add_topics_option(parser)
 
     def compute(
         self,
@@ -48,20 +48,20 @@ class Command(ExportCommand):
     ) -> dict[str, Any]:
         name = "qrels" if grades == "graded" else "qrels-binary"
         with snapshot():
-            campaign_row = campaign_named(campaign)
-            choices = choices_of(campaign_row, options)
-            labels_chosen = labels(campaign_row, choices)
-            only = only_topics(
+            campaign_row = get_campaign(campaign)
+            choices = read_choices(campaign_row, options)
+            labels_chosen = make_labels(campaign_row, choices)
+            only = read_topic_filter(
                 self,
                 options,
                 {row.topic for row in labels_chosen.rows},
                 f"the labels of {campaign}",
             )
             rows = [row for row in labels_chosen.rows if only is None or row.topic in only]
-            wanted = ExportWanted(choices, comments=comments, topics=only)
+            wanted = ExportOptions(choices, comments=comments, topics=only)
             prepared = self.prepared_export(name, campaign_row, wanted)
         self.hand_over(prepared, output, json=json)
-        note_export(campaign_row, None, EXPORTS[name], wanted)
+        log_export(campaign_row, None, EXPORTS[name], wanted)
         counts: dict[int, int] = {}
         for row in rows:
             label = row.grade if grades == "graded" else row.binary
@@ -72,7 +72,7 @@ class Command(ExportCommand):
             "labels": dict(sorted(counts.items())),
             "adjudicated": sum(row.decision == DECISIONS[ADJUDICATED] for row in rows),
             "judgements": int(
-                rows_of(
+                topic_row_mask(
                     labels_chosen.table.topics,
                     labels_chosen.table.pair_topic[labels_chosen.table.pair],
                     only,

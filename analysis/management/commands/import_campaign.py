@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from analysis.publishing.release.importing import import_release
 from annotation.services.judging import beside_judging
 from assay.cli.base import BadInput, DatabaseCommand
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.platform.jobs import Refused
 
 
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
             help="username of the manager of the campaign and the collection",
         )
         parser.add_argument(
-            "--force", dest="anyway", action="store_true", help=beside_judging.ANYWAY
+            "--force", dest="anyway", action="store_true", help=beside_judging.FORCE_HELP
         )
 
     def compute(
@@ -42,8 +42,11 @@ class Command(DatabaseCommand):
             if person is None:
                 raise BadInput(f"nobody has the user name {user!r}")
         try:
-            beside_judging.check(
-                release, name=Path(release).name, anyway=anyway, way=beside_judging.WITH_THE_OPTION
+            beside_judging.check_import(
+                release,
+                name=Path(release).name,
+                anyway=anyway,
+                way=beside_judging.FORCE_OPTION_HINT,
             )
         except Refused as error:
             raise BadInput(str(error)) from None
@@ -62,7 +65,7 @@ class Command(DatabaseCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return (
             f"campaign {result['campaign']} on collection {result['collection']}: "
-            f"{counted(result['topics'], 'topic')}, {counted(result['pairs'], 'pair')}, "
+            f"{format_count(result['topics'], 'topic')}, {format_count(result['pairs'], 'pair')}, "
             f"{result['judged_pairs']} of them judged by "
-            f"{counted(result['annotators'], 'annotator')}; its qrels are those of the archive"
+            f"{format_count(result['annotators'], 'annotator')}; its qrels are those of the archive"
         )

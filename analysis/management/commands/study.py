@@ -8,10 +8,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.studies.papers import NAMES
+from analysis.studies.papers import STUDY_NAMES
 from assay.cli import server
 from assay.cli.base import BadInput, FileCommand
-from assay.counts import counted
+from assay.counts import format_count
 
 if TYPE_CHECKING:
     from analysis.studies.study import Study
@@ -24,7 +24,9 @@ class Command(FileCommand):
     takes_processes = True
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+        parser.add_argument(
+            "name", choices=STUDY_NAMES, metavar="NAME", help=", ".join(STUDY_NAMES)
+        )
         parser.add_argument(
             "file",
             metavar="FILE",
@@ -71,15 +73,17 @@ class Command(FileCommand):
     ) -> dict[str, Any]:
         # tables and pictures are those of reports, whose modules know their models; no query is
         # made for files
-        server.database().with_database()
-        from analysis.studies.papers import study_named
-        from analysis.studies.settings import keys_of
+        server.load_database_module().with_database()
+        from analysis.studies.papers import get_study
+        from analysis.studies.settings import keys_by_name
 
-        study = study_named(name)
+        study = get_study(name)
         if keys:
             return {
                 "study": name,
-                "keys": {key.name: f"{key.kind}: {key.help}" for key in keys_of(study).values()},
+                "keys": {
+                    key.name: f"{key.kind}: {key.help}" for key in keys_by_name(study).values()
+                },
             }
         if (file is not None) + (campaign is not None) + (collection is not None) != 1:
             raise BadInput(
@@ -142,19 +146,23 @@ class Command(FileCommand):
     ) -> tuple[str, Path | None]:
         """-> (the TOML file, the folder of inputs that goes into the study, or None for a person's
         own files)"""
-        from analysis.studies.folder import is_of_a_study
-        from analysis.studies.sources import campaign_inputs, collection_inputs, release_inputs
+        from analysis.studies.folder import is_study_input
+        from analysis.studies.sources import (
+            write_campaign_inputs,
+            write_collection_inputs,
+            write_release_inputs,
+        )
 
         folder = scratch / "inputs"
         if stored is not None:
             kind, slug = stored
-            return (campaign_inputs if kind == "campaign" else collection_inputs)(
+            return (write_campaign_inputs if kind == "campaign" else write_collection_inputs)(
                 study, slug, folder
             ), folder
         assert file is not None
         if Path(file).is_dir() or Path(file).suffix == ".zip":
-            return release_inputs(study, file, folder), folder
-        return file, Path(file).parent if is_of_a_study(Path(file)) else None
+            return write_release_inputs(study, file, folder), folder
+        return file, Path(file).parent if is_study_input(Path(file)) else None
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         if "keys" in result:
@@ -163,7 +171,7 @@ class Command(FileCommand):
                 f"{name.ljust(width)}  {words}" for name, words in result["keys"].items()
             )
         made = [
-            f"{name}: {counted(len(part['files']), 'file')}"
+            f"{name}: {format_count(len(part['files']), 'file')}"
             for name, part in result["parts"].items()
         ]
         left = [f"left out, {name}: {reason}" for name, reason in result["left_out"].items()]

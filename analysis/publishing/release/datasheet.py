@@ -10,22 +10,22 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from analysis.judgements.agreement_by_entry import words_by_entry
-from analysis.judgements.campaign_sample import is_sampled, stages_of
-from analysis.judgements.labels import KNOWN, Labels
+from analysis.judgements.agreement_by_entry import describe_agreement_by_entry
+from analysis.judgements.campaign_sample import is_sampled, read_stage_progress
+from analysis.judgements.labels import KNOWN_GRADE_COLUMN, Labels
 from analysis.publishing.release.parts import PARTS, ReleaseContent
 from annotation.core.audit_actions import AuditAction
-from annotation.core.resemblance import NEAR, WORDS_A_SHINGLE
+from annotation.core.resemblance import NEAR_DUPLICATE_THRESHOLD, WORDS_PER_SHINGLE
 from annotation.models import AuditEvent, Campaign, Pair
 from annotation.selectors import machines
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from assay import counts, markdown
 
-LISTED = 50
+MAX_LISTED = 50
 """Removed topics in the datasheet."""
 
 
-def written(content: ReleaseContent) -> str:
+def write_datasheet(content: ReleaseContent) -> str:
     """Markdown."""
     campaign, about, statistics, made = (
         content.campaign,
@@ -37,26 +37,26 @@ def written(content: ReleaseContent) -> str:
         "\n\n".join(
             part
             for part in (
-                f"# {markdown.escaped(campaign.name)}",
+                f"# {markdown.escape_line(campaign.name)}",
                 (
                     "**Simulated.** This release holds judgements of simulated annotators. It says "
                     "nothing about real documents."
                 )
                 if campaign.simulated
                 else "",
-                _as_of(campaign, about),
-                markdown.paragraphs(campaign.description),
-                _origin(campaign, about, made),
-                _scale(campaign, made.threshold),
-                _removed(campaign),
+                _as_of_text(campaign, about),
+                markdown.escape_paragraphs(campaign.description),
+                _origin_text(campaign, about, made),
+                _scale_text(campaign, made.threshold),
+                _removed_topics_text(campaign),
                 _statistics_table(statistics, campaign.n_topics),
-                _grades(campaign, statistics),
-                _decisions(statistics),
-                _agreement(content.agreement),
-                _commands(campaign, about, made),
-                _machines(campaign),
+                _grades_table(campaign, statistics),
+                _decisions_table(statistics),
+                _agreement_table(content.agreement),
+                _commands_text(campaign, about, made),
+                _llm_judges_text(campaign),
                 "## Files\n\n"
-                + _ready(
+                + _format_markdown_rows(
                     ("File", "What it holds"),
                     [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)],
                 ),
@@ -78,7 +78,7 @@ def written(content: ReleaseContent) -> str:
     )
 
 
-def _as_of(campaign: Campaign, about: Mapping[str, Any]) -> str:
+def _as_of_text(campaign: Campaign, about: Mapping[str, Any]) -> str:
     """Of when a release is whose campaign may go on; nothing for a closed one."""
     states = {
         Campaign.State.DRAFT: "campaign not opened yet",
@@ -96,9 +96,9 @@ def _as_of(campaign: Campaign, about: Mapping[str, Any]) -> str:
     )
 
 
-def _machines(campaign: Campaign) -> str:
+def _llm_judges_text(campaign: Campaign) -> str:
     """Whose labels the second file holds; empty without a frozen machine judge."""
-    if not (frozen := machines.frozen_of(campaign)):
+    if not (frozen := machines.get_frozen_judges(campaign)):
         return ""
     rows = [
         (
@@ -114,53 +114,57 @@ def _machines(campaign: Campaign) -> str:
         "## Machine labels\n\n`machine-labels.tsv` holds labels of machines. They are in no other "
         "file: labels, qrels, statistics and agreement above are "
         "people's. Alone they are unfit for verdicts, and a machine may not judge a system that was built on it.\n\n"
-        + _rows(("Machine", "Model", "Prompt", "Frozen", "SHA-256 of its labels as qrels"), rows)
+        + _format_rows(
+            ("Machine", "Model", "Prompt", "Frozen", "SHA-256 of its labels as qrels"), rows
+        )
     )
 
 
-def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    return _ready(head, [[markdown.escaped(str(cell)) for cell in row] for row in rows])
+def _format_rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    return _format_markdown_rows(
+        head, [[markdown.escape_line(str(cell)) for cell in row] for row in rows]
+    )
 
 
-def _ready(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _format_markdown_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of cells that are Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
-def figure(value: Any, digits: int = 3, reason: str = "") -> str:
+def format_figure(value: Any, digits: int = 3, reason: str = "") -> str:
     """A number for people; what is undefined says so."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return f"undefined: {reason}" if reason else "undefined"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
 
 
-def share(value: Any) -> str:
+def format_share(value: Any) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{100 * value:.1f} %"
 
 
-def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
+def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     pool, choices = about["pool"], made.choices
-    sentences = [f"Collection: {markdown.escaped(about['collection']['name'])}."]
+    sentences = [f"Collection: {markdown.escape_line(about['collection']['name'])}."]
     if pool:
         sentences.append(
-            f"Pool: {markdown.escaped(pool['name'])}, {markdown.escaped(pool['words'])}, "
-            f"seed {pool['seed']}, {counts.counted(pool['pairs'], 'pair')}."
+            f"Pool: {markdown.escape_line(pool['name'])}, {markdown.escape_line(pool['words'])}, "
+            f"seed {pool['seed']}, {counts.format_count(pool['pairs'], 'pair')}."
         )
     sentences.append(
         f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: "
         f"{campaign.min_active_seconds:g} s."
     )
     asked = (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(asked_more__gt=0)
         .aggregate(pairs=Count("pk"), judgements=Sum("asked_more"))
     )
-    sentences += _near_duplicates(campaign)
-    sentences += _depth(campaign)
-    sentences += _asked_more(asked["pairs"], asked["judgements"] or 0)
+    sentences += _near_duplicate_notes(campaign)
+    sentences += _depth_notes(campaign)
+    sentences += _additional_judgements_notes(asked["pairs"], asked["judgements"] or 0)
     sentences.append(
-        f"Labels: {markdown.escaped(', '.join(choices.words()))}; "
-        f"{counts.counted(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
+        f"Labels: {markdown.escape_line(', '.join(choices.words()))}; "
+        f"{counts.format_count(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
     )
     if is_sampled(campaign):
         sentences.append(
@@ -170,29 +174,29 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
         )
     if made.n_known:
         sentences.append(
-            f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of "
-            f"qualification pairs (marked {KNOWN} in labels.tsv)."
+            f"{counts.format_count(made.n_known, 'label', 'is', 'are')} from known grades of "
+            f"qualification pairs (marked {KNOWN_GRADE_COLUMN} in labels.tsv)."
         )
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def _near_duplicates(campaign: Campaign) -> list[str]:
+def _near_duplicate_notes(campaign: Campaign) -> list[str]:
     """That annotators could see their own grade of a document very like the one on the page, and
     since when; nothing where they never could."""
-    turns = _turns(campaign, "show_near_duplicates")
+    turns = _setting_changes(campaign, "show_near_duplicates")
     if not campaign.show_near_duplicates and not turns:
         return []
     turned = ", ".join(f"{'on' if is_on else 'off'} on {at:%Y-%m-%d}" for at, is_on in turns)
     return [
         "Beside a document very like one that the same annotator had graded in the topic, that "
         "one could be read with the annotator's own grade of it "
-        f"(resemblance {NEAR:g} or more of shingles of {WORDS_A_SHINGLE} words). Grades of such "
+        f"(resemblance {NEAR_DUPLICATE_THRESHOLD:g} or more of shingles of {WORDS_PER_SHINGLE} words). Grades of such "
         f"documents are not independent of each other."
         + (f" After the campaign had been opened this was switched {turned}." if turns else "")
     ]
 
 
-def _turns(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
+def _setting_changes(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
     """(when, to what) a setting was changed since the campaign was opened."""
     if campaign.opened_at is None:
         return []
@@ -206,14 +210,14 @@ def _turns(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
     ]
 
 
-def _depth(campaign: Campaign) -> list[str]:
+def _depth_notes(campaign: Campaign) -> list[str]:
     """What ending the judging at a depth has left, and why the rest beyond it is no sample."""
     if campaign.judged_to is None:
         return []
-    beyond = kept_pairs(campaign).filter(beyond_depth=True, kind=Pair.Kind.NORMAL)
+    beyond = get_kept_pairs(campaign).filter(beyond_depth=True, kind=Pair.Kind.NORMAL)
     n, n_judged = beyond.count(), beyond.filter(counted__gt=0).count()
     lie, were = (
-        counts.counted(n, "pair lies", plural="pairs lie"),
+        counts.format_count(n, "pair lies", plural="pairs lie"),
         "was" if n_judged == 1 else "were",
     )
     return [
@@ -223,21 +227,21 @@ def _depth(campaign: Campaign) -> list[str]:
     ]
 
 
-def _asked_more(n_pairs: int, n_judgements: int) -> list[str]:
+def _additional_judgements_notes(n_pairs: int, n_judgements: int) -> list[str]:
     """Managers choose such pairs by what was judged: their labels rest on more people than others,
     and not by chance."""
     if not n_pairs:
         return []
-    pairs = counts.counted(n_pairs, "pair")
+    pairs = counts.format_count(n_pairs, "pair")
     return [
         (
-            f"Beyond that, managers asked for {counts.counted(n_judgements, 'judgement')} more of "
+            f"Beyond that, managers asked for {counts.format_count(n_judgements, 'judgement')} more of "
             f"{pairs} that they chose (asked_more in pairs.tsv)."
         )
     ]
 
 
-def _scale(campaign: Campaign, threshold: int) -> str:
+def _scale_text(campaign: Campaign, threshold: int) -> str:
     rows = [
         (
             g["value"],
@@ -247,13 +251,15 @@ def _scale(campaign: Campaign, threshold: int) -> str:
         )
         for g in campaign.scale
     ]
-    return "## Scale\n\n" + _rows(("Grade", "Name", "Explanation", "Relevant on two grades"), rows)
+    return "## Scale\n\n" + _format_rows(
+        ("Grade", "Name", "Explanation", "Relevant on two grades"), rows
+    )
 
 
-def _removed(campaign: Campaign) -> str:
+def _removed_topics_text(campaign: Campaign) -> str:
     """Nothing where all topics are kept."""
     removed = campaign.collection.topics.exclude(removed_reason="").order_by("position", "topic_id")
-    rows = [(t.topic_id, t.removed_reason, t.same_as) for t in removed[:LISTED]]
+    rows = [(t.topic_id, t.removed_reason, t.same_as) for t in removed[:MAX_LISTED]]
     if not rows:
         return ""
     n = removed.count()
@@ -261,8 +267,8 @@ def _removed(campaign: Campaign) -> str:
         f"{n:,} topic{' is' if n == 1 else 's are'} removed, with all that was judged of "
         f"{'it' if n == 1 else 'them'}"
     )
-    more = f"; the first {LISTED} of them, all in topics-removed.tsv" if n > LISTED else ""
-    return f"## Topics removed\n\n{said}{more}.\n\n" + _rows(
+    more = f"; the first {MAX_LISTED} of them, all in topics-removed.tsv" if n > MAX_LISTED else ""
+    return f"## Topics removed\n\n{said}{more}.\n\n" + _format_rows(
         ("Topic", "Reason", "The same as"), rows
     )
 
@@ -270,50 +276,60 @@ def _removed(campaign: Campaign) -> str:
 def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
     depth = s["complete_depth"]
     rows = [
-        ("Topics with a judgement, of those with pairs", counts.some_of(s["topics"], n_topics)),
+        (
+            "Topics with a judgement, of those with pairs",
+            counts.format_count_of_total(s["topics"], n_topics),
+        ),
         (
             "Documents in the collection",
-            "not known" if s["documents"] is None else figure(s["documents"]),
+            "not known" if s["documents"] is None else format_figure(s["documents"]),
         ),
-        ("Judged pairs", figure(s["pairs"])),
-        ("Labelled pairs", figure(s["labelled_pairs"])),
-        ("Judgements", figure(s["judgements"])),
-        ("Judgements per judged pair", figure(s["per_pair"], 2, "no judgement counts")),
-        ("Judgements per labelled pair", figure(s["per_labelled_pair"], 2, "no pair has a label")),
-        ("Annotators", figure(s["annotators"])),
-        ("Judgements per annotator", figure(s["per_annotator"], 1, "no judgement counts")),
+        ("Judged pairs", format_figure(s["pairs"])),
+        ("Labelled pairs", format_figure(s["labelled_pairs"])),
+        ("Judgements", format_figure(s["judgements"])),
+        ("Judgements per judged pair", format_figure(s["per_pair"], 2, "no judgement counts")),
+        (
+            "Judgements per labelled pair",
+            format_figure(s["per_labelled_pair"], 2, "no pair has a label"),
+        ),
+        ("Annotators", format_figure(s["annotators"])),
+        ("Judgements per annotator", format_figure(s["per_annotator"], 1, "no judgement counts")),
         (
             "Deepest rank to which the pool is complete",
-            "not known" if depth is None else (figure(depth) if depth else "not even rank 1"),
+            "not known"
+            if depth is None
+            else (format_figure(depth) if depth else "not even rank 1"),
         ),
-        ("Relevant share of labels on two grades", share(s["relevant_share"])),
+        ("Relevant share of labels on two grades", format_share(s["relevant_share"])),
     ]
     if s["truncated_share"] is not None:
-        rows.append(("Pairs whose document was shown cut", share(s["truncated_share"])))
-    text = "## Statistics\n\n" + _rows(("", "All"), rows)
+        rows.append(("Pairs whose document was shown cut", format_share(s["truncated_share"])))
+    text = "## Statistics\n\n" + _format_rows(("", "All"), rows)
     text += "\n\nCounted judgements only; adjudications are not among these figures."
-    return text + "".join(f"\n\nNote: {markdown.escaped(warning)}." for warning in s["warnings"])
+    return text + "".join(
+        f"\n\nNote: {markdown.escape_line(warning)}." for warning in s["warnings"]
+    )
 
 
-def _grades(campaign: Campaign, s: Mapping[str, Any]) -> str:
+def _grades_table(campaign: Campaign, s: Mapping[str, Any]) -> str:
     names = {grade["value"]: grade["name"] for grade in campaign.scale}
     rows = [
         (
             names[grade],
-            figure(row["n"]),
-            share(row["share"]),
-            figure(row["mean_seconds"], 1),
-            figure(row["median_seconds"], 1),
+            format_figure(row["n"]),
+            format_share(row["share"]),
+            format_figure(row["mean_seconds"], 1),
+            format_figure(row["median_seconds"], 1),
         )
         for grade, row in s["grades"].items()
         if grade in names
     ]
-    return "## Judgements by grade\n\n" + _rows(
+    return "## Judgements by grade\n\n" + _format_rows(
         ("Grade", "Judgements", "Share", "Mean active seconds", "Median"), rows
     )
 
 
-def _decisions(s: Mapping[str, Any]) -> str:
+def _decisions_table(s: Mapping[str, Any]) -> str:
     rows = []
     for scale in ("graded", "binary"):
         total = sum(s[scale]["labels"].values())
@@ -323,15 +339,15 @@ def _decisions(s: Mapping[str, Any]) -> str:
                 ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in cross.items())
                 or "not by votes"
             )
-            rows.append((scale, label, f"{n:,}", share(n / total if total else None), said))
-    return "## Labels and how they were decided\n\n" + _rows(
+            rows.append((scale, label, f"{n:,}", format_share(n / total if total else None), said))
+    return "## Labels and how they were decided\n\n" + _format_rows(
         ("Scale", "Label", "Pairs", "Share", "Decided by"), rows
     )
 
 
-def _agreement(agreement: Mapping[str, Any]) -> str:
+def _agreement_table(agreement: Mapping[str, Any]) -> str:
     if "undefined" in agreement:
-        return f"## Agreement\n\nUndefined: {markdown.escaped(agreement['undefined'])}."
+        return f"## Agreement\n\nUndefined: {markdown.escape_line(agreement['undefined'])}."
     kinds = (
         ("mean_kappa", "Cohen's kappa against the label, mean over annotators"),
         ("chance_floor", "the same for annotators who answer by chance"),
@@ -345,15 +361,16 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
     rows = []
     for name, words in kinds:
         cells = [
-            figure(scale[name], 3, scale["reasons"].get(name, "")) for scale in (graded, binary)
+            format_figure(scale[name], 3, scale["reasons"].get(name, ""))
+            for scale in (graded, binary)
         ]
         if name == "alpha":
             cells = [
-                _with_interval(cell, scale)
+                _format_with_interval(cell, scale)
                 for cell, scale in zip(cells, (graded, binary), strict=True)
             ]
         rows.append((words, *cells))
-    said = words_by_entry(agreement.get("by_entry", []))
+    said = describe_agreement_by_entry(agreement.get("by_entry", []))
     apart = (
         (
             f"\n\nThe pool was judged relevant first. Ordinal alpha of pairs {said}. Only pairs drawn "
@@ -364,12 +381,12 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
     )
     return (
         "## Agreement\n\n"
-        + _rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows)
+        + _format_rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows)
         + apart
     )
 
 
-def _with_interval(cell: str, scale: Mapping[str, Any]) -> str:
+def _format_with_interval(cell: str, scale: Mapping[str, Any]) -> str:
     low, high = scale["alpha_ci"]
     if low is None or math.isnan(low):
         return (
@@ -380,7 +397,7 @@ def _with_interval(cell: str, scale: Mapping[str, Any]) -> str:
     return f"{cell} (95 %: {low:.3f} to {high:.3f}, over {scale['alpha_ci_unit']})"
 
 
-def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
+def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     n, least = made.table.n_grades, made.choices.min_judgements
     common = f"judgements.tsv --scale {n} --threshold {made.threshold} --min-seconds 0 --min-judgements {least}"
     documents = about["collection"]["n_documents"]
@@ -390,11 +407,11 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
         f"assay judgements stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
         f"assay agreement {common} --json",
     ]
-    if is_sampled(campaign) and stages_of(campaign)[0]:
+    if is_sampled(campaign) and read_stage_progress(campaign)[0]:
         lines.append("assay evaluate prels.txt RUN... --sampled")
     note = ""
     if made.n_adjudicated:
-        takes = counts.counted(
+        takes = counts.format_count(
             made.n_adjudicated,
             "label of adjudications.tsv",
             "takes",
@@ -403,9 +420,9 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
         )
         note = f" Then {takes} the place of what is aggregated."
     if made.n_known:
-        known = counts.counted(made.n_known, "label", "is", "are")
+        known = counts.format_count(made.n_known, "label", "is", "are")
         note += (
-            f" {known} marked {KNOWN} in labels.tsv, from the gold grades of qualification.tsv, "
+            f" {known} marked {KNOWN_GRADE_COLUMN} in labels.tsv, from the gold grades of qualification.tsv, "
             f"and made by no command."
         )
     code = "\n".join(lines)

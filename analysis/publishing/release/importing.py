@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 
-from analysis.judgements.labels import KNOWN, Choices, labels
+from analysis.judgements.labels import KNOWN_GRADE_COLUMN, LabelChoices, make_labels
 from analysis.models import Recipe
 from analysis.publishing.release.parts import MACHINES, SHARED_SETTINGS
 from analysis.publishing.release.reading import ReleaseFile, open_release
@@ -27,10 +27,10 @@ from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
 from annotation.core.gold_rules import GoldRule
 from annotation.models import Campaign, Membership
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.campaigns import restoring as campaigns
 from annotation.services.errors import CampaignError
-from annotation.services.llm_judges.restoring import restore_machines
+from annotation.services.llm_judges.restoring import restore_judges
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool
 from assay.formats.qrels import write_qrels
@@ -41,11 +41,11 @@ from pooling.models import Collection, Pool, Topic
 from pooling.services import restoring as collections
 from pooling.services.restoring import NotRestorable
 
-Step = Callable[[str, int], object]
+ProgressStep = Callable[[str, int], object]
 
 
 def import_release(
-    path: str | Path, *, name: str, user: User | None, step: Step = lambda what, n: None
+    path: str | Path, *, name: str, user: User | None, step: ProgressStep = lambda what, n: None
 ) -> Campaign:
     """The campaign of a release. user: becomes manager of campaign and collection. Addresses that
     are taken get a number.
@@ -54,7 +54,7 @@ def import_release(
     was written."""
     try:
         with open_release(path, name=name) as release, transaction.atomic():
-            return _Import(release, user, step).run()
+            return _ReleaseImport(release, user, step).run()
     except (CampaignError, ValidationError, DataError, IntegrityError) as error:
         said = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         raise FormatError.single(
@@ -69,10 +69,10 @@ EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
 """Settings of releases from before a setting existed, as they were applied."""
 
 
-class _Import:
+class _ReleaseImport:
     """One import, in the order in which rows depend on each other."""
 
-    def __init__(self, release: ReleaseFile, user: User | None, step: Step) -> None:
+    def __init__(self, release: ReleaseFile, user: User | None, step: ProgressStep) -> None:
         self.release, self.user, self.step = release, user, step
         self.scale = self._scale()
         self.choices = self._choices()
@@ -84,7 +84,7 @@ class _Import:
         excluded = {
             row.pseudonym for row in annotators if row.standing == Membership.Standing.EXCLUDED
         }
-        answers = campaigns.answers_of(
+        answers = campaigns.summarise_answers(
             self.release.judgements(self.scale), pair_rows, machines=machines, excluded=excluded
         )
         collection = collections.restore_collection(
@@ -113,7 +113,7 @@ class _Import:
         self._prove(campaign)
         self._machines(campaign, topics)
         self._recipe(campaign)
-        record(
+        record_event(
             campaign,
             self.user,
             AuditAction.IMPORTED_A_RELEASE,
@@ -147,14 +147,14 @@ class _Import:
             raise self.wrong(
                 "no scale or no threshold", "a list of grades, and the lowest relevant one"
             )
-        if mistakes := scales.problems(scale, threshold=threshold):
+        if mistakes := scales.find_scale_problems(scale, threshold=threshold):
             raise self.wrong(" ".join(mistakes), "a scale that can be used")
         return set(scales.Scale(scale, threshold).values)
 
-    def _choices(self) -> Choices:
+    def _choices(self) -> LabelChoices:
         recipe = self.release.about["recipe"]
         try:
-            choices = Choices.of(recipe)
+            choices = LabelChoices.of(recipe)
             fine = (
                 choices.method in METHODS
                 and isinstance(choices.min_judgements, int)
@@ -163,7 +163,7 @@ class _Import:
                 and isinstance(choices.min_seconds, (int, float))
                 and isinstance(choices.with_gold, bool)
                 and all(isinstance(name, str) for name in (*choices.exclude, *choices.take_back))
-                and not judges.check(choices.judges)
+                and not judges.check_kinds(choices.judges)
             )
         except TypeError:
             fine = False
@@ -251,10 +251,10 @@ class _Import:
         campaign: Campaign,
         rows: list[campaigns.PairRow],
         topics: dict[str, Topic],
-        answers: campaigns.Answers,
+        answers: campaigns.AnswerSummary,
     ) -> campaigns.RestoredPairs:
         with self._part("pairs.tsv"):
-            pairs = campaigns.unsaved_pairs(campaign, rows, topics=topics, answers=answers)
+            pairs = campaigns.make_unsaved_pairs(campaign, rows, topics=topics, answers=answers)
         with self._part("gold.tsv"):
             campaigns.set_gold(pairs, self.release.gold(self.scale))
         with self._part("adjudications.tsv"):
@@ -269,18 +269,20 @@ class _Import:
         if not self.release.has(MACHINES):
             return
         with self._part(MACHINES):
-            n = restore_machines(
+            n = restore_judges(
                 campaign, self.release.machines(), self.release.machine_labels(), topics=topics
             )
         self.step("labels of machines", n)
 
     def _prove(self, campaign: Campaign) -> None:
         """FormatError unless the judgements give the release's qrels."""
-        made = labels(campaign, self.choices)
+        made = make_labels(campaign, self.choices)
         if "known" not in self.release.about.get(
             "labels", {}
         ):  # built before the known grades of qualification pairs were labels
-            made = replace(made, beyond=[row for row in made.beyond if row.decision != KNOWN])
+            made = replace(
+                made, beyond=[row for row in made.beyond if row.decision != KNOWN_GRADE_COLUMN]
+            )
         for part, grades in (("qrels.txt", "graded"), ("qrels-binary.txt", "binary")):
             text = io.StringIO()
             try:

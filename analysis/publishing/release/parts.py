@@ -13,15 +13,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any
 
-from analysis.judgements.campaign_sample import is_sampled, stages_of
-from analysis.judgements.labels import Choices, Labels
+from analysis.judgements.campaign_sample import is_sampled, read_stage_progress
+from analysis.judgements.labels import LabelChoices, Labels
 from analysis.publishing import exports, sample_files
-from analysis.publishing.contents import FEEDBACK_COLUMNS, feedback_rows, pool_lines, raw_judgements
+from analysis.publishing.contents import (
+    FEEDBACK_COLUMNS,
+    iterate_feedback,
+    iterate_pool_lines,
+    iterate_raw_judgements,
+)
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import machines
-from annotation.selectors.pairs import kept_pairs, special_pairs
+from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
 from annotation.services.campaigns.lifecycle import SETTINGS
-from assay.cli.base import jsonable
+from assay.cli.base import to_json_types
 from assay.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
 from assay.formats.qrels import write_qrels
 
@@ -30,7 +35,7 @@ FORMAT, VERSION = "assay campaign archive", 1
 installations out."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
 """Settings that a release holds; the others concern the people of this campaign only."""
-SUMS = "SHA256SUMS"
+CHECKSUMS_FILE = "SHA256SUMS"
 GUIDELINES = "guidelines/"
 
 
@@ -40,7 +45,7 @@ class ReleasePlan:
     too."""
 
     name: str = "default"
-    choices: Choices = field(default_factory=Choices)
+    choices: LabelChoices = field(default_factory=LabelChoices)
     documents: bool = False
     notes: bool = False
 
@@ -88,21 +93,25 @@ class ReleasePart:
             self.write(content, text)
         elif self.rows is not None:
             text.write("\t".join(self.columns) + "\n")
-            text.writelines("\t".join(map(_cell, row)) + "\n" for row in self.rows(content))
+            text.writelines("\t".join(map(_format_cell, row)) + "\n" for row in self.rows(content))
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     return " ".join(str("" if value is None else value).split())
 
 
-def files_of(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
+def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
     """Name -> what writes it, of everything but the checksums."""
-    asked = [part for part in PARTS if part.asked(content) and part.name not in (GUIDELINES, SUMS)]
+    asked = [
+        part
+        for part in PARTS
+        if part.asked(content) and part.name not in (GUIDELINES, CHECKSUMS_FILE)
+    ]
     files: dict[str, Callable[[IO[str]], object]] = {
         part.name: partial(part.written, content) for part in asked
     }
     for version in content.campaign.guidelines.all():
-        files[f"{GUIDELINES}v{version.number}.md"] = partial(_say, version.text)
+        files[f"{GUIDELINES}v{version.number}.md"] = partial(_write_text, version.text)
     return files
 
 
@@ -110,25 +119,29 @@ def _is_staged(content: ReleaseContent) -> bool:
     return content.campaign.pool is not None and content.campaign.pool.is_staged
 
 
-def _say(words: str, text: IO[str]) -> None:
+def _write_text(words: str, text: IO[str]) -> None:
     text.write(words)
 
 
-def plain(value: Any) -> str:
+def format_plain(value: Any) -> str:
     return (
-        json.dumps(jsonable(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+        json.dumps(
+            to_json_types(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False
+        )
         + "\n"
     )
 
 
-def _revisions(content: ReleaseContent, text: IO[str], *, excluded_only: bool = False) -> None:
-    rows: Iterable[RawJudgement] = raw_judgements(
+def _write_revisions(
+    content: ReleaseContent, text: IO[str], *, excluded_only: bool = False
+) -> None:
+    rows: Iterable[RawJudgement] = iterate_raw_judgements(
         content.campaign, content.plan.choices, notes=content.plan.notes
     )
     write_raw_judgements((row for row in rows if row.excluded or not excluded_only), text)
 
 
-def _annotators(content: ReleaseContent) -> Iterable[Sequence[Any]]:
+def _annotator_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     people = content.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     current = Judgement.objects.filter(membership__in=people, pair__removed=False, current=True)
     n_current: dict[int, int] = {}
@@ -171,21 +184,21 @@ PAIR_FIELDS = (
     "counted",
     "asked_more",
 )
-EARLIER_PAIRS = (PAIR_COLUMNS[:-1],)
+EARLIER_PAIR_COLUMNS = (PAIR_COLUMNS[:-1],)
 
 
-def _pairs(content: ReleaseContent) -> Iterable[Sequence[Any]]:
-    pairs = kept_pairs(content.campaign).exclude(kind=Pair.Kind.QUALIFICATION)
+def _pair_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
+    pairs = get_kept_pairs(content.campaign).exclude(kind=Pair.Kind.QUALIFICATION)
     return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
 
 
-def _qualification(content: ReleaseContent) -> Iterable[Sequence[Any]]:
-    pairs = special_pairs(content.campaign, Pair.Kind.QUALIFICATION)
+def _qualification_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
+    pairs = get_special_pairs(content.campaign, Pair.Kind.QUALIFICATION)
     return pairs.order_by("position", "pk").values_list(*PAIR_FIELDS)
 
 
-def _gold(content: ReleaseContent) -> Iterable[Sequence[Any]]:
-    pairs = kept_pairs(content.campaign).filter(gold_grade__isnull=False)
+def _gold_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
+    pairs = get_kept_pairs(content.campaign).filter(gold_grade__isnull=False)
     return sorted(
         pairs.values_list(
             "entry__topic__topic_id", "entry__docno", "gold_grade", "gold_explanation"
@@ -193,7 +206,7 @@ def _gold(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     )
 
 
-def _topics(content: ReleaseContent, text: IO[str]) -> None:
+def _write_topics(content: ReleaseContent, text: IO[str]) -> None:
     """Kept and removed, in order, with all their texts."""
     for t in content.campaign.collection.topics.order_by("position", "topic_id"):
         row = {
@@ -210,14 +223,14 @@ def _topics(content: ReleaseContent, text: IO[str]) -> None:
         text.write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def _machine_labels(content: ReleaseContent) -> Iterable[Sequence[Any]]:
-    for judge in machines.frozen_of(content.campaign):
-        for (topic, document), grade in sorted(machines.labels_of(judge).items()):
+def _llm_label_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
+    for judge in machines.get_frozen_judges(content.campaign):
+        for (topic, document), grade in sorted(machines.get_labels(judge).items()):
             yield judge.name, topic, document, grade
 
 
-def _has_machines(content: ReleaseContent) -> bool:
-    return bool(machines.frozen_of(content.campaign))
+def _has_llm_labels(content: ReleaseContent) -> bool:
+    return bool(machines.get_frozen_judges(content.campaign))
 
 
 PARTS = (
@@ -242,19 +255,19 @@ PARTS = (
     ReleasePart(
         "judgements.tsv",
         "every revision of every judgement; `excluded` is 1 where a row does not enter labels, with the reason",
-        _revisions,
+        _write_revisions,
         columns=RAW_COLUMNS,
         needed=True,
     ),
     ReleasePart(
         "excluded.tsv",
         "the rows of judgements.tsv that do not enter labels",
-        partial(_revisions, excluded_only=True),
+        partial(_write_revisions, excluded_only=True),
     ),
     ReleasePart(
         "adjudications.tsv",
         "labels that a manager decided, with reasons; they override",
-        lambda c, text: exports.write_adjudications(c.campaign, exports.ExportWanted(), text),
+        lambda c, text: exports.write_adjudications(c.campaign, exports.ExportOptions(), text),
         columns=exports.ADJUDICATION_COLUMNS,
         needed=True,
     ),
@@ -263,27 +276,27 @@ PARTS = (
         "annotators under their pseudonyms, with standing",
         columns=("annotator", "standing", "reason", "judge", "counted", "judgements"),
         earlier=(("annotator", "standing", "reason", "simulated", "counted", "judgements"),),
-        rows=_annotators,
+        rows=_annotator_rows,
         needed=True,
     ),
     ReleasePart(
         "feedback.tsv",
         "what annotators answered at the end, under their pseudonyms; their own words only where notes are asked for",
         columns=FEEDBACK_COLUMNS,
-        rows=lambda c: feedback_rows(c.campaign, words=c.plan.notes),
+        rows=lambda c: iterate_feedback(c.campaign, words=c.plan.notes),
         asked=lambda c: Feedback.objects.filter(membership__campaign=c.campaign).exists(),
     ),
     ReleasePart(
         "pool.tsv",
         "the pool: best rank, priority, and which run contributed each pair at which rank",
-        lambda c, text: text.writelines(pool_lines(c.campaign)),
+        lambda c, text: text.writelines(iterate_pool_lines(c.campaign)),
         needed=True,
     ),
     ReleasePart(
         "prels.txt",
         "the sampled pool with the labels of its complete stages: topic 0 document stratum grade",
         lambda c, text: sample_files.write_prels(c.campaign, c.plan.choices, text, grades="graded"),
-        asked=lambda c: is_sampled(c.campaign) and stages_of(c.campaign)[0] > 0,
+        asked=lambda c: is_sampled(c.campaign) and read_stage_progress(c.campaign)[0] > 0,
     ),
     ReleasePart(
         "strata.tsv",
@@ -309,66 +322,68 @@ PARTS = (
         MACHINE_LABELS,
         "labels of machines, not of people: none of them is in any other file here",
         columns=MACHINE_COLUMNS,
-        rows=_machine_labels,
-        asked=_has_machines,
+        rows=_llm_label_rows,
+        asked=_has_llm_labels,
     ),
     ReleasePart(
         MACHINES,
         "the machines of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
         lambda c, text: text.write(
-            plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])
+            format_plain(
+                [machines.describe_judge(judge) for judge in machines.get_frozen_judges(c.campaign)]
+            )
         ),
-        asked=_has_machines,
+        asked=_has_llm_labels,
     ),
     ReleasePart(
         "pairs.tsv",
         "the campaign's pairs",
         columns=PAIR_COLUMNS,
-        earlier=EARLIER_PAIRS,
-        rows=_pairs,
+        earlier=EARLIER_PAIR_COLUMNS,
+        rows=_pair_rows,
         needed=True,
     ),
     ReleasePart(
         "qualification.tsv",
         "the pairs of its qualification",
         columns=PAIR_COLUMNS,
-        earlier=EARLIER_PAIRS,
-        rows=_qualification,
+        earlier=EARLIER_PAIR_COLUMNS,
+        rows=_qualification_rows,
         needed=True,
     ),
     ReleasePart(
         "gold.tsv",
         "the known grades",
         columns=("topic", "document", "grade", "explanation"),
-        rows=_gold,
+        rows=_gold_rows,
         needed=True,
     ),
     ReleasePart(
         "topics.tsv",
         "topics kept",
-        lambda c, text: text.write(exports.kept_table(c.campaign.collection)),
+        lambda c, text: text.write(exports.format_kept_topics(c.campaign.collection)),
     ),
     ReleasePart(
         "topics-removed.tsv",
         "topics removed, with the reason",
-        lambda c, text: text.write(exports.removed_table(c.campaign.collection)),
+        lambda c, text: text.write(exports.format_removed_topics(c.campaign.collection)),
     ),
-    ReleasePart("topics.jsonl", "all topics with all their texts", _topics, needed=True),
+    ReleasePart("topics.jsonl", "all topics with all their texts", _write_topics, needed=True),
     ReleasePart(GUIDELINES, "what annotators were told, by version"),
     ReleasePart(
         "statistics.json",
         "the statistics above in full precision",
-        lambda c, text: text.write(plain(c.statistics)),
+        lambda c, text: text.write(format_plain(c.statistics)),
     ),
     ReleasePart(
         "agreement.json",
         "the agreement above in full precision",
-        lambda c, text: text.write(plain(c.agreement)),
+        lambda c, text: text.write(format_plain(c.agreement)),
     ),
     ReleasePart(
         "campaign.json",
         "settings, scale, pool and recipe",
-        lambda c, text: text.write(plain(c.about)),
+        lambda c, text: text.write(format_plain(c.about)),
         needed=True,
     ),
     ReleasePart(
@@ -377,8 +392,8 @@ PARTS = (
         lambda c, text: exports.write_documents(c.campaign, text, whole=True),
         asked=lambda content: content.plan.documents,
     ),
-    ReleasePart(SUMS, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
+    ReleasePart(CHECKSUMS_FILE, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
 )
 """In the order of the datasheet. The checksums are written last, from all others."""
-BY_NAME = {part.name: part for part in PARTS}
-FILE_NAMES = {name for name in BY_NAME if not name.endswith("/")}
+PARTS_BY_NAME = {part.name: part for part in PARTS}
+FILE_NAMES = {name for name in PARTS_BY_NAME if not name.endswith("/")}

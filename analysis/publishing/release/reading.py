@@ -22,45 +22,45 @@ from typing import IO, Any
 
 from analysis.publishing.contents import OPINION, REMARK
 from analysis.publishing.release.parts import (
-    BY_NAME,
+    CHECKSUMS_FILE,
     FILE_NAMES,
     FORMAT,
     GUIDELINES,
     MACHINE_LABELS,
     MACHINES,
     PARTS,
-    SUMS,
+    PARTS_BY_NAME,
     VERSION,
 )
-from annotation.core.rules import MOST
+from annotation.core.rules import MAX_VALUES
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.campaigns.restoring import (
     AnnotatorRow,
     FeedbackRow,
     JudgementRow,
     PairRow,
-    Ruling,
+    RulingRow,
 )
 from annotation.services.llm_judges.restoring import MachineLabelRow
-from assay.formats.archives import DAMAGED, damaged, opened_zip
-from assay.formats.delimited import DelimitedTable, FileMistakes, Row
+from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
+from assay.formats.delimited import DelimitedRow, DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
-from assay.formats.opening import lines
+from assay.formats.opening import iterate_lines
 from assay.labels.judges import JudgeKind
-from assay.pools.pool_kinds import LAST_STAGE, Entered
+from assay.pools.pool_kinds import MAX_STAGE, SelectionMethod
 from pooling.services.restoring import DrawRow, StratumRow
 
-MOST_BYTES = 4_000_000_000
+MAX_BYTES = 4_000_000_000
 """Unpacked, all parts together."""
-LARGEST_TEXT = 32_000_000
+MAX_TEXT_BYTES = 32_000_000
 """Bytes of a part that is read as a whole."""
-MOST_PARTS = 1000
-GUIDELINE = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
-SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
-LARGEST_NUMBER = 2_147_483_647
+MAX_PARTS = 1000
+GUIDELINE_PATTERN = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
+SPAN_PATTERN = re.compile(r"(\d{1,9})-(\d{1,9})")
+MAX_NUMBER = 2_147_483_647
 
 
-class WrongCell(ValueError):
+class InvalidReleaseCell(ValueError):
     """A cell that cannot be used: (what is wrong, what was expected)."""
 
     def __init__(self, problem: str, expected: str) -> None:
@@ -68,8 +68,8 @@ class WrongCell(ValueError):
         self.problem, self.expected = problem, expected
 
 
-DAMAGED_PART = (*DAMAGED, UnicodeDecodeError)
-DAMAGED_LIST = (*DAMAGED_PART, ValueError, IndexError, OSError)
+DAMAGED_PART_ERRORS = (*ARCHIVE_ERRORS, UnicodeDecodeError)
+DAMAGED_LIST_ERRORS = (*DAMAGED_PART_ERRORS, ValueError, IndexError, OSError)
 """What a list of files whose places and names are wrong ends in, as well; once every part was read,
 it can do so no more."""
 
@@ -80,18 +80,18 @@ def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
     one."""
     with ExitStack() as stack:
         try:
-            release = ReleaseFile(stack.enter_context(opened_zip(path, name)), name)
+            release = ReleaseFile(stack.enter_context(open_zip(path, name)), name)
             release.check()
-        except DAMAGED_LIST as error:
-            raise _damaged(name, error) from None
+        except DAMAGED_LIST_ERRORS as error:
+            raise _damaged_error(name, error) from None
         try:
             yield release
-        except DAMAGED_PART as error:
-            raise _damaged(name, error) from None
+        except DAMAGED_PART_ERRORS as error:
+            raise _damaged_error(name, error) from None
 
 
-def _damaged(name: str, error: Exception) -> FormatError:
-    return damaged(name, error, "a release, whole")
+def _damaged_error(name: str, error: Exception) -> FormatError:
+    return damaged_archive_error(name, error, "a release, whole")
 
 
 class ReleaseFile:
@@ -111,10 +111,10 @@ class ReleaseFile:
     def check(self) -> None:
         infos = self.file.infolist()
         names = [info.filename for info in infos]
-        if len(names) > MOST_PARTS:
-            raise self.wrong(f"{len(names)} parts", f"at most {MOST_PARTS}")
+        if len(names) > MAX_PARTS:
+            raise self.wrong(f"{len(names)} parts", f"at most {MAX_PARTS}")
         for info in infos:
-            if info.filename not in FILE_NAMES and not GUIDELINE.fullmatch(info.filename):
+            if info.filename not in FILE_NAMES and not GUIDELINE_PATTERN.fullmatch(info.filename):
                 raise self.wrong(
                     f"a part called {info.filename[:100]!r}", "only the parts of a release"
                 )
@@ -124,29 +124,29 @@ class ReleaseFile:
             raise self.wrong("two parts of one name", "each part once")
         if missing := [part.name for part in PARTS if part.needed and part.name not in names]:
             raise self.wrong(f"without {', '.join(missing)}", "all parts of a release")
-        if (total := sum(info.file_size for info in infos)) > MOST_BYTES:
-            raise self.wrong(f"{total:,} bytes when unpacked", f"at most {MOST_BYTES:,}")
+        if (total := sum(info.file_size for info in infos)) > MAX_BYTES:
+            raise self.wrong(f"{total:,} bytes when unpacked", f"at most {MAX_BYTES:,}")
         self._check_sums(names)
         self.about = self._about()
 
     def _check_sums(self, names: list[str]) -> None:
         """Reads every part once, so that a damaged one is found before anything is written."""
         said = {}
-        for number, line in enumerate(self.text(SUMS).splitlines(), 1):
+        for number, line in enumerate(self.text(CHECKSUMS_FILE).splitlines(), 1):
             digest, _, name = line.partition("  ")
             if not re.fullmatch(r"[0-9a-f]{64}", digest) or name not in names:
                 raise self.wrong(
                     "not the checksum of a part",
                     "64 hexadecimal digits, two blanks, the name of a part",
-                    part=SUMS,
+                    part=CHECKSUMS_FILE,
                     line=number,
                 )
             said[name] = digest
         for name in names:
-            if name == SUMS:
+            if name == CHECKSUMS_FILE:
                 continue
             if name not in said:
-                raise self.wrong(f"no checksum of {name}", "one for each part", part=SUMS)
+                raise self.wrong(f"no checksum of {name}", "one for each part", part=CHECKSUMS_FILE)
             total = hashlib.sha256()
             with self.part(name) as file:
                 while block := file.read(1 << 20):
@@ -167,9 +167,9 @@ class ReleaseFile:
     def text(self, name: str) -> str:
         """A small part as a whole."""
         with self.part(name) as file:
-            raw = file.read(LARGEST_TEXT + 1)
-        if len(raw) > LARGEST_TEXT:
-            raise self.wrong(f"more than {LARGEST_TEXT:,} bytes", "a smaller part", part=name)
+            raw = file.read(MAX_TEXT_BYTES + 1)
+        if len(raw) > MAX_TEXT_BYTES:
+            raise self.wrong(f"more than {MAX_TEXT_BYTES:,} bytes", "a smaller part", part=name)
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError:
@@ -211,14 +211,14 @@ class ReleaseFile:
         numbered = [
             (int(match[1]), name)
             for name in self.file.namelist()
-            if (match := GUIDELINE.fullmatch(name))
+            if (match := GUIDELINE_PATTERN.fullmatch(name))
         ]
         return [(number, self.text(name)) for number, name in sorted(numbered)]
 
     def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """(line, object) of a part of JSON lines."""
         with self.part(part) as file:
-            for number, text in lines(file, name=f"{self.name}/{part}"):  # type: ignore[arg-type]
+            for number, text in iterate_lines(file, name=f"{self.name}/{part}"):  # type: ignore[arg-type]
                 if not text.strip():
                     continue
                 try:
@@ -234,8 +234,8 @@ class ReleaseFile:
                 yield number, row
 
     def rows(
-        self, part: str, mistakes: FileMistakes, *, quoting: bool = False
-    ) -> Iterator[tuple[Row, dict[str, str]]]:
+        self, part: str, mistakes: FileProblems, *, quoting: bool = False
+    ) -> Iterator[tuple[DelimitedRow, dict[str, str]]]:
         """Rows of a table with exactly the columns of the part, as this version or an earlier one
         writes them."""
         with self.part(part) as file:
@@ -246,9 +246,9 @@ class ReleaseFile:
                 quoting=quoting,
             )
             columns = tuple(table.first.cells)
-            if columns not in (BY_NAME[part].columns, *BY_NAME[part].earlier):
+            if columns not in (PARTS_BY_NAME[part].columns, *PARTS_BY_NAME[part].earlier):
                 raise self.wrong(
-                    "another header", " ".join(BY_NAME[part].columns), part=part, line=1
+                    "another header", " ".join(PARTS_BY_NAME[part].columns), part=part, line=1
                 )
             for row in table:
                 if len(row.cells) != len(columns):
@@ -260,11 +260,11 @@ class ReleaseFile:
 
     def _checked(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
         """What `read(line, cells)` makes of each row; all problems of the part at its end."""
-        mistakes = FileMistakes(f"{self.name}/{part}")
+        mistakes = FileProblems(f"{self.name}/{part}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
             try:
                 record = read(row.line, cells)
-            except WrongCell as error:
+            except InvalidReleaseCell as error:
                 mistakes.add(row.line, error.problem, error.expected, "\t".join(row.cells))
                 continue
             yield record
@@ -273,9 +273,11 @@ class ReleaseFile:
     def annotators(self) -> list[AnnotatorRow]:
         def read(line: int, c: dict[str, str]) -> AnnotatorRow:
             if not c["annotator"] or len(c["annotator"]) > 60:
-                raise WrongCell("no pseudonym, or one of more than 60 characters", "a pseudonym")
-            standing = one_of(c["standing"], Membership.Standing.values, "standing")
-            return AnnotatorRow(c["annotator"], standing, c["reason"], judge(c))
+                raise InvalidReleaseCell(
+                    "no pseudonym, or one of more than 60 characters", "a pseudonym"
+                )
+            standing = parse_choice(c["standing"], Membership.Standing.values, "standing")
+            return AnnotatorRow(c["annotator"], standing, c["reason"], parse_judge_kind(c))
 
         return list(self._checked("annotators.tsv", read))
 
@@ -283,10 +285,12 @@ class ReleaseFile:
         def read(line: int, c: dict[str, str]) -> FeedbackRow:
             if c["question"] == OPINION:
                 return FeedbackRow(
-                    line, c["annotator"], score=one_of(c["answer"], Feedback.Score.labels, "answer")
+                    line,
+                    c["annotator"],
+                    score=parse_choice(c["answer"], Feedback.Score.labels, "answer"),
                 )
-            one_of(c["question"], [OPINION, REMARK], "question")
-            return FeedbackRow(line, c["annotator"], text=short(c["answer"], 5000))
+            parse_choice(c["question"], [OPINION, REMARK], "question")
+            return FeedbackRow(line, c["annotator"], text=parse_short_text(c["answer"], 5000))
 
         return list(self._checked("feedback.tsv", read))
 
@@ -294,19 +298,24 @@ class ReleaseFile:
         """Of the campaign and of its qualification."""
 
         def read(line: int, c: dict[str, str]) -> PairRow:
-            needed = number(c["needed"], "needed")
+            needed = parse_number(c["needed"], "needed")
             if needed is None or needed > 32_000:
-                raise WrongCell(f"needed {c['needed'][:20]!r}", "a whole number up to 32,000")
-            asked_more = number(
+                raise InvalidReleaseCell(
+                    f"needed {c['needed'][:20]!r}", "a whole number up to 32,000"
+                )
+            asked_more = parse_number(
                 c.get("asked_more", "0"), "asked_more"
             )  # earlier versions asked for none
-            if asked_more is None or asked_more > MOST["judgements_per_pair"]:
-                raise WrongCell(
+            if asked_more is None or asked_more > MAX_VALUES["judgements_per_pair"]:
+                raise InvalidReleaseCell(
                     f"asked_more {c['asked_more'][:20]!r}",
-                    f"a whole number up to {MOST['judgements_per_pair']}",
+                    f"a whole number up to {MAX_VALUES['judgements_per_pair']}",
                 )
             return PairRow(
-                c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), asked_more
+                c["topic"],
+                c["document"],
+                parse_choice(c["kind"], Pair.Kind.values, "kind"),
+                asked_more,
             )
 
         return [
@@ -315,8 +324,8 @@ class ReleaseFile:
 
     def strata(self) -> list[StratumRow]:
         def read(line: int, c: dict[str, str]) -> StratumRow:
-            counts = [number(cell, "drawn") for cell in c["drawn"].split(",") if cell]
-            place, size = number(c["number"], "number"), number(c["pairs"], "pairs")
+            counts = [parse_number(cell, "drawn") for cell in c["drawn"].split(",") if cell]
+            place, size = parse_number(c["number"], "number"), parse_number(c["pairs"], "pairs")
             if (
                 place is None
                 or not size
@@ -324,7 +333,7 @@ class ReleaseFile:
                 or not 0 < len(c["stratum"]) <= 300
                 or any((n or 0) > size for n in counts)
             ):
-                raise WrongCell(
+                raise InvalidReleaseCell(
                     "a stratum without name, size or counts up to its size",
                     "number, stratum, pairs, drawn",
                 )
@@ -335,14 +344,14 @@ class ReleaseFile:
     def draws(self) -> list[DrawRow]:
         def read(line: int, c: dict[str, str]) -> DrawRow:
             stratum, place = (
-                number(c[name], name) if c[name] else None for name in ("stratum", "place")
+                parse_number(c[name], name) if c[name] else None for name in ("stratum", "place")
             )
-            entered = one_of(c["entered"], ["", *Entered], "entered")
-            stage = number(c["stage"], "stage") if c["stage"] else None
-            if stage is not None and not 0 < stage <= LAST_STAGE:
-                raise WrongCell(f"stage {stage}", f"1 to {LAST_STAGE}, or nothing")
+            entered = parse_choice(c["entered"], ["", *SelectionMethod], "entered")
+            stage = parse_number(c["stage"], "stage") if c["stage"] else None
+            if stage is not None and not 0 < stage <= MAX_STAGE:
+                raise InvalidReleaseCell(f"stage {stage}", f"1 to {MAX_STAGE}, or nothing")
             if stage is None and (stratum is None or place is None):
-                raise WrongCell(
+                raise InvalidReleaseCell(
                     "neither a stage nor a place in a stratum",
                     "the number of a stratum and a place from 0, or the batch of an ordered pool",
                 )
@@ -362,28 +371,30 @@ class ReleaseFile:
 
     def machine_labels(self) -> Iterator[MachineLabelRow]:
         def read(line: int, c: dict[str, str]) -> MachineLabelRow:
-            grade = number(c["grade"], "grade")
+            grade = parse_number(c["grade"], "grade")
             if grade is None or grade > 32_000:
-                raise WrongCell(f"grade {c['grade'][:20]!r}", "a whole number up to 32,000")
+                raise InvalidReleaseCell(
+                    f"grade {c['grade'][:20]!r}", "a whole number up to 32,000"
+                )
             return MachineLabelRow(line, c["machine"], c["topic"], c["document"], grade)
 
         return self._checked(MACHINE_LABELS, read) if self.has(MACHINE_LABELS) else iter(())
 
-    def gold(self, scale: set[int]) -> list[Ruling]:
-        def read(line: int, c: dict[str, str]) -> Ruling:
-            return Ruling(
-                c["topic"], c["document"], _grade(c["grade"], scale), None, c["explanation"]
+    def gold(self, scale: set[int]) -> list[RulingRow]:
+        def read(line: int, c: dict[str, str]) -> RulingRow:
+            return RulingRow(
+                c["topic"], c["document"], _parse_grade(c["grade"], scale), None, c["explanation"]
             )
 
         return list(self._checked("gold.tsv", read))
 
-    def adjudications(self, scale: set[int]) -> list[Ruling]:
-        def read(line: int, c: dict[str, str]) -> Ruling:
-            return Ruling(
+    def adjudications(self, scale: set[int]) -> list[RulingRow]:
+        def read(line: int, c: dict[str, str]) -> RulingRow:
+            return RulingRow(
                 c["topic"],
                 c["document"],
-                _grade(c["grade"], scale),
-                read_time(c["decided_at"]),
+                _parse_grade(c["grade"], scale),
+                parse_time(c["decided_at"]),
                 c["reason"],
             )
 
@@ -394,18 +405,20 @@ class ReleaseFile:
 
         def read(line: int, c: dict[str, str]) -> JudgementRow:
             revision, version = (
-                number(c["revision"], "revision"),
-                number(c["guideline_version"], "guideline_version"),
+                parse_number(c["revision"], "revision"),
+                parse_number(c["guideline_version"], "guideline_version"),
             )
-            judged_at = read_time(c["judged_at"])
+            judged_at = parse_time(c["judged_at"])
             if not revision or revision > 32_000 or judged_at is None:
-                raise WrongCell("no revision or no time", "a revision from 1 and judged_at")
-            standing = one_of(c["standing"], Judgement.Standing.values, "standing")
-            grade = _grade(c["grade"], scale) if c["grade"] else None
+                raise InvalidReleaseCell(
+                    "no revision or no time", "a revision from 1 and judged_at"
+                )
+            standing = parse_choice(c["standing"], Judgement.Standing.values, "standing")
+            grade = _parse_grade(c["grade"], scale) if c["grade"] else None
             if grade is None and standing == Judgement.Standing.COUNTED:
-                raise WrongCell("a judgement that counts without a grade", "a grade")
+                raise InvalidReleaseCell("a judgement that counts without a grade", "a grade")
             active, idle, hidden = (
-                number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms")
+                parse_number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms")
             )
             return JudgementRow(
                 line,
@@ -414,71 +427,75 @@ class ReleaseFile:
                 c["annotator"],
                 revision,
                 grade,
-                short(c["cannot_judge_reason"], 20),
+                parse_short_text(c["cannot_judge_reason"], 20),
                 c["note"],
-                spans(c["spans"]),
+                parse_spans(c["spans"]),
                 standing,
-                flag(c["late"]),
-                flag(c["after_deadline"]),
+                parse_flag(c["late"]),
+                parse_flag(c["after_deadline"]),
                 active,
                 idle,
                 hidden,
-                number(c["total_ms"], "total_ms"),
-                number(c["server_ms"], "server_ms"),
+                parse_number(c["total_ms"], "total_ms"),
+                parse_number(c["server_ms"], "server_ms"),
                 version or 0,
-                short(c["device"], 20),
-                read_time(c["served_at"]),
+                parse_short_text(c["device"], 20),
+                parse_time(c["served_at"]),
                 judged_at,
-                lease(c["lease_id"]),
+                parse_lease_token(c["lease_id"]),
             )
 
         return self._checked("judgements.tsv", read, quoting=True)
 
 
-def judge(cells: Mapping[str, str]) -> str:
+def parse_judge_kind(cells: Mapping[str, str]) -> str:
     """The kind of the judge; 0.1.0 wrote only whether it was simulated."""
     if "judge" in cells:
-        return one_of(cells["judge"], [kind.value for kind in JudgeKind], "judge")
-    return JudgeKind.SIMULATED.value if flag(cells["simulated"]) else JudgeKind.PERSON.value
+        return parse_choice(cells["judge"], [kind.value for kind in JudgeKind], "judge")
+    return JudgeKind.SIMULATED.value if parse_flag(cells["simulated"]) else JudgeKind.PERSON.value
 
 
-def number(cell: str, what: str) -> int | None:
+def parse_number(cell: str, what: str) -> int | None:
     """A whole number from 0, None for an empty cell."""
     if not cell:
         return None
-    if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > LARGEST_NUMBER:
-        raise WrongCell(
-            f"{what} {cell[:20]!r}", f"a whole number from 0 to {LARGEST_NUMBER:,}, or nothing"
+    if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > MAX_NUMBER:
+        raise InvalidReleaseCell(
+            f"{what} {cell[:20]!r}", f"a whole number from 0 to {MAX_NUMBER:,}, or nothing"
         )
     return int(cell)
 
 
-def _grade(cell: str, scale: set[int]) -> int:
-    grade = number(cell, "grade")
+def _parse_grade(cell: str, scale: set[int]) -> int:
+    grade = parse_number(cell, "grade")
     if grade is None or grade not in scale:
-        raise WrongCell(f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}")
+        raise InvalidReleaseCell(
+            f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}"
+        )
     return grade
 
 
-def flag(cell: str) -> bool:
+def parse_flag(cell: str) -> bool:
     if cell not in ("0", "1"):
-        raise WrongCell(f"{cell[:20]!r}", "0 or 1")
+        raise InvalidReleaseCell(f"{cell[:20]!r}", "0 or 1")
     return cell == "1"
 
 
-def one_of(cell: str, known: list[str], what: str) -> str:
+def parse_choice(cell: str, known: list[str], what: str) -> str:
     if cell not in known:
-        raise WrongCell(f"{what} {cell[:30]!r}", f"one of {', '.join(known)}")
+        raise InvalidReleaseCell(f"{what} {cell[:30]!r}", f"one of {', '.join(known)}")
     return cell
 
 
-def short(cell: str, most: int) -> str:
+def parse_short_text(cell: str, most: int) -> str:
     if len(cell) > most:
-        raise WrongCell(f"{cell[:30]!r}… of {len(cell)} characters", f"at most {most} characters")
+        raise InvalidReleaseCell(
+            f"{cell[:30]!r}… of {len(cell)} characters", f"at most {most} characters"
+        )
     return cell
 
 
-def read_time(cell: str) -> datetime | None:
+def parse_time(cell: str) -> datetime | None:
     if not cell:
         return None
     try:
@@ -486,22 +503,22 @@ def read_time(cell: str) -> datetime | None:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None or not 1970 < time.year < 9000:
-        raise WrongCell(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
+        raise InvalidReleaseCell(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
     return time
 
 
-def spans(cell: str) -> list[list[int]]:
+def parse_spans(cell: str) -> list[list[int]]:
     passages = []
     for part in filter(None, cell.split(";")):
-        match = SPAN.fullmatch(part)
+        match = SPAN_PATTERN.fullmatch(part)
         if match is None or int(match[1]) >= int(match[2]):
-            raise WrongCell(f"span {part[:30]!r}", "begin-end, with begin before end")
+            raise InvalidReleaseCell(f"span {part[:30]!r}", "begin-end, with begin before end")
         passages.append([int(match[1]), int(match[2])])
     return passages
 
 
-def lease(cell: str) -> uuid.UUID | None:
+def parse_lease_token(cell: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(cell) if cell else None
     except ValueError:
-        raise WrongCell(f"lease {cell[:40]!r}", "a UUID or nothing") from None
+        raise InvalidReleaseCell(f"lease {cell[:40]!r}", "a UUID or nothing") from None

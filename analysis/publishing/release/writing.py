@@ -18,29 +18,29 @@ import numpy as np
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from analysis.judgements.agreement_by_entry import agreement_by_entry
-from analysis.judgements.labels import Choices, Labels, labels
-from analysis.judgements.rows import pool_ranks
-from analysis.publishing.contents import raw_judgements
+from analysis.judgements.agreement_by_entry import compute_agreement_by_entry
+from analysis.judgements.labels import LabelChoices, Labels, make_labels
+from analysis.judgements.rows import read_pool_ranks
+from analysis.publishing.contents import iterate_raw_judgements
 from analysis.publishing.release import datasheet
 from analysis.publishing.release.parts import (
+    CHECKSUMS_FILE,
     FORMAT,
     SHARED_SETTINGS,
-    SUMS,
     VERSION,
     ReleaseContent,
     ReleasePlan,
-    files_of,
+    part_writers,
 )
 from analysis.publishing.zips import write_zip
 from annotation.models import Campaign, Judgement
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.errors import CampaignError
 from assay.analyses.shared.as_json import annotator_json, scale_json, statistics_json
-from assay.campaigns.statistics import campaign_statistics
-from assay.formats.exports import RAW_COLUMNS, raw_cells, time_text
+from assay.campaigns.statistics import compute_campaign_statistics
+from assay.formats.exports import RAW_COLUMNS, format_raw_cells, format_time
 from assay.formats.qrels import write_qrels
-from assay.labels.agreement.report import agreement_report
+from assay.labels.agreement.report import make_agreement_report
 from assay.version import program_version
 from pooling.platform.snapshot import snapshot
 from pooling.services.matching import count_documents
@@ -73,12 +73,12 @@ def write_release(
     -> as_of and content_sha256 (docs/how-to/publish.md), and counts: pairs, judgements, adjudicated, parts
     """
     with snapshot():
-        content = content_of(
+        content = collect_release_content(
             Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), plan
         )
-        files = files_of(content)
-        with _refusing_ids():
-            write_zip(out, files, sums=SUMS, step=step)
+        files = part_writers(content)
+        with _refuse_invalid_ids():
+            write_zip(out, files, sums=CHECKSUMS_FILE, step=step)
     made = content.labels
     counts = {
         "pairs": len(made.rows),
@@ -94,7 +94,7 @@ def write_release(
 
 
 @contextmanager
-def _refusing_ids() -> Iterator[None]:
+def _refuse_invalid_ids() -> Iterator[None]:
     """CampaignError where an id cannot stand in qrels."""
     try:
         yield
@@ -104,48 +104,48 @@ def _refusing_ids() -> Iterator[None]:
         ) from error
 
 
-def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
-    made = labels(campaign, plan.choices)
+def collect_release_content(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
+    made = make_labels(campaign, plan.choices)
     content = ReleaseContent(
         campaign=campaign,
         plan=plan,
         labels=made,
-        statistics=statistics_of(campaign, plan, made),
-        agreement=agreement_of(campaign, plan, made),
-        about=about_campaign(campaign, plan, made),
+        statistics=release_statistics(campaign, plan, made),
+        agreement=release_agreement(campaign, plan, made),
+        about=describe_campaign(campaign, plan, made),
     )
-    return replace(content, sheet=datasheet.written(content))
+    return replace(content, sheet=datasheet.write_datasheet(content))
 
 
-def content_digest(campaign: Campaign, choices: Choices, made: Labels) -> str:
+def content_digest(campaign: Campaign, choices: LabelChoices, made: Labels) -> str:
     """SHA-256 of the judgements and labels alone, as docs/how-to/publish.md defines it for a release's
     files."""
     places = [RAW_COLUMNS.index(name) for name in DIGESTED_COLUMNS]
-    cells = map(raw_cells, raw_judgements(campaign, choices, notes=False))
+    cells = map(format_raw_cells, iterate_raw_judgements(campaign, choices, notes=False))
     digest = hashlib.sha256(
         "".join(sorted("\t".join(row[place] for place in places) + "\n" for row in cells)).encode()
     )
     for grades in ("graded", "binary"):
         text = io.StringIO()
-        with _refusing_ids():
+        with _refuse_invalid_ids():
             write_qrels(made.qrels(grades), text)
         digest.update(text.getvalue().encode())
     return digest.hexdigest()
 
 
-def newest_judgement(campaign: Campaign) -> datetime | None:
+def newest_judgement_time(campaign: Campaign) -> datetime | None:
     """When the newest judgement or adjudication that a release holds was made."""
-    pairs = kept_pairs(campaign)
+    pairs = get_kept_pairs(campaign)
     judged = Judgement.objects.filter(pair__in=pairs).aggregate(at=Max("judged_at"))["at"]
     ruled = pairs.exclude(adjudicated_grade=None).aggregate(at=Max("adjudicated_at"))["at"]
     return max((at for at in (judged, ruled) if at is not None), default=None)
 
 
-def written_time(at: datetime | None) -> str | None:
+def format_release_time(at: datetime | None) -> str | None:
     return at.isoformat().replace("+00:00", "Z") if at else None
 
 
-def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """What an installation needs to make the campaign again."""
     pool = campaign.pool
     settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
@@ -153,7 +153,7 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
         "format": FORMAT,
         "version": VERSION,
         "software": program_version(),
-        "as_of": time_text(newest_judgement(campaign)) or None,
+        "as_of": format_time(newest_judgement_time(campaign)) or None,
         "content_sha256": content_digest(campaign, plan.choices, made),
         "campaign": {
             "slug": campaign.slug,
@@ -161,10 +161,10 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
             "simulated": campaign.simulated,
             "seed": campaign.seed,
             "least_priority": campaign.least_priority,
-            "opened_at": written_time(campaign.opened_at),
-            "closed_at": written_time(campaign.closed_at),
+            "opened_at": format_release_time(campaign.opened_at),
+            "closed_at": format_release_time(campaign.closed_at),
             "settings": {
-                name: written_time(value) if isinstance(value, datetime) else value
+                name: format_release_time(value) if isinstance(value, datetime) else value
                 for name, value in settings.items()
             },
         },
@@ -182,10 +182,10 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
                 for name in ("name", "kind", "words", "depth", "parameters", "source", "seed")
             },
             "pairs": pool.n_pairs,
-            "created_at": written_time(pool.created_at),
+            "created_at": format_release_time(pool.created_at),
         },
         "guidelines": [
-            {"number": g.number, "note": g.note, "written_at": written_time(g.created_at)}
+            {"number": g.number, "note": g.note, "written_at": format_release_time(g.created_at)}
             for g in campaign.guidelines.all()
         ],
         "recipe": plan.as_json(),
@@ -199,15 +199,15 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
     }
 
 
-def statistics_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """Table 1, with the keys of `judgements stats`; and the labels by decision, with those of
     `aggregate`."""
-    numbers = campaign_statistics(
+    numbers = compute_campaign_statistics(
         made.table,
         threshold=made.threshold,
         min_judgements=plan.choices.min_judgements,
         documents=count_documents(campaign.collection),
-        pool=pool_ranks(campaign),
+        pool=read_pool_ranks(campaign),
     )
     shares = {
         name: {"labels": part.labels(), "decisions": part.decisions(), "cross": part.cross()}
@@ -216,17 +216,17 @@ def statistics_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[s
     return {
         **statistics_json(numbers),
         "threshold": made.threshold,
-        "truncated_share": truncated_share(campaign),
+        "truncated_share": compute_truncated_share(campaign),
         **shares,
     }
 
 
-def truncated_share(campaign: Campaign) -> float | None:
+def compute_truncated_share(campaign: Campaign) -> float | None:
     """Share of the pairs with a stored text whose text was cut for judging; None where nothing is
     cut or no text is stored."""
     if not campaign.truncate_words:
         return None
-    stored = kept_pairs(campaign).filter(entry__document__isnull=False)
+    stored = get_kept_pairs(campaign).filter(entry__document__isnull=False)
     n = stored.count()
     return (
         stored.filter(entry__document__n_words__gt=campaign.truncate_words).count() / n
@@ -235,18 +235,18 @@ def truncated_share(campaign: Campaign) -> float | None:
     )
 
 
-def agreement_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """With the keys of `agreement --campaign` at its defaults."""
     if not len(made.table):
         return {"undefined": "no judgement counts"}
-    report = agreement_report(
+    report = make_agreement_report(
         made.table,
         threshold=made.threshold,
         rng=np.random.default_rng(0),
         min_common=10,
         min_judgements=plan.choices.min_judgements,
     )
-    apart = agreement_by_entry(campaign, made.table)
+    apart = compute_agreement_by_entry(campaign, made.table)
     return {
         "graded": scale_json(report.graded),
         "binary": scale_json(report.binary),

@@ -9,13 +9,13 @@ from functools import cache
 
 from analysis.studies.study import Study
 
-NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__))
+STUDY_NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 @cache
-def study_named(name: str) -> Study:
+def get_study(name: str) -> Study:
     """KeyError for a name that is not in NAMES."""
-    if name not in NAMES:
+    if name not in STUDY_NAMES:
         raise KeyError(name)
     study: Study = importlib.import_module(f"{__name__}.{name}").STUDY
     return study

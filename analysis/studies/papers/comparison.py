@@ -3,54 +3,63 @@ system paper."""
 
 from __future__ import annotations
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under, slug
+from analysis.studies.words import (
+    EVALUATION_KEYS,
+    EVALUATION_SETTING_KEYS,
+    QRELS_KEY,
+    RUNS_KEY,
+    make_figures,
+    prefix_tables,
+    qrels_and_runs_arguments,
+    slugify_name,
+)
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
 from assay.analyses.shared.comparison_tables import (
-    differences_picture,
+    differences_chart,
     means_table,
-    measures_of,
-    noise_picture,
+    noise_chart,
     noise_table,
     pairs_table,
-    planning_picture,
+    planning_chart,
     planning_table,
+    result_measures,
 )
-from assay.analyses.shared.planning_tables import depths_picture, depths_table, labels_table
+from assay.analyses.shared.planning_tables import depths_chart, depths_table, labels_table
 from assay.comparison.system_comparison import FAMILIES
 
 
-def compared(bench: Bench) -> Result:
-    given = bench.options("measures", "against", "family", "trials", "alpha", *READ)
+def run_comparison(bench: StudyContext) -> Result:
+    given = bench.options("measures", "against", "family", "trials", "alpha", *EVALUATION_KEYS)
     groups = {"topic_groups": bench.file("topic_groups")} if bench.has("topic_groups") else {}
-    return bench.run("compare_systems", **runs_under(bench), **given, **groups)
+    return bench.run("compare_systems", **qrels_and_runs_arguments(bench), **given, **groups)
 
 
-def main_table(bench: Bench) -> Section:
-    result = compared(bench)
-    measures = measures_of(result)
+def make_main_table(bench: StudyContext) -> Section:
+    result = run_comparison(bench)
+    measures = result_measures(result)
     table = means_table("scores", "Effectiveness of the systems", measures, result["settings"])
     told = ("verdict", "means", "groups", "topics")
     values = {measure: {key: one[key] for key in told} for measure, one in measures.items()}
     words = [one["verdict"] for one in measures.values() if one["verdict"]]
-    return Section(tables=[table], words=[*words, *undefined(result)], values=values)
+    return Section(tables=[table], words=[*words, *undefined_notes(result)], values=values)
 
 
-def undefined(result: Result) -> list[str]:
+def undefined_notes(result: Result) -> list[str]:
     return [f"{name}: {reason}." for name, reason in result.get("undefined", {}).items()]
 
 
-def differences(bench: Bench) -> Section:
-    result = compared(bench)
+def make_differences(bench: StudyContext) -> Section:
+    result = run_comparison(bench)
     tables, figures = [], []
-    for measure, of_measure in measures_of(result).items():
+    for measure, of_measure in result_measures(result).items():
         if not of_measure["pairs"]:
             continue
         tables.append(
             pairs_table(
-                f"differences-{slug(measure)}",
+                f"differences-{slugify_name(measure)}",
                 f"Differences by {measure}",
                 of_measure,
                 result["settings"],
@@ -58,27 +67,27 @@ def differences(bench: Bench) -> Section:
         )
         figures.append(
             Figure(
-                f"differences-{slug(measure)}",
+                f"differences-{slugify_name(measure)}",
                 f"Mean differences by {measure}",
-                differences_picture(measure, of_measure),
+                differences_chart(measure, of_measure),
             )
         )
     return Section(
         tables,
         figures,
-        undefined(result),
-        {m: {"pairs": f["pairs"]} for m, f in measures_of(result).items()},
+        undefined_notes(result),
+        {m: {"pairs": f["pairs"]} for m, f in result_measures(result).items()},
     )
 
 
-def by_group(bench: Bench) -> Section:
+def make_group_tables(bench: StudyContext) -> Section:
     bench.need("topic_groups", why="a file of topics and their groups")
-    result = compared(bench)
-    by_measure = measures_of(result)
+    result = run_comparison(bench)
+    by_measure = result_measures(result)
     names = list(next(iter(by_measure.values()))["by_group"])
     tables = [
         means_table(
-            f"scores-{slug(name)}",
+            f"scores-{slugify_name(name)}",
             f"Effectiveness on {name} topics",
             {m: one["by_group"][name] for m, one in by_measure.items()},
             result["settings"],
@@ -92,14 +101,17 @@ def by_group(bench: Bench) -> Section:
         }
         for name in names
     }
-    return Section(tables, words=undefined(result), values=values)
+    return Section(tables, words=undefined_notes(result), values=values)
 
 
-def ranks(bench: Bench) -> Section:
+def make_ranks(bench: StudyContext) -> Section:
     judged = bench.file("judgements")
     noise = {"judgements": judged, **bench.options("scale", "label_trials")} if judged else {}
     result = bench.run(
-        "bootstrap", **runs_under(bench), **bench.options("measures", *READ), **noise
+        "bootstrap",
+        **qrels_and_runs_arguments(bench),
+        **bench.options("measures", *EVALUATION_KEYS),
+        **noise,
     )
     tables = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
@@ -112,16 +124,18 @@ def ranks(bench: Bench) -> Section:
     values = {
         name: {key: one[key] for key in told if key in one} for name, one in conditions.items()
     }
-    return Section(prefixed(tables, "certainty"), pictured(pictures, "ranks"), values=values)
+    return Section(
+        prefix_tables(tables, "certainty"), make_figures(pictures, "ranks"), values=values
+    )
 
 
-def planning(bench: Bench) -> Section:
+def make_planning(bench: StudyContext) -> Section:
     judged = bench.file("judgements")
     noise = {"judgements": judged, **bench.options("scale", "label_trials")} if judged else {}
     result = bench.run(
         "plan_study",
-        **runs_under(bench),
-        **bench.options("measures", "power", "alpha", "difference", "depths", *READ),
+        **qrels_and_runs_arguments(bench),
+        **bench.options("measures", "power", "alpha", "difference", "depths", *EVALUATION_KEYS),
         **noise,
     )
     table = planning_table("planning", result)
@@ -131,11 +145,13 @@ def planning(bench: Bench) -> Section:
         depths_table("depths", result),
     )
     drawn = {
-        "planning": planning_picture(result),
-        "noise": noise_picture(result),
-        "depths": depths_picture(result),
+        "planning": planning_chart(result),
+        "noise": noise_chart(result),
+        "depths": depths_chart(result),
     }
-    figures = [figure for name, pictures in drawn.items() for figure in pictured(pictures, name)]
+    figures = [
+        figure for name, pictures in drawn.items() for figure in make_figures(pictures, name)
+    ]
     said = (
         []
         if judged
@@ -158,8 +174,8 @@ STUDY = Study(
         "ranks, and what the next study needs."
     ),
     keys=(
-        QRELS,
-        RUNS,
+        QRELS_KEY,
+        RUNS_KEY,
         SettingKey(
             "measures",
             "text",
@@ -196,13 +212,13 @@ STUDY = Study(
         ),
         SettingKey("scale", "whole", "Number of grades of these judgements (4).", least=2),
         SettingKey("label_trials", "whole", "Labellings drawn from them (200).", least=1),
-        *READING,
+        *EVALUATION_SETTING_KEYS,
     ),
     parts=(
-        StudyPart("scores", "Effectiveness", main_table),
-        StudyPart("differences", "Every pair tested", differences),
-        StudyPart("groups", "By topic group", by_group),
-        StudyPart("ranks", "Certainty of the ranks", ranks),
-        StudyPart("planning", "What the next study needs", planning),
+        StudyPart("scores", "Effectiveness", make_main_table),
+        StudyPart("differences", "Every pair tested", make_differences),
+        StudyPart("groups", "By topic group", make_group_tables),
+        StudyPart("ranks", "Certainty of the ranks", make_ranks),
+        StudyPart("planning", "What the next study needs", make_planning),
     ),
 )

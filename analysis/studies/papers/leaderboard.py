@@ -7,43 +7,50 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
-from analysis.systems.kind import Files, NotPossible, Result
+from analysis.studies.words import (
+    EVALUATION_KEYS,
+    EVALUATION_SETTING_KEYS,
+    RUNS_KEY,
+    make_figures,
+    prefix_tables,
+    slugify_name,
+)
+from analysis.systems.kind import AnalysisFiles, NotComputable, Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
-from analysis.systems.kinds.bootstrap import crossed, written_conditions
+from analysis.systems.kinds.bootstrap import cross_conditions, parse_conditions
 from analysis.systems.kinds.leaderboard import KIND as BOARD
 from analysis.systems.kinds.split_half import KIND as HALVES
 from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
-from analysis.systems.written_files import tab_separated
-from assay.analyses.shared.institutions import taken
-from assay.analyses.shared.score_tables import best_of, conditions_of
-from assay.charts.lines import Line, lines
-from assay.charts.panels import panels
-from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from analysis.systems.written_files import format_tsv
+from assay.analyses.shared.institutions import submissions_until
+from assay.analyses.shared.score_tables import best_cells, result_conditions
+from assay.charts.lines import Line, line_chart
+from assay.charts.panels import panel_chart
+from assay.charts.points import DrawnInterval, ScatterPoint, interval_chart, scatter_chart
 from assay.cli.base import BadInput
-from assay.comparison.bootstrap_words import by_expected_rank
+from assay.comparison.bootstrap_words import sort_by_expected_rank
 from assay.comparison.submissions import mean_ranks
-from assay.counts import counted
-from assay.formats.leaderboards import SUBMISSIONS as COLUMNS
+from assay.counts import format_count
+from assay.formats.leaderboards import SUBMISSION_COLUMNS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
-from assay.tabular import Cell, Table, place
+from assay.tabular import Cell, Table, format_rank
 
-MOST_GROUPS = 4
+MAX_GROUPS = 4
 """Groups whose submissions are drawn over time."""
 PANEL = 400.0
-DENSE = 30
+DENSE_ROWS = 30
 """Days within which only the first and the last are written below a panel."""
-FIRST = 5
+N_FIRST = 5
 """Places that Tables 1 and 2 of the paper show."""
 
 
-def boards(bench: Bench) -> Section:
+def make_boards(bench: StudyContext) -> Section:
     bench.need("boards", why="tables of scores by name (tag, date, group, score)")
     aliases = bench.value("institutions") or {}
     tables, figures, values = [], [], {}
-    for name, path, baselines in with_baselines(bench):
+    for name, path, baselines in iterate_boards(bench):
         board = bench.run(
             "leaderboard",
             scores=path,
@@ -61,22 +68,22 @@ def boards(bench: Bench) -> Section:
             ]
             for n, tag in enumerate(board["chain"], 1)
         ]
-        title = f"The records of the leaderboard {name}, {counted(len(runs), 'run')}"
+        title = f"The records of the leaderboard {name}, {format_count(len(runs), 'run')}"
         tables.append(
             Table(
-                f"records-{slug(name)}",
+                f"records-{slugify_name(name)}",
                 title,
                 ["", "run", "date", "group", "score"],
                 rows,
                 digits=(None, None, None, None, 3),
             )
         )
-        figures += pictured(BOARD.pictures(board)[:1], f"figure-1-{slug(name)}")
+        figures += make_figures(BOARD.pictures(board)[:1], f"figure-1-{slugify_name(name)}")
         values[name] = {"runs": len(runs), "chain": board["chain"]}
     return Section(tables, figures, values=values)
 
 
-def with_baselines(bench: Bench) -> Iterator[tuple[str, str, str]]:
+def iterate_boards(bench: StudyContext) -> Iterator[tuple[str, str, str]]:
     """(name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that no
     board has."""
     named = [tag for tag in str(bench.value("baselines") or "").split(",") if tag]
@@ -92,10 +99,10 @@ def with_baselines(bench: Bench) -> Iterator[tuple[str, str, str]]:
         yield name, path, ",".join(tag for tag in named if tag in tags[name])
 
 
-def bootstrapped(bench: Bench) -> Result:
+def run_bootstrap(bench: StudyContext) -> Result:
     bench.need("qrels", "runs")
     qrels = list(bench.named("qrels").items())
-    files = Files(
+    files = AnalysisFiles(
         bench.files("runs"),
         qrels,
         {f"topics/{name}.txt": path for name, path in bench.named("topic_lists").items()},
@@ -103,51 +110,50 @@ def bootstrapped(bench: Bench) -> Result:
     measures = str(bench.value("measures")).split()
     try:
         conditions = (
-            written_conditions(bench.value("conditions"), files)
+            parse_conditions(bench.value("conditions"), files)
             if bench.value("conditions")
-            else crossed(measures, files)
+            else cross_conditions(measures, files)
         )
-    except NotPossible as error:
+    except NotComputable as error:
         raise PartLeftOut(f"`conditions`: {error}") from None
     return bench.run(
         "bootstrap",
         qrels=qrels[0][1],
         runs=files.runs,
         conditions=conditions,
-        **bench.options("trials", *READ),
+        **bench.options("trials", *EVALUATION_KEYS),
     )
 
 
-def certainty(bench: Bench) -> Section:
+def make_certainty(bench: StudyContext) -> Section:
     """Tables 1 and 2, and Figure 3."""
-    result = bootstrapped(bench)
+    result = run_bootstrap(bench)
     tables, values = [], {}
-    for name, condition in conditions_of(result).items():
-        tags = by_expected_rank(condition)[:FIRST]
+    for name, condition in result_conditions(result).items():
+        tags = sort_by_expected_rank(condition)[:N_FIRST]
         places = [
-            str(place) for place in range(1, min(FIRST, len(condition["rank_share"][tags[0]])) + 1)
+            str(place)
+            for place in range(1, min(N_FIRST, len(condition["rank_share"][tags[0]])) + 1)
         ]
         rows: list[list[Cell]] = [
             [tag, *(condition["rank_share"][tag].get(place, 0.0) for place in places)]
             for tag in tags
         ]
-        drawn = (
-            f"{counted(condition['trials'], 'sample')} of {counted(condition['topics'], 'topic')}"
-        )
+        drawn = f"{format_count(condition['trials'], 'sample')} of {format_count(condition['topics'], 'topic')}"
         note = (
             f"Share of {drawn} in which the run has the rank; the first {len(tags)} of "
             f"{len(condition['observed'])} runs."
         )
         tables.append(
             Table(
-                f"top-{slug(name)}",
+                f"top-{slugify_name(name)}",
                 f"Probability of each rank by {name}",
                 ["run", *places],
                 rows,
                 note,
                 heads=(("", 1), ("rank", len(places))),
                 digits=(None, *[2] * len(places)),
-                bold=best_of(rows, range(1, len(places) + 1)),
+                bold=best_cells(rows, range(1, len(places) + 1)),
             )
         )
         values[name] = {
@@ -164,20 +170,20 @@ def certainty(bench: Bench) -> Section:
     every = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
     return Section(
-        [*tables, *prefixed(every, "certainty")],
-        pictured(pictures[1:] if len(tables) > 1 else pictures, "figure-3"),
+        [*tables, *prefix_tables(every, "certainty")],
+        make_figures(pictures[1:] if len(tables) > 1 else pictures, "figure-3"),
         values=values,
     )
 
 
-def conditions(bench: Bench) -> Section:
+def make_conditions(bench: StudyContext) -> Section:
     """Figure 4, and what all conditions say of a run together."""
-    by_condition = conditions_of(bootstrapped(bench))
+    by_condition = result_conditions(run_bootstrap(bench))
     if len(by_condition) < 2:
         raise PartLeftOut(
             "needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`"
         )
-    tags = by_expected_rank(next(iter(by_condition.values())))
+    tags = sort_by_expected_rank(next(iter(by_condition.values())))
     rows: list[list[Cell]] = []
     for tag in tags:
         expected = [one["expected_rank"][tag] for one in by_condition.values()]
@@ -196,16 +202,16 @@ def conditions(bench: Bench) -> Section:
     )
     return Section(
         [table],
-        [side_by_side(name_all(by_condition), tags[:12])],
+        [conditions_chart(rename_conditions(by_condition), tags[:12])],
         values={"conditions": list(by_condition)},
     )
 
 
-def name_all(by_condition: Mapping[str, Any]) -> dict[str, Any]:
+def rename_conditions(by_condition: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{number}: {name}": one for number, (name, one) in enumerate(by_condition.items(), 1)}
 
 
-def side_by_side(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure:
+def conditions_chart(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure:
     rows = [
         DrawnInterval(f"{tag} · {number}", one["expected_rank"][tag], *one["rank_interval"][tag])
         for tag in tags
@@ -218,11 +224,13 @@ def side_by_side(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure
     return Figure(
         "figure-4",
         caption,
-        intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"),
+        interval_chart(
+            rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"
+        ),
     )
 
 
-def halves(bench: Bench) -> Section:
+def make_split_half(bench: StudyContext) -> Section:
     bench.need("qrels", "runs")
     tables, figures, values = [], [], {}
     for name, path in bench.named("qrels").items():
@@ -231,15 +239,17 @@ def halves(bench: Bench) -> Section:
             qrels=path,
             runs=bench.files("runs"),
             measures=bench.value("measures"),
-            **bench.options("splits", "alpha", *READ),
+            **bench.options("splits", "alpha", *EVALUATION_KEYS),
         )
-        tables += prefixed(HALVES.tables(result), f"halves-{slug(name)}", title=f", {name}")
-        figures += pictured(HALVES.pictures(result), f"table-4-{slug(name)}")
-        values[name] = conditions_of(result)
+        tables += prefix_tables(
+            HALVES.tables(result), f"halves-{slugify_name(name)}", title=f", {name}"
+        )
+        figures += make_figures(HALVES.pictures(result), f"table-4-{slugify_name(name)}")
+        values[name] = result_conditions(result)
     return Section(tables, figures, values=values)
 
 
-def submitted(bench: Bench) -> list[BoardRow]:
+def read_submissions(bench: StudyContext) -> list[BoardRow]:
     """Rows up to a date, with institutions in the place of the groups that are theirs. Raises
     LeftOut."""
     bench.need(
@@ -252,13 +262,13 @@ def submitted(bench: Bench) -> list[BoardRow]:
         required=("tag", "date", "group", "score"),
         score_column=bench.value("score_column"),
     )
-    return taken(
+    return submissions_until(
         rows, institutions=bench.value("institutions") or {}, until=bench.value("until") or ""
     )
 
 
-def submissions(bench: Bench) -> Section:
-    rows = submitted(bench)
+def make_submissions(bench: StudyContext) -> Section:
+    rows = read_submissions(bench)
     path = bench.scratch_file("submissions.tsv")
     numbers = ("score", "private_score", "private_rank", "expected_private_rank")
     with open(path, "w", encoding="utf-8") as out:
@@ -272,7 +282,7 @@ def submissions(bench: Bench) -> Section:
             for row in rows
         ]
         out.write(
-            tab_separated(
+            format_tsv(
                 [
                     "tag",
                     "date",
@@ -286,20 +296,20 @@ def submissions(bench: Bench) -> Section:
             )
         )
     answer = bench.run("submissions", file=path, **bench.options("limit"))
-    tables = [*SUBMISSIONS.tables(answer), every_table(rows)]
+    tables = [*SUBMISSIONS.tables(answer), submissions_table(rows)]
     until = bench.value("until")
     said = [
-        f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(answer)):,} groups."
+        f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(result_conditions(answer)):,} groups."
     ]
-    figures = pictured(SUBMISSIONS.pictures(answer), "submissions")
+    figures = make_figures(SUBMISSIONS.pictures(answer), "submissions")
     if private := [
         row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]
     ]:
-        figures += [every_submission(private), *over_time(private)]
-    return Section(prefixed(tables, "submissions"), figures, said, conditions_of(answer))
+        figures += [submissions_chart(private), *score_time_charts(private)]
+    return Section(prefix_tables(tables, "submissions"), figures, said, result_conditions(answer))
 
 
-def every_table(rows: Sequence[BoardRow]) -> Table:
+def submissions_table(rows: Sequence[BoardRow]) -> Table:
     """Group by group, those with the most submissions first, each over time."""
     counts = Counter(row.group for row in rows)
     public, private = (
@@ -311,10 +321,10 @@ def every_table(rows: Sequence[BoardRow]) -> Table:
             row.group,
             row.tag,
             row.date[:10],
-            known(row.numbers["score"]),
-            place(known(a)),
-            known(row.numbers["private_score"]),
-            place(known(b)),
+            none_if_nan(row.numbers["score"]),
+            format_rank(none_if_nan(a)),
+            none_if_nan(row.numbers["private_score"]),
+            format_rank(none_if_nan(b)),
         ]
         for row, a, b in zip(rows, public, private, strict=True)
     ]
@@ -336,33 +346,33 @@ def every_table(rows: Sequence[BoardRow]) -> Table:
     )
 
 
-def known(value: float) -> float | None:
+def none_if_nan(value: float) -> float | None:
     return None if value != value else value
 
 
-def over_time(rows: Sequence[BoardRow]) -> list[Figure]:
+def score_time_charts(rows: Sequence[BoardRow]) -> list[Figure]:
     """Public and private score of all submissions of a group, over time, of the groups with the
     most of them."""
     counts = Counter(row.group for row in rows)
     groups = [
         group for group, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1
-    ][:MOST_GROUPS]
+    ][:MAX_GROUPS]
     if not groups:
         return []
     caption = "Public and private score of every submission of a group over time"
     drawn = [
-        (group, of_group([row for row in rows if row.group == group], group)) for group in groups
+        (group, group_label([row for row in rows if row.group == group], group)) for group in groups
     ]
     return [
         Figure(
             "groups-over-time",
             f"{caption}; the {len(groups)} with the most submissions",
-            panels(drawn, caption=caption),
+            panel_chart(drawn, caption=caption),
         )
     ]
 
 
-def of_group(rows: Sequence[BoardRow], group: str) -> str:
+def group_label(rows: Sequence[BoardRow], group: str) -> str:
     days = sorted(
         (
             float(date.fromisoformat(row.date[:10]).toordinal()),
@@ -373,14 +383,14 @@ def of_group(rows: Sequence[BoardRow], group: str) -> str:
     )
     at = sorted(
         {days[0][0], days[len(days) // 2][0], days[-1][0]}
-        if days[-1][0] - days[0][0] > DENSE
+        if days[-1][0] - days[0][0] > DENSE_ROWS
         else {days[0][0], days[-1][0]}
     )
     series = [
         Line("public", [(day, score) for day, score, _ in days], marks=True),
         Line("private", [(day, score) for day, _, score in days], marks=True),
     ]
-    return lines(
+    return line_chart(
         series,
         caption=group,
         x_label="date",
@@ -392,14 +402,14 @@ def of_group(rows: Sequence[BoardRow], group: str) -> str:
     )
 
 
-def every_submission(rows: Sequence[BoardRow]) -> Figure:
+def submissions_chart(rows: Sequence[BoardRow]) -> Figure:
     """All submissions, those of the groups with the most of them told apart."""
     counts = {
         group: sum(row.group == group for row in rows) for group in {row.group for row in rows}
     }
     groups = sorted(counts, key=lambda group: (-counts[group], group))[:5]
     spots = [
-        Spot(
+        ScatterPoint(
             row.tag,
             row.numbers["score"],
             row.numbers["private_score"],
@@ -408,7 +418,7 @@ def every_submission(rows: Sequence[BoardRow]) -> Figure:
         for row in rows
     ]
     caption = "Public and private score of every submission"
-    drawn = scatter(
+    drawn = scatter_chart(
         spots,
         kinds=["other groups", *groups],
         caption=caption,
@@ -442,7 +452,7 @@ STUDY = Study(
         SettingKey("highlight", "text", "Mark runs whose description holds this word."),
         SettingKey("until", "text", "Leave out what is later, as in 2021-02-01."),
         SettingKey("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
-        RUNS,
+        RUNS_KEY,
         SettingKey(
             "topic_lists",
             "named",
@@ -472,13 +482,13 @@ STUDY = Study(
         ),
         SettingKey("limit", "whole", "Submissions a month that a group may make (2).", least=1),
         SettingKey("institutions", "names", "Group = institution, for teams that are one."),
-        *READING,
+        *EVALUATION_SETTING_KEYS,
     ),
     parts=(
-        StudyPart("boards", "Figure 1: leaderboards over time", boards),
-        StudyPart("certainty", "Tables 1, 2 and Figure 3: certainty of the ranks", certainty),
-        StudyPart("conditions", "Figure 4: conditions side by side", conditions),
-        StudyPart("halves", "Table 4: two halves of the topics", halves),
-        StudyPart("submissions", "Submissions by group", submissions),
+        StudyPart("boards", "Figure 1: leaderboards over time", make_boards),
+        StudyPart("certainty", "Tables 1, 2 and Figure 3: certainty of the ranks", make_certainty),
+        StudyPart("conditions", "Figure 4: conditions side by side", make_conditions),
+        StudyPart("halves", "Table 4: two halves of the topics", make_split_half),
+        StudyPart("submissions", "Submissions by group", make_submissions),
     ),
 )

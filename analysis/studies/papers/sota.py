@@ -6,24 +6,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.study import PartLeftOut, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import QRELS, READING, RUNS, pictured, runs_under
+from analysis.studies.words import (
+    EVALUATION_SETTING_KEYS,
+    QRELS_KEY,
+    RUNS_KEY,
+    make_figures,
+    qrels_and_runs_arguments,
+)
 from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
-from assay.analyses.shared.verdict_tables import comparisons, displacement_table, p_value
+from assay.analyses.shared.verdict_tables import (
+    comparison_tables,
+    displacement_table,
+    p_value_or_none,
+)
 from assay.comparison.significance import CORRECTIONS
-from assay.comparison.verdict_words import equal_boards_words
+from assay.comparison.verdict_words import describe_equal_boards
 from assay.comparison.verdicts import TESTS
-from assay.counts import counted
+from assay.counts import format_count
 from assay.tabular import Cell, Table
 
-LISTS = {
+COMPARISON_LISTS = {
     "vs_first": "against the first",
     "vs_previous": "against the one before",
     "vs_last": "the last three",
 }
-HOW = (
+OPTION_KEYS = (
     "baselines",
     "until",
     "highlight",
@@ -38,11 +48,13 @@ HOW = (
 )
 
 
-def board(bench: Bench) -> Result:
+def run_leaderboard(bench: StudyContext) -> Result:
     """From runs, else from a table of scores. Raises LeftOut."""
     if bench.has("runs"):
         order = {"order": bench.file("order")} if bench.has("order") else {}
-        return bench.run("leaderboard", **runs_under(bench), **order, **bench.options(*HOW))
+        return bench.run(
+            "leaderboard", **qrels_and_runs_arguments(bench), **order, **bench.options(*OPTION_KEYS)
+        )
     bench.need("table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)")
     return bench.run(
         "leaderboard",
@@ -51,17 +63,17 @@ def board(bench: Bench) -> Result:
     )
 
 
-def compared(bench: Bench) -> Result:
+def run_comparison(bench: StudyContext) -> Result:
     if not bench.has("runs"):
         raise PartLeftOut("needs `qrels` and `runs`: a table of scores has no topics to test on")
-    leaderboard = board(bench)
+    leaderboard = run_leaderboard(bench)
     if not leaderboard["vs_previous"]:
         raise PartLeftOut("the chain has fewer than two runs, so there is nothing to compare")
     return leaderboard
 
 
-def board_over_time(bench: Bench) -> Section:
-    leaderboard = board(bench)
+def make_board_over_time(bench: StudyContext) -> Section:
+    leaderboard = run_leaderboard(bench)
     runs = {run["tag"]: run for run in leaderboard["runs"]}
     rows: list[list[Cell]] = [
         [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]]
@@ -71,7 +83,7 @@ def board_over_time(bench: Bench) -> Section:
         f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name)
     )
     note = (
-        f"Of {counted(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more "
+        f"Of {format_count(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more "
         f"than all before it; of one day only the best."
     )
     chain = Table(
@@ -85,35 +97,43 @@ def board_over_time(bench: Bench) -> Section:
     everything = [table for table in KIND.tables(leaderboard) if table.key == "runs"]
     return Section(
         [chain, *everything],
-        pictured(KIND.pictures(leaderboard)[:1], "over-time"),
+        make_figures(KIND.pictures(leaderboard)[:1], "over-time"),
         values={"chain": leaderboard["chain"], "runs": len(runs)},
     )
 
 
-def pairs_of(leaderboard: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+def iterate_comparisons(leaderboard: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     """(list, row, whether it begins the list), as both tables of the paper show them."""
-    for key, words in LISTS.items():
+    for key, words in COMPARISON_LISTS.items():
         for number, row in enumerate(leaderboard[key]):
             yield words, row, number == 0
 
 
-def tests_of_means(bench: Bench) -> Section:
-    leaderboard = compared(bench)
+def make_mean_tests(bench: StudyContext) -> Section:
+    leaderboard = run_comparison(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
-    for words, row, begins in pairs_of(leaderboard):
+    for words, row, begins in iterate_comparisons(leaderboard):
         if begins:
             ruled.add(len(rows))
         means = row["mrr"]
         tests = [means[test] for test in ("wrs", "wsr", "t")]
         bold |= {
-            (len(rows), 4 + k) for k, p in enumerate(tests) if p is not None and p < level_of(bench)
+            (len(rows), 4 + k)
+            for k, p in enumerate(tests)
+            if p is not None and p < get_alpha(bench)
         }
         rows.append(
-            [words, row["a_label"], row["b_label"], means["difference"], *map(p_value, tests)]
+            [
+                words,
+                row["a_label"],
+                row["b_label"],
+                means["difference"],
+                *map(p_value_or_none, tests),
+            ]
         )
     note = (
-        f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold below {level_of(bench):g}. "
+        f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold below {get_alpha(bench):g}. "
         "WRS (rank-sum, unpaired) asks for an ordinal scale, WSR (signed-rank) and t for an "
         "interval scale, which RR is said not to be."
     )
@@ -132,31 +152,43 @@ def tests_of_means(bench: Bench) -> Section:
         [table],
         values={
             key: [{"a": row["a"], "b": row["b"], **row["mrr"]} for row in leaderboard[key]]
-            for key in LISTS
+            for key in COMPARISON_LISTS
         },
     )
 
 
-def level_of(bench: Bench) -> float:
+def get_alpha(bench: StudyContext) -> float:
     return float(bench.value("alpha") or 0.05)
 
 
-def outcomes_and_search_length(bench: Bench) -> Section:
-    leaderboard = compared(bench)
+def make_outcomes(bench: StudyContext) -> Section:
+    leaderboard = run_comparison(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
-    for words, row, begins in pairs_of(leaderboard):
+    for words, row, begins in iterate_comparisons(leaderboard):
         if begins:
             ruled.add(len(rows))
         shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
         both: list[Cell] = []
         for key in ("esl", "rr"):
-            both += [row[key]["a"], row[key]["b"], p_value(row[key]["wsr"]), p_value(row[key]["t"])]
+            both += [
+                row[key]["a"],
+                row[key]["b"],
+                p_value_or_none(row[key]["wsr"]),
+                p_value_or_none(row[key]["t"]),
+            ]
         rows.append(
-            [words, row["a_label"], row["b_label"], *shares, p_value(row["binomial"]), *both]
+            [
+                words,
+                row["a_label"],
+                row["b_label"],
+                *shares,
+                p_value_or_none(row["binomial"]),
+                *both,
+            ]
         )
         for column in (7, 10, 11, 14, 15):
-            if isinstance(p := rows[-1][column], float) and p < level_of(bench):
+            if isinstance(p := rows[-1][column], float) and p < get_alpha(bench):
                 bold.add((len(rows) - 1, column))
     heads = (
         ("", 3),
@@ -199,22 +231,22 @@ def outcomes_and_search_length(bench: Bench) -> Section:
             {name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")}
             for row in leaderboard[key]
         ]
-        for key in LISTS
+        for key in COMPARISON_LISTS
     }
     return Section(
         [table],
-        pictured(KIND.pictures(leaderboard)[1:], "outcomes"),
-        note_on_several_relevant(leaderboard),
+        make_figures(KIND.pictures(leaderboard)[1:], "outcomes"),
+        several_relevant_note(leaderboard),
         values,
     )
 
 
-def note_on_several_relevant(leaderboard: Result) -> list[str]:
+def several_relevant_note(leaderboard: Result) -> list[str]:
     n = leaderboard.get("topics_with_several_relevant") or 0
     return (
         [
             (
-                f"{counted(n, 'topic', 'has', 'have')} several relevant documents; the framework is "
+                f"{format_count(n, 'topic', 'has', 'have')} several relevant documents; the framework is "
                 f"defined for one, so the first that a run retrieves counts."
             )
         ]
@@ -223,13 +255,15 @@ def note_on_several_relevant(leaderboard: Result) -> list[str]:
     )
 
 
-def verdicts(bench: Bench) -> Section:
-    leaderboard = compared(bench)
-    unique = {(row["a"], row["b"]): row for key in LISTS for row in leaderboard[key]}
+def make_verdicts(bench: StudyContext) -> Section:
+    leaderboard = run_comparison(bench)
+    unique = {(row["a"], row["b"]): row for key in COMPARISON_LISTS for row in leaderboard[key]}
     tables = [
         table
-        for table in comparisons(
-            list(unique.values()), words=" along the chain", rates=equal_boards_words(leaderboard)
+        for table in comparison_tables(
+            list(unique.values()),
+            words=" along the chain",
+            rates=describe_equal_boards(leaderboard),
         )
         if table.key == "verdicts"
     ]
@@ -256,8 +290,8 @@ STUDY = Study(
     source="Lin, Campos, Craswell, Mitra, Yilmaz: Significant Improvements over the State of the Art?, SIGIR 2021",
     sentence="Which runs led a leaderboard, and whether each step was significant.",
     keys=(
-        QRELS,
-        RUNS,
+        QRELS_KEY,
+        RUNS_KEY,
         SettingKey(
             "order",
             "file",
@@ -297,12 +331,12 @@ STUDY = Study(
             "How many comparisons are made in all (those of the tables).",
             least=1,
         ),
-        *(key for key in READING if key.name != "scores"),
+        *(key for key in EVALUATION_SETTING_KEYS if key.name != "scores"),
     ),
     parts=(
-        StudyPart("board", "Figure 1: the leaderboard over time", board_over_time),
-        StudyPart("means", "Table 1: tests of mean RR", tests_of_means),
-        StudyPart("outcomes", "Table 2: outcomes, ESL and RR", outcomes_and_search_length),
-        StudyPart("verdicts", "Is B better than A?", verdicts),
+        StudyPart("board", "Figure 1: the leaderboard over time", make_board_over_time),
+        StudyPart("means", "Table 1: tests of mean RR", make_mean_tests),
+        StudyPart("outcomes", "Table 2: outcomes, ESL and RR", make_outcomes),
+        StudyPart("verdicts", "Is B better than A?", make_verdicts),
     ),
 )

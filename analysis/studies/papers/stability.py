@@ -7,16 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under
+from analysis.studies.words import (
+    EVALUATION_KEYS,
+    EVALUATION_SETTING_KEYS,
+    QRELS_KEY,
+    RUNS_KEY,
+    make_figures,
+    prefix_tables,
+    qrels_and_runs_arguments,
+)
 from analysis.systems.kind import Result
 from analysis.systems.kinds.stability import KIND
 from assay.analyses.shared.stability_tables import fitted, none_below, shared_of, words
-from assay.charts.lines import Line, lines
-from assay.charts.panels import panels
-from assay.charts.points import radar
-from assay.counts import counted
+from assay.charts.lines import Line, line_chart
+from assay.charts.panels import panel_chart
+from assay.charts.points import radar_chart
+from assay.counts import format_count
 from assay.measures.subcollections import ELEMENTS, JOINT
 from assay.tabular import Cell, Table
 
@@ -24,47 +32,49 @@ PANEL = 400.0
 """Pixels of a panel: two beside each other are as wide as a page of print."""
 
 
-def computed(bench: Bench, element: str) -> Result:
+def run_stability(bench: StudyContext, element: str) -> Result:
     varied = element.split("+")
-    given = bench.options("overlaps", "measures", "pairs", "threshold", "also", *READ)
+    given = bench.options("overlaps", "measures", "pairs", "threshold", "also", *EVALUATION_KEYS)
     if "documents" in varied and bench.has("docids"):
         given["docids"] = bench.file("docids")
     if "assessments" in varied and bench.value("per_topic_quota"):
         given["per_topic_quota"] = True
     if bench.value("export"):
-        given["export"] = bench.scratch_file(key_of(element))
-    return bench.run("stability", **runs_under(bench), element=element, **given, deltas=True)
+        given["export"] = bench.scratch_file(element_key(element))
+    return bench.run(
+        "stability", **qrels_and_runs_arguments(bench), element=element, **given, deltas=True
+    )
 
 
-def key_of(element: str) -> str:
+def element_key(element: str) -> str:
     """In names of files: of two elements both."""
     return element.replace("+", "-and-")
 
 
-def exported_files(bench: Bench, element: str, result: Result) -> dict[str, bytes]:
+def list_exported_files(bench: StudyContext, element: str, result: Result) -> dict[str, bytes]:
     """Name below `data/` -> content, of the sub-collections drawn; empty unless they are asked
     for."""
-    folder = Path(bench.scratch_file(key_of(element)))
+    folder = Path(bench.scratch_file(element_key(element)))
     return {
-        f"{key_of(element)}/{name}": (folder / name).read_bytes()
+        f"{element_key(element)}/{name}": (folder / name).read_bytes()
         for name in result.get("exported", [])
     }
 
 
-def section_of(bench: Bench, element: str) -> Section:
+def make_element_section(bench: StudyContext, element: str) -> Section:
     """What is said of one element, or of two that are varied together."""
-    result = computed(bench, element)
+    result = run_stability(bench, element)
     tables = [
-        *prefixed(KIND.tables(result), key_of(element), title=f", {words(element)}"),
+        *prefix_tables(KIND.tables(result), element_key(element), title=f", {words(element)}"),
         deltas_table(result),
     ]
-    tables += [at_table(result)] if "at" in result else []
+    tables += [threshold_table(result)] if "at" in result else []
     said = [result["note"][:1].upper() + result["note"][1:] + "."] if "note" in result else []
-    files = exported_files(bench, element, result)
+    files = list_exported_files(bench, element, result)
     said += (
         [
             (
-                f"The sub-collections drawn are in `data/{key_of(element)}`: a digit a pair, 1 in the "
+                f"The sub-collections drawn are in `data/{element_key(element)}`: a digit a pair, 1 in the "
                 f"first, 2 in the second, 3 in both."
             )
         ]
@@ -72,10 +82,12 @@ def section_of(bench: Bench, element: str) -> Section:
         else []
     )
     kept = {key: value for key, value in result.items() if key not in ("deltas", "exported")}
-    return Section(tables, pictured(KIND.pictures(result)[:2], key_of(element)), said, kept, files)
+    return Section(
+        tables, make_figures(KIND.pictures(result)[:2], element_key(element)), said, kept, files
+    )
 
 
-def joint(bench: Bench) -> Section:
+def make_joint_section(bench: StudyContext) -> Section:
     """Pairs of elements varied together: what each of them alone does not tell."""
     if not bench.has("joint"):
         raise PartLeftOut(
@@ -84,14 +96,14 @@ def joint(bench: Bench) -> Section:
     chosen = str(bench.value("joint")).split()
     if unknown := [one for one in chosen if one not in JOINT]:
         raise PartLeftOut(f"`joint` names {', '.join(unknown)}; there are {', '.join(JOINT)}")
-    sections = [section_of(bench, element) for element in chosen]
-    results = {element: computed(bench, element) for element in chosen}
+    sections = [make_element_section(bench, element) for element in chosen]
+    results = {element: run_stability(bench, element) for element in chosen}
     caption = "P(o) where two elements share o at once"
     drawn = Figure(
         "joint",
         caption,
-        panels(
-            [(words(element), curves(result)) for element, result in results.items()],
+        panel_chart(
+            [(words(element), stability_curves(result)) for element, result in results.items()],
             caption=caption,
         ),
     )
@@ -104,18 +116,18 @@ def joint(bench: Bench) -> Section:
     )
 
 
-def wanted(bench: Bench) -> list[str]:
+def requested_elements(bench: StudyContext) -> list[str]:
     chosen = (bench.value("elements") or " ".join(ELEMENTS)).split()
     if unknown := [one for one in chosen if one not in ELEMENTS]:
         raise PartLeftOut(f"`elements` names {', '.join(unknown)}; there are {', '.join(ELEMENTS)}")
     return chosen
 
 
-def of_element(element: str) -> Callable[[Bench], Section]:
-    def make(bench: Bench) -> Section:
-        if element not in wanted(bench):
+def element_section_maker(element: str) -> Callable[[StudyContext], Section]:
+    def make(bench: StudyContext) -> Section:
+        if element not in requested_elements(bench):
             raise PartLeftOut(f"`elements` does not name {element}")
-        return section_of(bench, element)
+        return make_element_section(bench, element)
 
     return make
 
@@ -135,14 +147,14 @@ def deltas_table(result: Result) -> Table:
     ]
     element = result["element"]
     return Table(
-        f"{key_of(element)}-deltas",
+        f"{element_key(element)}-deltas",
         f"Delta of every pair of sub-collections, {words(element)}",
         ["measure", "overlap", "shared", "pair", "tau-b"],
         rows,
     )
 
 
-def at_table(result: Result) -> Table:
+def threshold_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for threshold, at_threshold in {f"{result['threshold']:g}": result, **result["at"]}.items():
         for measure, fit in at_threshold["fit"].items():
@@ -158,7 +170,7 @@ def at_table(result: Result) -> Table:
     element = result["element"]
     header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
     return Table(
-        f"{key_of(element)}-thresholds",
+        f"{element_key(element)}-thresholds",
         f"The same at other thresholds, {words(element)}",
         header,
         rows,
@@ -166,10 +178,10 @@ def at_table(result: Result) -> Table:
     )
 
 
-def elements_together(bench: Bench) -> Section:
+def make_all_elements(bench: StudyContext) -> Section:
     """The paper's Figure 1 with a panel for each element, its Figure 2 over all of them, and one
     table of both."""
-    results = {element: computed(bench, element) for element in wanted(bench)}
+    results = {element: run_stability(bench, element) for element in requested_elements(bench)}
     rows: list[list[Cell]] = []
     for element, result in results.items():
         for measure, fit in result["fit"].items():
@@ -187,7 +199,7 @@ def elements_together(bench: Bench) -> Section:
             )
     pairs, threshold = (next(iter(results.values()))[key] for key in ("pairs", "threshold"))
     note = (
-        f"P(o): share of {counted(pairs, 'pair')} of sub-collections whose rankings have a tau-b "
+        f"P(o): share of {format_count(pairs, 'pair')} of sub-collections whose rankings have a tau-b "
         f"of at least {threshold:g}; the line is fitted below o = 1."
     )
     header = [
@@ -212,14 +224,16 @@ def elements_together(bench: Bench) -> Section:
         ruled=ruled,
     )
     caption = (
-        f"P(o) by overlap of each element, {counted(pairs, 'pair')} at each level, tau-b at least "
+        f"P(o) by overlap of each element, {format_count(pairs, 'pair')} at each level, tau-b at least "
         f"{threshold:g}; dotted: fitted lines"
     )
     figures = [
         Figure(
             "elements",
             caption,
-            panels([(words(e), curves(r)) for e, r in results.items()], caption=caption),
+            panel_chart(
+                [(words(e), stability_curves(r)) for e, r in results.items()], caption=caption
+            ),
         )
     ]
     if len(results) >= 3:
@@ -231,7 +245,7 @@ def elements_together(bench: Bench) -> Section:
     )
 
 
-def curves(result: Result) -> str:
+def stability_curves(result: Result) -> str:
     """One panel of Figure 1."""
     levels = result["levels"]
     series = [
@@ -245,21 +259,21 @@ def curves(result: Result) -> str:
                     f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style
                 )
             )
-    return lines(
+    return line_chart(
         series,
         caption=words(result["element"]),
         x_label="overlap o",
         y_label="P(o)",
         y_low=0,
         y_high=1,
-        x_form=percent,
+        x_form=format_percent,
         x_at=[0.2, 0.4, 0.6, 0.8, 1.0],
         width=PANEL,
         height=240,
     )
 
 
-def percent(value: float) -> str:
+def format_percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
@@ -277,8 +291,12 @@ def joint_radar(results: dict[str, Result]) -> Figure:
     return Figure(
         "least-overlap",
         caption,
-        radar(
-            [words(element) for element in results], series, caption=caption, high=1.0, form=percent
+        radar_chart(
+            [words(element) for element in results],
+            series,
+            caption=caption,
+            high=1.0,
+            form=format_percent,
         ),
     )
 
@@ -292,8 +310,8 @@ STUDY = Study(
         "documents, topics and assessments."
     ),
     keys=(
-        QRELS,
-        RUNS,
+        QRELS_KEY,
+        RUNS_KEY,
         SettingKey("measures", "text", "Measures separated by spaces (AP Rprec Bpref nDCG)."),
         SettingKey("elements", "text", "Of documents topics assessments positive (all)."),
         SettingKey(
@@ -318,14 +336,14 @@ STUDY = Study(
         SettingKey(
             "per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."
         ),
-        *READING,
+        *EVALUATION_SETTING_KEYS,
     ),
     parts=(
-        StudyPart("elements", "All elements", elements_together),
+        StudyPart("elements", "All elements", make_all_elements),
         *(
-            StudyPart(element, words(element).capitalize(), of_element(element))
+            StudyPart(element, words(element).capitalize(), element_section_maker(element))
             for element in ELEMENTS
         ),
-        StudyPart("joint", "Pairs of elements", joint),
+        StudyPart("joint", "Pairs of elements", make_joint_section),
     ),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.published import (
     TRIPJUDGE_DECISIONS,
     TRIPJUDGE_GRADES,
@@ -18,22 +18,22 @@ from analysis.studies.published import (
 )
 from analysis.studies.study import Figure, PartLeftOut, Section
 from analysis.studies.tripjudge.inputs import (
-    SCALES,
+    SCALE_NAMES,
     grade_name,
-    judgements,
-    labels,
+    judgement_arguments,
+    label_file,
     n_grades,
-    pool,
-    share,
+    pool_arguments,
+    ratio_or_none,
 )
-from analysis.studies.words import slug
-from assay.charts.bars import bars, histogram, stacked
-from assay.charts.lines import Line, lines
-from assay.counts import counted
+from analysis.studies.words import slugify_name
+from assay.charts.bars import bar_chart, histogram_chart, stacked_bar_chart
+from assay.charts.lines import Line, line_chart
+from assay.counts import format_count
 from assay.formats.qrels import read_qrels
 from assay.tabular import Cell, Table
 
-COUNTS = {
+COUNT_LABELS = {
     "topics": "queries",
     "documents": "documents in the collection",
     "pairs": "judged pairs",
@@ -53,19 +53,20 @@ DECISION_WORDS = {
 }
 
 
-def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
+def run_campaign_statistics(bench: StudyContext, *, only: str | None = None) -> dict[str, Any]:
     return bench.run(
         "campaign_stats",
-        **judgements(bench, only=only),
-        **pool(bench),
+        **judgement_arguments(bench, only=only),
+        **pool_arguments(bench),
         **bench.options("documents"),
     )
 
 
-def campaign_in_numbers(bench: Bench) -> Section:
-    statistics = statistics_of(bench)
+def make_campaign_numbers(bench: StudyContext) -> Section:
+    statistics = run_campaign_statistics(bench)
     rows: list[list[Cell]] = [
-        [words, statistics[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()
+        [words, statistics[key], TRIPJUDGE_STATISTICS.get(key)]
+        for key, words in COUNT_LABELS.items()
     ]
     rows += grade_rows(bench, statistics)
     note = (
@@ -80,16 +81,16 @@ def campaign_in_numbers(bench: Bench) -> Section:
         rows,
         note,
         digits=(None, 2, 2),
-        ruled=frozenset({len(COUNTS)}),
+        ruled=frozenset({len(COUNT_LABELS)}),
     )
     return Section(
         [table],
-        words=[*statistics["warnings"], *dropped(statistics)],
-        values={key: statistics[key] for key in (*COUNTS, "grades")},
+        words=[*statistics["warnings"], *describe_dropped(statistics)],
+        values={key: statistics[key] for key in (*COUNT_LABELS, "grades")},
     )
 
 
-def grade_rows(bench: Bench, statistics: Mapping[str, Any]) -> list[list[Cell]]:
+def grade_rows(bench: StudyContext, statistics: Mapping[str, Any]) -> list[list[Cell]]:
     """Count, share and mean time of each grade, with the paper's where it has as many grades."""
     rows: list[list[Cell]] = []
     for number, (grade, row) in enumerate(statistics["grades"].items()):
@@ -108,7 +109,7 @@ def grade_rows(bench: Bench, statistics: Mapping[str, Any]) -> list[list[Cell]]:
     return rows
 
 
-def dropped(statistics: Mapping[str, Any]) -> list[str]:
+def describe_dropped(statistics: Mapping[str, Any]) -> list[str]:
     reasons = {
         "too_fast": "too fast",
         "excluded": "excluded",
@@ -123,18 +124,18 @@ def dropped(statistics: Mapping[str, Any]) -> list[str]:
     return [f"Judgements that do not count: {', '.join(said)}."] if said else []
 
 
-def labels_and_decisions(bench: Bench) -> Section:
+def make_labels_and_decisions(bench: StudyContext) -> Section:
     if not bench.has("judgements"):
-        return label_shares(bench)
-    aggregated = bench.run("aggregate", **judgements(bench), **bench.options("method"))
+        return make_label_shares(bench)
+    aggregated = bench.run("aggregate", **judgement_arguments(bench), **bench.options("method"))
     rows: list[list[Cell]] = []
     figures = []
     ruled = set()
-    for scale, words in SCALES:
+    for scale, words in SCALE_NAMES:
         one = aggregated[scale]
         ruled.add(len(rows))
-        rows += decision_rows(bench, scale, words, one) + published_row(bench, scale, words)
-        figures.append(decision_picture(bench, scale, words, one))
+        rows += decision_rows(bench, scale, words, one) + published_rows(bench, scale, words)
+        figures.append(decision_chart(bench, scale, words, one))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
     note = (
         "Share of each label, and within it of each way by which it was decided; TripJudge: full "
@@ -153,43 +154,48 @@ def labels_and_decisions(bench: Bench) -> Section:
     )
     values = {
         scale: {key: aggregated[scale][key] for key in ("labels", "decisions", "cross")}
-        for scale, _ in SCALES
+        for scale, _ in SCALE_NAMES
     }
     return Section(
         [table],
         figures,
         [
-            f"{counted(aggregated['pairs'], 'labelled pair')}; "
-            f"{counted(aggregated['dropped']['too_few'], 'pair', 'has', 'have')} too few judgements for a label."
+            f"{format_count(aggregated['pairs'], 'labelled pair')}; "
+            f"{format_count(aggregated['dropped']['too_few'], 'pair', 'has', 'have')} too few judgements for a label."
         ],
         values,
     )
 
 
-def decision_rows(bench: Bench, scale: str, words: str, one: Mapping[str, Any]) -> list[list[Cell]]:
+def decision_rows(
+    bench: StudyContext, scale: str, words: str, one: Mapping[str, Any]
+) -> list[list[Cell]]:
     total = sum(one["labels"].values())
     rows: list[list[Cell]] = []
     for label, n in one["labels"].items():
         decided = (
-            [share(one["cross"][label][key], n) for key in DECISION_WORDS]
+            [ratio_or_none(one["cross"][label][key], n) for key in DECISION_WORDS]
             if one["cross"]
             else [None] * len(DECISION_WORDS)
         )
-        rows.append([words, label_word(bench, scale, label), n, share(n, total), *decided])
+        rows.append([words, label_word(bench, scale, label), n, ratio_or_none(n, total), *decided])
     decisions = one["decisions"] or {}
     rows.append(
         [
             words,
             "all",
             total,
-            share(total, total),
-            *(share(decisions[key], total) if decisions else None for key in DECISION_WORDS),
+            ratio_or_none(total, total),
+            *(
+                ratio_or_none(decisions[key], total) if decisions else None
+                for key in DECISION_WORDS
+            ),
         ]
     )
     return rows
 
 
-def published_row(bench: Bench, scale: str, words: str) -> list[list[Cell]]:
+def published_rows(bench: StudyContext, scale: str, words: str) -> list[list[Cell]]:
     """The paper's, where it has as many grades."""
     if scale == "graded" and n_grades(bench) != 4:
         return []
@@ -204,12 +210,12 @@ def published_row(bench: Bench, scale: str, words: str) -> list[list[Cell]]:
     ]
 
 
-def label_word(bench: Bench, scale: str, label: str) -> str:
+def label_word(bench: StudyContext, scale: str, label: str) -> str:
     return grade_name(bench, label) if scale == "graded" else ("irrelevant", "relevant")[int(label)]
 
 
-def decision_picture(
-    bench: Bench, scale: str, words: str, one: Mapping[str, Any], *, group: str = ""
+def decision_chart(
+    bench: StudyContext, scale: str, words: str, one: Mapping[str, Any], *, group: str = ""
 ) -> Figure:
     names = [label_word(bench, scale, label) for label in one["labels"]] + ["all"]
     if one["cross"]:
@@ -229,33 +235,33 @@ def decision_picture(
         ]
     total = sum(one["labels"].values())
     caption = (
-        f"{in_group(group)}Labels on {words} and how they were decided, as shares of each label; "
+        f"{group_suffix(group)}Labels on {words} and how they were decided, as shares of each label; "
         f"n: pairs with it, of {total:,}"
     )
     return Figure(
-        f"figure-1-{scale}{key_of_group(group)}",
+        f"figure-1-{scale}{group_key(group)}",
         caption,
-        stacked(names, series, caption=caption, what="label", written=True),
+        stacked_bar_chart(names, series, caption=caption, what="label", written=True),
     )
 
 
-def in_group(group: str) -> str:
+def group_suffix(group: str) -> str:
     return f"{group}: " if group else ""
 
 
-def key_of_group(group: str) -> str:
-    return f"-{slug(group)}" if group else ""
+def group_key(group: str) -> str:
+    return f"-{slugify_name(group)}" if group else ""
 
 
-def label_shares(bench: Bench) -> Section:
+def make_label_shares(bench: StudyContext) -> Section:
     """Without judgements: how often each label is given; how it was decided is not known."""
     rows: list[list[Cell]] = []
     figures = []
     values: dict[str, Any] = {}
     reasons = []
-    for scale, words in SCALES:
+    for scale, words in SCALE_NAMES:
         try:
-            qrels = read_qrels(labels(bench, scale))
+            qrels = read_qrels(label_file(bench, scale))
         except PartLeftOut as reason:
             reasons.append(f"On {words}: {reason}.")
             continue
@@ -265,18 +271,16 @@ def label_shares(bench: Bench) -> Section:
         }
         total = sum(n_of_label.values())
         rows += [
-            [words, label_word(bench, scale, label), n, share(n, total)]
+            [words, label_word(bench, scale, label), n, ratio_or_none(n, total)]
             for label, n in n_of_label.items()
         ]
-        caption = (
-            f"Labels on {words}, {counted(total, 'pair')} of {counted(len(qrels.topics), 'topic')}"
-        )
+        caption = f"Labels on {words}, {format_count(total, 'pair')} of {format_count(len(qrels.topics), 'topic')}"
         names = [label_word(bench, scale, label) for label in n_of_label]
         figures.append(
             Figure(
                 f"figure-1-{scale}",
                 caption,
-                bars(
+                bar_chart(
                     names,
                     [float(n) for n in n_of_label.values()],
                     caption=caption,
@@ -299,7 +303,7 @@ def label_shares(bench: Bench) -> Section:
     return Section([table], figures, reasons, values)
 
 
-AGREEMENT = {
+AGREEMENT_LABELS = {
     "mean_kappa": "mean kappa against the label",
     "chance_floor": "the same by chance",
     "mean_kappa_others": "mean kappa against the label of the others",
@@ -311,15 +315,15 @@ AGREEMENT = {
 }
 
 
-def agreement_of_annotators(bench: Bench) -> Section:
-    agreement = bench.run("agreement", **judgements(bench))
+def make_agreement(bench: StudyContext) -> Section:
+    agreement = bench.run("agreement", **judgement_arguments(bench))
     rows: list[list[Cell]] = [
         [
             words,
-            *(agreement[scale][key] for scale, _ in SCALES),
-            *(TRIPJUDGE_KAPPA[scale] if key == "mean_kappa" else None for scale, _ in SCALES),
+            *(agreement[scale][key] for scale, _ in SCALE_NAMES),
+            *(TRIPJUDGE_KAPPA[scale] if key == "mean_kappa" else None for scale, _ in SCALE_NAMES),
         ]
-        for key, words in AGREEMENT.items()
+        for key, words in AGREEMENT_LABELS.items()
     ]
     for place, words in enumerate(
         ("kappa, first quartile", "kappa, median", "kappa, third quartile")
@@ -329,16 +333,16 @@ def agreement_of_annotators(bench: Bench) -> Section:
             2 + place,
             [
                 words,
-                *(agreement[scale]["kappa_quartiles"][place] for scale, _ in SCALES),
+                *(agreement[scale]["kappa_quartiles"][place] for scale, _ in SCALE_NAMES),
                 published,
                 published,
             ],
         )
-    header = ["", *(words for _, words in SCALES), *(words for _, words in SCALES)]
+    header = ["", *(words for _, words in SCALE_NAMES), *(words for _, words in SCALE_NAMES)]
     note = (
         "Kappa is linearly weighted and alpha ordinal on all grades. "
         "Against the label an annotator's own vote counts, so that chance alone reaches the second row. "
-        + " ".join(interval_words(words, agreement[scale]) for scale, words in SCALES)
+        + " ".join(describe_interval(words, agreement[scale]) for scale, words in SCALE_NAMES)
     )
     table = Table(
         "figure-2",
@@ -349,38 +353,34 @@ def agreement_of_annotators(bench: Bench) -> Section:
         heads=(("", 1), ("here", 2), ("TripJudge", 2)),
         digits=(None, 2, 2, 2, 2),
     )
-    figures = [kappa_picture(agreement, scale, words) for scale, words in SCALES]
+    figures = [kappa_chart(agreement, scale, words) for scale, words in SCALE_NAMES]
     values = {
         scale: {
             key: agreement[scale][key]
-            for key in (*AGREEMENT, "kappa_quartiles", "alpha_ci", "undefined")
+            for key in (*AGREEMENT_LABELS, "kappa_quartiles", "alpha_ci", "undefined")
         }
-        for scale, _ in SCALES
+        for scale, _ in SCALE_NAMES
     }
     reasons = [
-        f"{AGREEMENT.get(key, key)}, {words}: {why}."
-        for scale, words in SCALES
+        f"{AGREEMENT_LABELS.get(key, key)}, {words}: {why}."
+        for scale, words in SCALE_NAMES
         for key, why in agreement[scale]["reasons"].items()
     ]
     return Section([table], figures, reasons, values)
 
 
-def interval_words(words: str, scale: Mapping[str, Any]) -> str:
+def describe_interval(words: str, scale: Mapping[str, Any]) -> str:
     low, high = scale["alpha_ci"]
     if low is None:
         return f"Alpha on {words} has no interval: {scale['alpha_ci_reason']}."
     return f"Alpha on {words}: 95 % interval {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
 
 
-def kappa_picture(
-    agreement: Mapping[str, Any], scale: str, words: str, *, group: str = ""
-) -> Figure:
+def kappa_chart(agreement: Mapping[str, Any], scale: str, words: str, *, group: str = "") -> Figure:
     kappas = [row[f"kappa_{scale}"] for row in agreement["annotators"].values()]
     defined = [kappa for kappa in kappas if kappa is not None]
     one = agreement[scale]
-    caption = (
-        f"{in_group(group)}Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
-    )
+    caption = f"{group_suffix(group)}Kappa against the label on {words}, {format_count(len(defined), 'annotator')}"
     if len(defined) < len(kappas):
         caption += f"; of {len(kappas) - len(defined)} it is undefined"
     lowest = math.floor(min([*defined, one["chance_floor"] or 0.0, 0.0]) * 10) / 10
@@ -395,7 +395,7 @@ def kappa_picture(
         ("third quartile", quartiles[2]),
     )
     marks = [(value, f"{name} {value:.2f}") for name, value in named if value is not None]
-    picture = histogram(
+    picture = histogram_chart(
         counts,
         edges,
         caption=caption,
@@ -404,16 +404,16 @@ def kappa_picture(
         vertical=marks,
         reason="Kappa is undefined for every annotator.",
     )
-    return Figure(f"figure-2-{scale}{key_of_group(group)}", caption, picture)
+    return Figure(f"figure-2-{scale}{group_key(group)}", caption, picture)
 
 
-def times(bench: Bench) -> Section:
+def make_times(bench: StudyContext) -> Section:
     """Per half day, mean time by grade and day, mean time by topic."""
-    statistics = statistics_of(bench)
+    statistics = run_campaign_statistics(bench)
     if (
         statistics["per_12h"] is None
         and statistics["daily_seconds"] is None
-        and not timed_topics(statistics)
+        and not topic_time_rows(statistics)
     ):
         raise PartLeftOut("needs times: the columns seconds and judged_at of the judgements")
     tables, figures = [], []
@@ -428,7 +428,7 @@ def times(bench: Bench) -> Section:
                 [[start, n] for start, n in statistics["per_12h"]],
             )
         )
-        picture = bars(
+        picture = bar_chart(
             labels,
             [float(n) for _, n in statistics["per_12h"]],
             caption=caption,
@@ -462,7 +462,7 @@ def times(bench: Bench) -> Section:
             Figure(
                 "daily-seconds",
                 caption,
-                lines(
+                line_chart(
                     series,
                     caption=caption,
                     x_label="day",
@@ -473,7 +473,7 @@ def times(bench: Bench) -> Section:
                 ),
             )
         )
-    if topics := timed_topics(statistics):
+    if topics := topic_time_rows(statistics):
         tables.append(
             Table(
                 "topic-seconds",
@@ -491,7 +491,7 @@ def times(bench: Bench) -> Section:
     )
 
 
-def timed_topics(statistics: Mapping[str, Any]) -> list[list[Cell]]:
+def topic_time_rows(statistics: Mapping[str, Any]) -> list[list[Cell]]:
     rows: list[list[Cell]] = [
         [topic, row["n"], row["mean_seconds"]]
         for topic, row in statistics["topic_seconds"].items()

@@ -9,36 +9,41 @@ from typing import Any
 
 import numpy as np
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.published import TRIPJUDGE_SURVEY
 from analysis.studies.study import Figure, PartLeftOut, Section
 from analysis.studies.tripjudge.campaign import (
-    COUNTS,
+    COUNT_LABELS,
     DECISION_WORDS,
-    decision_picture,
+    decision_chart,
     decision_rows,
     grade_rows,
-    in_group,
-    kappa_picture,
-    key_of_group,
+    group_key,
+    group_suffix,
+    kappa_chart,
     label_word,
-    statistics_of,
+    run_campaign_statistics,
 )
 from analysis.studies.tripjudge.inputs import (
-    HOW,
-    LABELS,
-    SCALES,
-    clicks_if_any,
+    EVALUATION_OPTION_KEYS,
+    LABEL_KEYS,
+    SCALE_NAMES,
     grade_name,
-    group_files,
-    judged_qrels,
-    judgements,
-    labels,
-    share,
+    judged_qrels_argument,
+    judgement_arguments,
+    label_file,
+    optional_click_qrels,
+    ratio_or_none,
+    write_group_files,
 )
-from analysis.studies.tripjudge.systems import overlap_of, rankings_of, share_rows, three_ways
+from analysis.studies.tripjudge.systems import (
+    run_label_overlap,
+    run_ranking_comparison,
+    share_rows,
+    tau_rows,
+)
 from assay.analyses.label_overlap import agreement_picture
-from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
+from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.qrels import read_qrels
 from assay.tabular import Cell, Table
 
@@ -46,33 +51,35 @@ Files = dict[str, str]
 """Group -> a file of its topics."""
 
 
-def by_group(bench: Bench) -> Section:
+def make_groups(bench: StudyContext) -> Section:
     """Each table and figure that the inputs allow, within each group; the survey has no topics."""
-    files = group_files(bench)
+    files = write_group_files(bench)
     made = Section()
     if bench.has("judgements"):
-        statistics = {name: statistics_of(bench, only=path) for name, path in files.items()}
+        statistics = {
+            name: run_campaign_statistics(bench, only=path) for name, path in files.items()
+        }
         made.tables.append(statistics_table(bench, statistics))
         made.values.update(
             {
-                name: {key: one[key] for key in COUNTS if key != "documents"}
+                name: {key: one[key] for key in COUNT_LABELS if key != "documents"}
                 for name, one in statistics.items()
             }
         )
-        decisions(bench, files, made)
-        agreement(bench, files, made)
+        add_decisions(bench, files, made)
+        add_agreement(bench, files, made)
         made.tables.extend(times_tables(bench, statistics))
     else:
         made.tables.append(label_table(bench, files))
-    systems(bench, files, made)
-    clicks(bench, files, made)
+    add_systems(bench, files, made)
+    add_clicks(bench, files, made)
     return made
 
 
-def statistics_table(bench: Bench, statistics: dict[str, Any]) -> Table:
-    keys = [key for key in COUNTS if key != "documents"]
+def statistics_table(bench: StudyContext, statistics: dict[str, Any]) -> Table:
+    keys = [key for key in COUNT_LABELS if key != "documents"]
     rows: list[list[Cell]] = [
-        [COUNTS[key], *(one[key] for one in statistics.values())] for key in keys
+        [COUNT_LABELS[key], *(one[key] for one in statistics.values())] for key in keys
     ]
     graded = [grade_rows(bench, one) for one in statistics.values()]
     rows += [[lines[0][0], *(line[1] for line in lines)] for lines in zip(*graded, strict=True)]
@@ -87,19 +94,19 @@ def statistics_table(bench: Bench, statistics: dict[str, Any]) -> Table:
     )
 
 
-def decisions(bench: Bench, files: Files, made: Section) -> None:
+def add_decisions(bench: StudyContext, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
     ruled = set()
     for name, path in files.items():
         aggregated = bench.run(
-            "aggregate", **judgements(bench, only=path), **bench.options("method")
+            "aggregate", **judgement_arguments(bench, only=path), **bench.options("method")
         )
         ruled.add(len(rows))
-        for scale, words in SCALES:
+        for scale, words in SCALE_NAMES:
             rows += [[name, *row] for row in decision_rows(bench, scale, words, aggregated[scale])]
             if aggregated["pairs"]:
                 made.figures.append(
-                    decision_picture(bench, scale, words, aggregated[scale], group=name)
+                    decision_chart(bench, scale, words, aggregated[scale], group=name)
                 )
     made.tables.append(labels_by_group(rows, ruled, [*DECISION_WORDS.values()]))
 
@@ -118,7 +125,7 @@ def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str])
     )
 
 
-def label_table(bench: Bench, files: Files) -> Table:
+def label_table(bench: StudyContext, files: Files) -> Table:
     """Without judgements: how often each label is given."""
     rows: list[list[Cell]] = []
     ruled = set()
@@ -126,10 +133,10 @@ def label_table(bench: Bench, files: Files) -> Table:
         with open(path, encoding="utf-8") as file:
             inside = set(file.read().split("\n"))
         ruled.add(len(rows))
-        for scale, words in SCALES:
-            if not bench.has(LABELS[scale]):
+        for scale, words in SCALE_NAMES:
+            if not bench.has(LABEL_KEYS[scale]):
                 continue
-            qrels = read_qrels(labels(bench, scale))
+            qrels = read_qrels(label_file(bench, scale))
             kept = np.repeat(
                 [topic in inside for topic in qrels.topics], np.diff(qrels.offsets)
             ) & (qrels.grades >= 0)
@@ -137,18 +144,18 @@ def label_table(bench: Bench, files: Files) -> Table:
             total = int(counts.sum())
             shares = zip(values.tolist(), counts.tolist(), strict=True)
             rows += [
-                [name, words, label_word(bench, scale, str(value)), n, share(n, total)]
+                [name, words, label_word(bench, scale, str(value)), n, ratio_or_none(n, total)]
                 for value, n in shares
             ]
-            rows.append([name, words, "all", total, share(total, total)])
+            rows.append([name, words, "all", total, ratio_or_none(total, total)])
     return labels_by_group(rows, ruled, [])
 
 
-def agreement(bench: Bench, files: Files, made: Section) -> None:
+def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
     for name, path in files.items():
-        answer = bench.run("agreement", **judgements(bench, only=path))
-        for scale, words in SCALES:
+        answer = bench.run("agreement", **judgement_arguments(bench, only=path))
+        for scale, words in SCALE_NAMES:
             one = answer[scale]
             quartiles = one["kappa_quartiles"]
             rows.append(
@@ -163,7 +170,7 @@ def agreement(bench: Bench, files: Files, made: Section) -> None:
                     *one["alpha_ci"],
                 ]
             )
-            made.figures.append(kappa_picture(answer, scale, words, group=name))
+            made.figures.append(kappa_chart(answer, scale, words, group=name))
     header = [
         "group",
         "scale",
@@ -190,7 +197,7 @@ def agreement(bench: Bench, files: Files, made: Section) -> None:
     )
 
 
-def times_tables(bench: Bench, statistics: dict[str, Any]) -> Iterator[Table]:
+def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Table]:
     """Judgements per half day, and mean seconds by day and grade, where there are times."""
     spans = {
         name: dict(one["per_12h"]) for name, one in statistics.items() if one["per_12h"] is not None
@@ -226,24 +233,24 @@ def times_tables(bench: Bench, statistics: dict[str, Any]) -> Iterator[Table]:
         )
 
 
-def systems(bench: Bench, files: Files, made: Section) -> None:
+def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
     """Tables 2 and 3 within each group, where there are runs."""
     if not bench.has("runs"):
         return
     rows: list[list[Cell]] = []
     taus: list[list[Cell]] = []
     header: list[str] = []
-    clicked = clicks_if_any(bench)
+    clicked = optional_click_qrels(bench)
     for name, path in files.items():
         try:
             evaluated: Any = bench.run(
                 "evaluate",
-                judged=judged_qrels(bench),
+                judged=judged_qrels_argument(bench),
                 runs=bench.files("runs"),
                 qrels=[f"{one}={file}" for one, file in clicked.items()],
                 measures=bench.value("ranking_measures"),
                 only_topics=path,
-                **bench.options(*HOW),
+                **bench.options(*EVALUATION_OPTION_KEYS),
             )
         except PartLeftOut:
             continue  # its topics have no label
@@ -252,7 +259,10 @@ def systems(bench: Bench, files: Files, made: Section) -> None:
                 header = ["group", "qrels", "run", *means]
                 rows.append([name, qrels, tag, *means.values()])
         if clicked:
-            taus += [[name, *row[:-1]] for row in three_ways(bench, rankings_of(bench, only=path))]
+            taus += [
+                [name, *row[:-1]]
+                for row in tau_rows(bench, run_ranking_comparison(bench, only=path))
+            ]
     if rows:
         digits = (None, None, None, *[3] * (len(header) - 3))
         made.tables.append(
@@ -275,23 +285,23 @@ def systems(bench: Bench, files: Files, made: Section) -> None:
         )
 
 
-def clicks(bench: Bench, files: Files, made: Section) -> None:
+def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
     """Figure 3 within each group, where there are clicks."""
-    if not clicks_if_any(bench):
+    if not optional_click_qrels(bench):
         return
     rows: list[dict[str, Cell]] = []
     columns: dict[str, None] = {}
     for name, path in files.items():
         try:
-            overlap = overlap_of(bench, only=path)
+            overlap = run_label_overlap(bench, only=path)
         except PartLeftOut:
             continue  # its topics have no label
         header, shares = share_rows(overlap)
         columns |= dict.fromkeys(header)
         rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]
-        caption = f"{in_group(name)}{bench.value('name')} against click labels: shares of all judged pairs"
+        caption = f"{group_suffix(name)}{bench.value('name')} against click labels: shares of all judged pairs"
         made.figures.append(
-            Figure(f"figure-3{key_of_group(name)}", caption, agreement_picture(overlap))
+            Figure(f"figure-3{group_key(name)}", caption, agreement_picture(overlap))
         )
     label_columns = sorted(
         (name for name in columns if name.startswith("label ")),
@@ -321,12 +331,12 @@ def clicks(bench: Bench, files: Files, made: Section) -> None:
         )
 
 
-def survey(bench: Bench) -> Section:
+def make_survey(bench: StudyContext) -> Section:
     bench.need("survey", why="what annotators said of the campaign, one row an answer")
     table = DelimitedTable(bench.file("survey") or "")
-    names = column_names(table.first.cells)
+    names = normalise_names(table.first.cells)
     question, answer = find_column(names, ("question",)), find_column(names, ("answer",))
-    mistakes = FileMistakes(table.name)
+    mistakes = FileProblems(table.name)
     if answer is None:
         mistakes.add(
             table.first.line,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.study import PartLeftOut, SettingKey
-from analysis.studies.words import READ, READING, RUNS, slug
-from assay.analyses.shared.topic_groups import groups_of_topics
-from assay.formats.opening import lines
+from analysis.studies.words import EVALUATION_KEYS, EVALUATION_SETTING_KEYS, RUNS_KEY, slugify_name
+from assay.analyses.shared.topic_groups import read_topic_groups
+from assay.formats.opening import iterate_lines
 from assay.formats.qrels import read_qrels
 from assay.labels.aggregation import METHODS
 
-KEYS = (
+SETTING_KEYS = (
     SettingKey(
         "judgements",
         "file",
@@ -63,7 +63,7 @@ KEYS = (
         "text",
         "The column of topic_groups that holds the groups, by its name (group).",
     ),
-    RUNS,
+    RUNS_KEY,
     SettingKey("clicks", "named", "Click qrels by their names."),
     SettingKey(
         "click_log",
@@ -104,41 +104,41 @@ KEYS = (
         "file",
         "What annotators said: CSV or TSV with the columns question and answer, one row an answer.",
     ),
-    *(key for key in READING if key.name != "level"),
+    *(key for key in EVALUATION_SETTING_KEYS if key.name != "level"),
 )
-HOW = [name for name in READ if name != "level"]
-JUDGING = ("scale", "threshold", "min_judgements", "min_seconds", "no_gold")
-SCALES = (("graded", "all grades"), ("binary", "2 grades"))
+EVALUATION_OPTION_KEYS = [name for name in EVALUATION_KEYS if name != "level"]
+JUDGING_KEYS = ("scale", "threshold", "min_judgements", "min_seconds", "no_gold")
+SCALE_NAMES = (("graded", "all grades"), ("binary", "2 grades"))
 
 
-def judgements(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
+def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict[str, Any]:
     """The inputs of a command over judgements. only: a file of topics. Raises LeftOut."""
     bench.need(
         "judgements", why="single judgements; labels do not tell who gave which grade, and when"
     )
-    given = {"judgements": bench.file("judgements") or "", **bench.options(*JUDGING)}
+    given = {"judgements": bench.file("judgements") or "", **bench.options(*JUDGING_KEYS)}
     return given if only is None else {**given, "only_topics": only}
 
 
-def n_grades(bench: Bench) -> int:
+def n_grades(bench: StudyContext) -> int:
     return int(bench.value("scale") or 4)
 
 
-def grade_name(bench: Bench, grade: int | str) -> str:
+def grade_name(bench: StudyContext, grade: int | str) -> str:
     return str((bench.value("grades") or {}).get(str(grade), f"grade {grade}"))
 
 
-def labels(bench: Bench, scale: str) -> str:
+def label_file(bench: StudyContext, scale: str) -> str:
     """The file of the labels, made of the judgements where none is given. scale: graded or binary.
     Raises LeftOut."""
     need_labels(bench, scale)
-    key = LABELS[scale]
+    key = LABEL_KEYS[scale]
     if bench.has(key):
         return bench.file(key) or ""
     path = bench.scratch_file(f"{scale}.qrels")
     bench.run(
         "aggregate",
-        **judgements(bench),
+        **judgement_arguments(bench),
         **bench.options("method"),
         grades=scale,
         output=path,
@@ -146,15 +146,15 @@ def labels(bench: Bench, scale: str) -> str:
     return path
 
 
-LABELS = {"graded": "labels", "binary": "binary_labels"}
+LABEL_KEYS = {"graded": "labels", "binary": "binary_labels"}
 
 
-def need_labels(bench: Bench, scale: str) -> None:
-    if not bench.has(LABELS[scale]) and not bench.has("judgements"):
-        raise PartLeftOut(f"needs `judgements` or `{LABELS[scale]}`")
+def need_labels(bench: StudyContext, scale: str) -> None:
+    if not bench.has(LABEL_KEYS[scale]) and not bench.has("judgements"):
+        raise PartLeftOut(f"needs `judgements` or `{LABEL_KEYS[scale]}`")
 
 
-def need_system_labels(bench: Bench) -> None:
+def need_system_labels(bench: StudyContext) -> None:
     """Labels of the kind that `system_labels` says. Where only the others are given, they would do
     once it says so."""
     scale = bench.value("system_labels")
@@ -162,31 +162,31 @@ def need_system_labels(bench: Bench) -> None:
     try:
         need_labels(bench, scale)
     except PartLeftOut as reason:
-        if bench.has(LABELS[other]):
+        if bench.has(LABEL_KEYS[other]):
             raise PartLeftOut(
-                f'{reason}, or `system_labels = "{other}"` to take the `{LABELS[other]}` that are given'
+                f'{reason}, or `system_labels = "{other}"` to take the `{LABEL_KEYS[other]}` that are given'
             ) from None
         raise
 
 
-def judged_qrels(bench: Bench) -> str:
+def judged_qrels_argument(bench: StudyContext) -> str:
     """NAME=FILE of the labels that rank systems. Raises LeftOut."""
     need_system_labels(bench)
-    return f"{bench.value('name')}={labels(bench, bench.value('system_labels'))}"
+    return f"{bench.value('name')}={label_file(bench, bench.value('system_labels'))}"
 
 
-def need_clicks(bench: Bench) -> None:
+def need_clicks(bench: StudyContext) -> None:
     if not bench.has("clicks") and not bench.has("click_log"):
         raise PartLeftOut(
             "needs `clicks` (click qrels) or `click_log` (from which they are derived)"
         )
 
 
-def need_runs(bench: Bench) -> None:
+def need_runs(bench: StudyContext) -> None:
     bench.need("runs")
 
 
-def need_all(bench: Bench, *needs: Callable[[Bench], None]) -> None:
+def need_all(bench: StudyContext, *needs: Callable[[StudyContext], None]) -> None:
     """Raises LeftOut with everything that is missing, not only with the first of it."""
     missing = []
     for need in needs:
@@ -198,14 +198,14 @@ def need_all(bench: Bench, *needs: Callable[[Bench], None]) -> None:
         raise PartLeftOut("; ".join(missing))
 
 
-def click_qrels(bench: Bench) -> dict[str, str]:
+def click_qrels_files(bench: StudyContext) -> dict[str, str]:
     """Name -> file. Raises LeftOut."""
     need_clicks(bench)
     if bench.has("clicks"):
         return bench.named("clicks")
     made = {}
     shown: dict[str, Any] = {"shown": bench.file("shown")} if bench.has("shown") else {}
-    shown |= queries_of_log(bench)
+    shown |= query_file_option(bench)
     for name in ("DCTR", "Raw"):
         path = bench.scratch_file(f"{name}.qrels")
         bench.run(
@@ -219,12 +219,14 @@ def click_qrels(bench: Bench) -> dict[str, str]:
     return made
 
 
-def queries_of_log(bench: Bench) -> dict[str, Any]:
+def query_file_option(bench: StudyContext) -> dict[str, Any]:
     """The option that TripClick's log needs, whose records name queries and no topics. Raises
     LeftOut."""
     if bench.has("click_queries"):
         return {"queries": bench.file("click_queries")}
-    first = next((line for _, line in lines(bench.file("click_log") or "") if line.strip()), "")
+    first = next(
+        (line for _, line in iterate_lines(bench.file("click_log") or "") if line.strip()), ""
+    )
     if not first.lstrip().startswith("{"):
         return {}
     if not bench.has("texts"):
@@ -234,33 +236,36 @@ def queries_of_log(bench: Bench) -> dict[str, Any]:
     return {"queries": bench.file("texts")}
 
 
-def clicks_if_any(bench: Bench) -> dict[str, str]:
-    return click_qrels(bench) if bench.has("clicks") or bench.has("click_log") else {}
+def optional_click_qrels(bench: StudyContext) -> dict[str, str]:
+    return click_qrels_files(bench) if bench.has("clicks") or bench.has("click_log") else {}
 
 
-def judged_topics(bench: Bench) -> list[str]:
+def list_judged_topics(bench: StudyContext) -> list[str]:
     """Ids of the topics with judgements, or with labels where only these are given. Raises
     LeftOut."""
     if bench.has("judgements"):
         return list(
             bench.run(
-                "campaign_stats", **judgements(bench), **pool(bench), **bench.options("documents")
+                "campaign_stats",
+                **judgement_arguments(bench),
+                **pool_arguments(bench),
+                **bench.options("documents"),
             )["topic_seconds"]
         )
-    given = [scale for scale in LABELS if bench.has(LABELS[scale])]
+    given = [scale for scale in LABEL_KEYS if bench.has(LABEL_KEYS[scale])]
     if not given:
         raise PartLeftOut("needs `judgements` or `labels`")
-    return read_qrels(labels(bench, given[0])).topics
+    return read_qrels(label_file(bench, given[0])).topics
 
 
-def pool(bench: Bench) -> dict[str, Any]:
+def pool_arguments(bench: StudyContext) -> dict[str, Any]:
     return {"pool": bench.file("pool")} if bench.has("pool") else {}
 
 
-def groups(bench: Bench) -> dict[str, list[str]]:
+def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
     """Group -> its judged topics. Raises LeftOut."""
-    topics = judged_topics(bench)
-    members = groups_of_topics(
+    topics = list_judged_topics(bench)
+    members = read_topic_groups(
         bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column")
     )
     return {
@@ -269,12 +274,12 @@ def groups(bench: Bench) -> dict[str, list[str]]:
     }
 
 
-def group_files(bench: Bench) -> dict[str, str]:
+def write_group_files(bench: StudyContext) -> dict[str, str]:
     """Group -> a file of its judged topics. Raises LeftOut."""
     bench.need("topic_groups", why="a file of topics and their groups")
     path_of = {}
-    for name, members in groups(bench).items():
-        path_of[name] = bench.scratch_file(f"{slug(name)}.topics")
+    for name, members in topics_by_group(bench).items():
+        path_of[name] = bench.scratch_file(f"{slugify_name(name)}.topics")
         with open(path_of[name], "w", encoding="utf-8") as out:
             out.writelines(f"{topic}\n" for topic in members)
     if not path_of:
@@ -282,5 +287,5 @@ def group_files(bench: Bench) -> dict[str, str]:
     return path_of
 
 
-def share(part: Any, whole: Any) -> float | None:
+def ratio_or_none(part: Any, whole: Any) -> float | None:
     return part / whole if whole else None

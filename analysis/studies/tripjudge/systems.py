@@ -7,52 +7,55 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from analysis.studies.bench import Bench
+from analysis.studies.bench import StudyContext
 from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
 from analysis.studies.study import Figure, PartLeftOut, Section
 from analysis.studies.tripjudge.inputs import (
-    HOW,
-    click_qrels,
-    clicks_if_any,
-    groups,
-    judged_qrels,
+    EVALUATION_OPTION_KEYS,
+    click_qrels_files,
+    judged_qrels_argument,
     need_all,
     need_clicks,
     need_runs,
     need_system_labels,
-    pool,
+    optional_click_qrels,
+    pool_arguments,
+    topics_by_group,
 )
-from analysis.studies.words import pictured, prefixed
+from analysis.studies.words import make_figures, prefix_tables
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from assay.analyses.label_overlap import agreement_picture
-from assay.analyses.shared.score_tables import best_of
+from assay.analyses.shared.score_tables import best_cells
 from assay.comparison.rankings import tau_b, tau_of_sorted_names
 from assay.formats.documents import read_documents
 from assay.formats.topics import read_topics
 from assay.tabular import Cell, Table
 
-LISTED = 200
+MAX_LISTED = 200
 """Contradicting pairs that the table has; the others are counted."""
-BEGINNING = 200
+EXCERPT_CHARACTERS = 200
 """Characters of a document's text beside a contradicting pair."""
 
 
-def qrels_of(bench: Bench) -> list[str]:
+def qrels_arguments(bench: StudyContext) -> list[str]:
     """NAME=FILE of the judgements and of the clicks, where there are any."""
-    return [judged_qrels(bench), *(f"{name}={path}" for name, path in clicks_if_any(bench).items())]
+    return [
+        judged_qrels_argument(bench),
+        *(f"{name}={path}" for name, path in optional_click_qrels(bench).items()),
+    ]
 
 
-def systems_by_labels(bench: Bench) -> Section:
+def make_systems_by_labels(bench: StudyContext) -> Section:
     need_all(bench, need_runs, need_system_labels)
-    first, *further = qrels_of(bench)
+    first, *further = qrels_arguments(bench)
     evaluated = bench.run(
         "evaluate",
         judged=first,
         runs=bench.files("runs"),
         qrels=further,
         measures=bench.value("measures"),
-        **bench.options(*HOW),
+        **bench.options(*EVALUATION_OPTION_KEYS),
     )
     names = list(evaluated["qrels"])
     tags = list(evaluated["qrels"][names[0]])
@@ -61,7 +64,7 @@ def systems_by_labels(bench: Bench) -> Section:
         [tag, *(evaluated["qrels"][name][tag][measure] for name in names for measure in measures)]
         for tag in tags
     ]
-    header = ["run", *(short_name(measure) for _ in names for measure in measures)]
+    header = ["run", *(abbreviate_measure(measure) for _ in names for measure in measures)]
     coverage = {k for k, name in enumerate(header) if name.startswith("J@")}
     over = ", ".join(f"{name} {evaluated['topics'][name]['qrels']:,}" for name in names)
     note = (
@@ -75,7 +78,7 @@ def systems_by_labels(bench: Bench) -> Section:
         rows,
         note,
         heads=(("", 1), *((name, len(measures)) for name in names)),
-        bold=best_of(rows, [k for k in range(1, len(header)) if k not in coverage]),
+        bold=best_cells(rows, [k for k in range(1, len(header)) if k not in coverage]),
         digits=(None, *[2 if k in coverage else 3 for k in range(1, len(header))]),
     )
     return Section(
@@ -85,7 +88,7 @@ def systems_by_labels(bench: Bench) -> Section:
     )
 
 
-def short_name(measure: str) -> str:
+def abbreviate_measure(measure: str) -> str:
     """As Table 2 abbreviates: J@5 for Judged@5, n@5-j for nDCG-J@5."""
     family, at, cutoff = measure.partition("@")
     if family == "Judged":
@@ -95,9 +98,9 @@ def short_name(measure: str) -> str:
     return f"n@{cutoff}" if family == "nDCG" and at else measure
 
 
-def rankings_compared(bench: Bench) -> Section:
+def make_ranking_comparison(bench: StudyContext) -> Section:
     need_all(bench, need_runs, need_system_labels, need_clicks)
-    rankings = rankings_of(bench)
+    rankings = run_ranking_comparison(bench)
     header = [
         "measure",
         "qrels",
@@ -112,7 +115,7 @@ def rankings_compared(bench: Bench) -> Section:
         "table-3",
         "Kendall's tau between the rankings of systems",
         header,
-        three_ways(bench, rankings),
+        tau_rows(bench, rankings),
         "Published: of TripJudge's seven systems under the qrels that play this part there.",
         heads=(("", 2), ("here", 5), ("TripJudge", 1)),
         digits=(None, None, *[3] * 6),
@@ -128,33 +131,33 @@ def rankings_compared(bench: Bench) -> Section:
         "interval": rankings["interval"],
     }
     return Section(
-        [table, *prefixed(tables, "table-3")],
-        pictured(RANKINGS.pictures(rankings), "table-3"),
-        [READ_SO],
+        [table, *prefix_tables(tables, "table-3")],
+        make_figures(RANKINGS.pictures(rankings), "table-3"),
+        [TAU_THRESHOLD_NOTE],
         values,
     )
 
 
-READ_SO = (
+TAU_THRESHOLD_NOTE = (
     "Above 0.9 two qrels are read as equivalent (Voorhees). The paper's own numbers are what the "
     "authors' script gives, which correlates the "
     "alphabetical order of the runs' names; tau of the means is the correlation of the rankings."
 )
 
 
-def rankings_of(bench: Bench, *, only: str | None = None) -> Result:
+def run_ranking_comparison(bench: StudyContext, *, only: str | None = None) -> Result:
     """only: a file of topics. Raises LeftOut."""
     return bench.run(
         "compare_rankings",
         runs=bench.files("runs"),
-        qrels=qrels_of(bench),
+        qrels=qrels_arguments(bench),
         measures=bench.value("ranking_measures"),
         **({"only_topics": only} if only else {}),
-        **bench.options(*HOW),
+        **bench.options(*EVALUATION_OPTION_KEYS),
     )
 
 
-def three_ways(bench: Bench, rankings: Result) -> list[list[Cell]]:
+def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
     """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what
     they published for theirs."""
     names = list(rankings["qrels"])
@@ -187,12 +190,12 @@ def three_ways(bench: Bench, rankings: Result) -> list[list[Cell]]:
     return rows
 
 
-def published_pair(bench: Bench, a: str, b: str) -> str:
+def published_pair(bench: StudyContext, a: str, b: str) -> str:
     """The pair of qrels in the paper's Table 3; the judgements play TripJudge's part."""
     return "-".join("TripJudge" if name == bench.value("name") else name for name in (a, b))
 
 
-def published_tau(bench: Bench) -> Section:
+def make_published_tau(bench: StudyContext) -> Section:
     """The paper's Table 3 from its own Table 2, beside a campaign's."""
     if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
         raise PartLeftOut("needs `judgements` or `labels`")
@@ -225,10 +228,13 @@ def published_tau(bench: Bench) -> Section:
     return Section([table], values={f"{row[0]} {row[1]}": row[2:] for row in rows})
 
 
-def judgements_against_clicks(bench: Bench) -> Section:
+def make_click_comparison(bench: StudyContext) -> Section:
     need_all(bench, need_system_labels, need_clicks)
-    overlap = overlap_of(bench)
-    tables = [shares_table(overlap, considered(bench)), contradicting_table(bench, overlap)]
+    overlap = run_label_overlap(bench)
+    tables = [
+        shares_table(overlap, describe_considered_pairs(bench)),
+        contradicting_table(bench, overlap),
+    ]
     figures = []
     for by_row, key, words in (
         (False, "figure-3", "all judged pairs"),
@@ -243,22 +249,22 @@ def judgements_against_clicks(bench: Bench) -> Section:
     return Section([table for table in tables if table.rows], figures, values=values)
 
 
-def overlap_of(bench: Bench, *, only: str | None = None) -> Result:
+def run_label_overlap(bench: StudyContext, *, only: str | None = None) -> Result:
     """only: a file of topics. Raises LeftOut."""
-    _, _, judged = judged_qrels(bench).partition("=")
+    _, _, judged = judged_qrels_argument(bench).partition("=")
     level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
     return bench.run(
         "label_overlap",
         judged=judged,
-        clicks=[f"{one}={path}" for one, path in click_qrels(bench).items()],
-        **({**pool(bench), **bench.options("top")} if bench.has("pool") else {}),
+        clicks=[f"{one}={path}" for one, path in click_qrels_files(bench).items()],
+        **({**pool_arguments(bench), **bench.options("top")} if bench.has("pool") else {}),
         threshold=level,
         **({"only_topics": only} if only else {}),
         list_pairs=True,
     )
 
 
-def considered(bench: Bench) -> str:
+def describe_considered_pairs(bench: StudyContext) -> str:
     return (
         f"the pool down to rank {bench.value('top')}"
         if bench.has("pool")
@@ -318,18 +324,18 @@ def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]
     ], rows
 
 
-def contradicting_table(bench: Bench, overlap: Mapping[str, Any]) -> Table:
+def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Table:
     """With the texts and the group that the inputs know."""
-    pairs = list(pairs_listed(overlap))
-    listed = pairs[:LISTED]
+    pairs = list(iterate_listed_pairs(overlap))
+    listed = pairs[:MAX_LISTED]
     queries = (
         {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")}
         if bench.has("texts")
         else {}
     )
-    texts = texts_of(bench, {pair["document"] for _, pair in listed})
+    texts = read_document_texts(bench, {pair["document"] for _, pair in listed})
     group = (
-        {topic: name for name, members in groups(bench).items() for topic in members}
+        {topic: name for name, members in topics_by_group(bench).items() for topic in members}
         if bench.has("topic_groups")
         else {}
     )
@@ -345,8 +351,8 @@ def contradicting_table(bench: Bench, overlap: Mapping[str, Any]) -> Table:
     }
     known = {"group": bool(group), "text": bool(texts)}
     chosen = {name: cells for name, cells in columns.items() if known.get(name, True)}
-    note = [f"The first {LISTED} of {len(pairs):,}."] if len(pairs) > LISTED else []
-    note += [f"Of each document the first {BEGINNING} characters."] if texts else []
+    note = [f"The first {MAX_LISTED} of {len(pairs):,}."] if len(pairs) > MAX_LISTED else []
+    note += [f"Of each document the first {EXCERPT_CHARACTERS} characters."] if texts else []
     return Table(
         "contradicting",
         "Pairs of which one of judgement and clicks says relevant, and the other not",
@@ -356,20 +362,20 @@ def contradicting_table(bench: Bench, overlap: Mapping[str, Any]) -> Table:
     )
 
 
-def texts_of(bench: Bench, wanted: set[str]) -> dict[str, str]:
+def read_document_texts(bench: StudyContext, wanted: set[str]) -> dict[str, str]:
     """Id -> title and beginning of the text, of the documents that `document_texts` has."""
     texts = {}
     for path in bench.files("document_texts"):
         for document in read_documents(path):
             if document.document in wanted:
                 whole = " ".join(f"{document.title}: {document.text}".removeprefix(": ").split())
-                texts[document.document] = whole[:BEGINNING] + (
-                    "…" if len(whole) > BEGINNING else ""
+                texts[document.document] = whole[:EXCERPT_CHARACTERS] + (
+                    "…" if len(whole) > EXCERPT_CHARACTERS else ""
                 )
     return texts
 
 
-def pairs_listed(overlap: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def iterate_listed_pairs(overlap: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name, one in overlap.items():
         listed: Sequence[Mapping[str, Any]] = one.get("contradicting_pairs") or []
         yield from ((name, pair) for pair in listed)

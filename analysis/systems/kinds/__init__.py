@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from analysis.systems.kind import ReportKind
 
 
-def kinds_in(folders: Iterable[str]) -> dict[str, ReportKind]:
+def load_kinds(folders: Iterable[str]) -> dict[str, ReportKind]:
     """By name, in the order of the pages."""
     modules = (
         importlib.import_module(f"{__name__}.{module.name}")
@@ -24,4 +24,4 @@ def kinds_in(folders: Iterable[str]) -> dict[str, ReportKind]:
     }
 
 
-KINDS = kinds_in(__path__)
+KINDS = load_kinds(__path__)

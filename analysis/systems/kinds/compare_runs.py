@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.kind import Files, NotPossible, ReportKind
-from analysis.systems.options import READ, fields_of, given_of
+from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
+from analysis.systems.options import EVALUATION_KEYS, changed_options, report_fields
 from assay.analyses.compare_runs import Options, pictures, tables
 
-FIELDS = fields_of(Options, "cutoff", "alpha", "decide", "correction", "family", *READ)
+FIELDS = report_fields(
+    Options, "cutoff", "alpha", "decide", "correction", "family", *EVALUATION_KEYS
+)
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     if len(files.runs) != 2:
-        raise NotPossible("choose exactly two runs")
+        raise NotComputable("choose exactly two runs")
     run_a, run_b = files.runs
     return {
         "qrels": files.qrels[0][1],
         "run_a": run_a,
         "run_b": run_b,
-        **given_of(FIELDS, options),
+        **changed_options(FIELDS, options),
     }
 
 
@@ -30,7 +32,7 @@ KIND = ReportKind(
     title="Two runs by outcome",
     sentence="Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
     pair=True,

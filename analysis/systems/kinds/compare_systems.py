@@ -5,38 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.inputs import PREL
-from analysis.systems.kind import Files, ReportKind, refuse_rank_model
-from analysis.systems.options import READ, Field, fields_of, given_of, sampled_options
+from analysis.systems.inputs import PREL_SUFFIX
+from analysis.systems.kind import AnalysisFiles, ReportKind, refuse_rank_model
+from analysis.systems.options import (
+    EVALUATION_KEYS,
+    ReportField,
+    changed_options,
+    report_fields,
+    sampled_options,
+)
 from assay.analyses.compare_systems import Options, pictures, tables
 
 GROUPS = "topic_groups.txt"
 FIELDS = (
-    *fields_of(Options, "measures", "against", "family", "trials", "alpha"),
-    Field(
+    *report_fields(Options, "measures", "against", "family", "trials", "alpha"),
+    ReportField(
         "topic_groups",
         "Groups of topics",
         "rows",
         "",
         hint="A file of topic and group, tab-separated. Each group is compared separately too.",
     ),
-    *fields_of(Options, *READ, "rank_model"),
+    *report_fields(Options, *EVALUATION_KEYS, "rank_model"),
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {"qrels": files.qrels[0][1], "runs": files.runs}
     if GROUPS in files.others:
         given["topic_groups"] = files.others[GROUPS]
     chosen = [one for one in FIELDS if not one.uploaded]
-    if files.qrels[0][1].endswith(PREL):
+    if files.qrels[0][1].endswith(PREL_SUFFIX):
         return {
             **given,
             "sampled": True,
-            **given_of(chosen, sampled_options(options, FIELDS[0])),
+            **changed_options(chosen, sampled_options(options, FIELDS[0])),
         }
     refuse_rank_model(options)
-    return {**given, **given_of(chosen, options)}
+    return {**given, **changed_options(chosen, options)}
 
 
 KIND = ReportKind(
@@ -48,7 +54,7 @@ KIND = ReportKind(
         "p-values and letters."
     ),
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
     least_runs=2,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.inputs import PREL
-from analysis.systems.kind import Files, ReportKind, named_file, refuse_rank_model
+from analysis.systems.inputs import PREL_SUFFIX
+from analysis.systems.kind import AnalysisFiles, ReportKind, format_named_file, refuse_rank_model
 from analysis.systems.options import (
-    fields_of,
-    given_of,
+    changed_options,
+    report_fields,
     sampled_options,
 )
 from assay.analyses.evaluate import Options
-from assay.analyses.shared.evaluate_tables import pictures, tables
+from assay.analyses.shared.evaluate_tables import result_charts, result_tables
 
-FIELDS = fields_of(
+FIELDS = report_fields(
     Options,
     "measures",
     "level",
@@ -27,16 +27,20 @@ FIELDS = fields_of(
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     given = {
-        "judged": named_file(files.qrels[0]),
+        "judged": format_named_file(files.qrels[0]),
         "runs": files.runs,
-        "qrels": [named_file(pair) for pair in files.qrels[1:]],
+        "qrels": [format_named_file(pair) for pair in files.qrels[1:]],
     }
-    if any(path.endswith(PREL) for _, path in files.qrels):
-        return {**given, "sampled": True, **given_of(FIELDS, sampled_options(options, FIELDS[0]))}
+    if any(path.endswith(PREL_SUFFIX) for _, path in files.qrels):
+        return {
+            **given,
+            "sampled": True,
+            **changed_options(FIELDS, sampled_options(options, FIELDS[0])),
+        }
     refuse_rank_model(options)
-    return {**given, "intervals": True, **given_of(FIELDS, options)}
+    return {**given, "intervals": True, **changed_options(FIELDS, options)}
 
 
 KIND = ReportKind(
@@ -45,9 +49,9 @@ KIND = ReportKind(
     title="Scores of runs",
     sentence="Measures of runs under one or more qrels, means and each topic.",
     fields=FIELDS,
-    given=given,
-    tables=tables,
-    pictures=pictures,
+    given=call_arguments,
+    tables=result_tables,
+    pictures=result_charts,
     qrels=(1, 0),
     seeded=False,
     estimates=True,

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.kind import Files, NotPossible, ReportKind
-from analysis.systems.options import Field, fields_of, given_of
-from analysis.systems.topped_up import TOPPED_UP
+from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
+from analysis.systems.options import ReportField, changed_options, report_fields
+from analysis.systems.topped_up import TOP_UP_FILE
 from assay.analyses.holes import Options
 from assay.analyses.shared.holes_tables import closing_words, pictures, tables
 
 FIELDS = (
-    Field(
+    ReportField(
         "late",
         "The unpooled run",
         "tag",
@@ -21,31 +21,31 @@ FIELDS = (
         (("", "the first that is chosen"),),
         hint="The other runs are those of the pool. Scores are imputed from documents that only one of them found.",
     ),
-    *fields_of(Options, "measures"),
-    Field(
+    *report_fields(Options, "measures"),
+    ReportField(
         "against",
         "Judge for the difference to",
         "tag",
         "",
         (("", "no run, for its own score"),),
     ),
-    *fields_of(Options, "judge", "scale", "level", "scores"),
+    *report_fields(Options, "judge", "scale", "level", "scores"),
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     runs = dict(zip(files.tags, files.runs, strict=True))
     late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
     if late not in runs:
-        raise NotPossible("the late run is not one of the runs that are chosen")
+        raise NotComputable("the late run is not one of the runs that are chosen")
     if against and (against == late or against not in runs):
-        raise NotPossible(f"{against} is not another one of the runs that are chosen")
+        raise NotComputable(f"{against} is not another one of the runs that are chosen")
     pool = [path for tag, path in runs.items() if tag != late]
-    later = files.others.get(TOPPED_UP.name)
+    later = files.others.get(TOP_UP_FILE.name)
     return {
         "qrels": files.qrels[0][1],
         "run": runs[late],
-        **given_of([one for one in FIELDS if one.name not in ("late", "against")], options),
+        **changed_options([one for one in FIELDS if one.name not in ("late", "against")], options),
         **({"topped_up": [later]} if later else {}),
         **({"pool": pool} if pool else {}),
         **({"against": runs[against]} if against else {}),
@@ -58,11 +58,11 @@ KIND = ReportKind(
     title="A run that came late",
     sentence="How much of a run has never been judged, between which scores it lies, and which pairs to judge first?",
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
     seeded=False,
     subject=lambda options: str(options.get("late") or ""),
-    written=(TOPPED_UP,),
+    written=(TOP_UP_FILE,),
     topped_up=closing_words,
 )

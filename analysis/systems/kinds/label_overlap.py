@@ -7,39 +7,42 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.judgements.rows import pool_ranks
+from analysis.judgements.rows import read_pool_ranks
 from analysis.models import Report
-from analysis.systems.kind import Files, ReportKind, named_file
-from analysis.systems.options import Field, fields_of, given_of, named
-from analysis.systems.written_files import WrittenFile, tab_separated
+from analysis.systems.kind import AnalysisFiles, ReportKind, format_named_file
+from analysis.systems.options import ReportField, changed_options, list_named_fields, report_fields
+from analysis.systems.written_files import WrittenFile, format_tsv
 from annotation.models import Campaign
 from assay.analyses.label_overlap import Options, pictures, tables
 from pooling.models import Run
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
 FIELDS = (
-    Field(
+    ReportField(
         "pool",
         "Pool",
         "pool",
         "",
         hint="Only pairs at the top of this pool count. Leave empty for the pool of the campaign, or all judged pairs.",
     ),
-    *fields_of(Options, "top", "threshold"),
+    *report_fields(Options, "top", "threshold"),
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {
         "judged": files.qrels[0][1],
-        "clicks": [named_file(pair) for pair in files.qrels[1:]],
+        "clicks": [format_named_file(pair) for pair in files.qrels[1:]],
     }
     if "pool.tsv" in files.others:
-        given |= {"pool": files.others["pool.tsv"], **given_of(named(FIELDS, "top"), options)}
-    return given | given_of(named(FIELDS, "threshold"), options)
+        given |= {
+            "pool": files.others["pool.tsv"],
+            **changed_options(list_named_fields(FIELDS, "top"), options),
+        }
+    return given | changed_options(list_named_fields(FIELDS, "threshold"), options)
 
 
-def pool_is_wanted(
+def is_pool_needed(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
     options = parameters.get("options", {})
@@ -48,18 +51,18 @@ def pool_is_wanted(
     )
 
 
-def pool_table(report: Report, work: Work) -> str:
+def pool_table(report: Report, work: ClaimedJob) -> str:
     header = ["topic", "document", "best_rank"]
     if chosen := report.parameters.get("options", {}).get("pool"):
         pool = report.collection.pools.filter(pk=chosen).first()
         if pool is None:
             raise Refused(_("the pool that was chosen is not in the collection any more"))
-        return tab_separated(
+        return format_tsv(
             header,
             pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"),
         )
     assert report.campaign is not None
-    return tab_separated(header, pool_ranks(report.campaign))
+    return format_tsv(header, read_pool_ranks(report.campaign))
 
 
 KIND = ReportKind(
@@ -68,7 +71,7 @@ KIND = ReportKind(
     title="Labels against clicks",
     sentence="How many judged pairs have a click label, and how often the two agree or contradict each other.",
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     counts_labels_only=True,
     tables=tables,
     pictures=pictures,
@@ -76,5 +79,5 @@ KIND = ReportKind(
     click_qrels=True,
     least_runs=0,
     seeded=False,
-    written=(WrittenFile("pool.tsv", pool_is_wanted, pool_table),),
+    written=(WrittenFile("pool.tsv", is_pool_needed, pool_table),),
 )

@@ -6,36 +6,41 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.models import Report
-from analysis.systems.kind import Files, ReportKind
-from analysis.systems.options import READ, fields_of, given_of
-from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
+from analysis.systems.kind import AnalysisFiles, ReportKind
+from analysis.systems.options import EVALUATION_KEYS, changed_options, report_fields
+from analysis.systems.written_files import WrittenFile, format_tsv, get_chosen_runs, have_dates
 from annotation.models import Campaign
 from assay.analyses.leaderboard import Options, pictures, tables
 from pooling.models import Run
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
-FIELDS = fields_of(
+FIELDS = report_fields(
     Options,
     *("cutoff", "alpha", "decide", "correction", "family"),
-    *("baselines", "until", "highlight", *READ),
+    *("baselines", "until", "highlight", *EVALUATION_KEYS),
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     order = {"order": files.others["order.tsv"]} if "order.tsv" in files.others else {}
-    return {"qrels": files.qrels[0][1], "runs": files.runs, **order, **given_of(FIELDS, options)}
+    return {
+        "qrels": files.qrels[0][1],
+        "runs": files.runs,
+        **order,
+        **changed_options(FIELDS, options),
+    }
 
 
-def order_is_known(
+def is_order_known(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
     """Raises Refused where some of the runs have a date and some have none."""
-    return all_dated(runs, or_none=True)
+    return have_dates(runs, or_none=True)
 
 
-def order_table(report: Report, work: Work) -> str:
+def order_table(report: Report, work: ClaimedJob) -> str:
     header = ["tag", "date", "group", "baseline", "description"]
-    return tab_separated(
+    return format_tsv(
         header,
         [
             [
@@ -45,7 +50,7 @@ def order_table(report: Report, work: Work) -> str:
                 int(r.baseline),
                 r.description,
             ]
-            for r in chosen_runs(report)
+            for r in get_chosen_runs(report)
         ],
     )
 
@@ -56,8 +61,8 @@ KIND = ReportKind(
     title="Leaderboard over time",
     sentence="The chain of runs that were the state of the art, and whether each step is significant.",
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
-    written=(WrittenFile("order.tsv", order_is_known, order_table),),
+    written=(WrittenFile("order.tsv", is_order_known, order_table),),
 )

@@ -9,27 +9,27 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from analysis.judgements.campaign_sample import is_sampled
-from analysis.judgements.rows import counted_table
+from analysis.judgements.rows import read_counted_table
 from analysis.models import Report
-from analysis.systems.inputs import PREL
-from analysis.systems.kind import Files, NotPossible, ReportKind
-from analysis.systems.options import fields_of, given_of
-from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
+from analysis.systems.inputs import PREL_SUFFIX
+from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
+from analysis.systems.options import changed_options, report_fields
+from analysis.systems.written_files import WrittenFile, format_tsv, get_chosen_runs
 from annotation.models import Campaign
 from annotation.selectors import machines
 from assay.analyses.machine_judges import Options
 from assay.analyses.shared.machine_tables import pictures, tables
-from assay.cli.base import jsonable
+from assay.cli.base import to_json_types
 from pooling.models import Run
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
 LABELS, ABOUT, JUDGEMENTS = "machine-labels.tsv", "machines.json", "judgements.tsv"
-FIELDS = fields_of(Options, "measures", "level", "scores")
+FIELDS = report_fields(Options, "measures", "level", "scores")
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
-    if not files.qrels[0][1].endswith(PREL):
-        raise NotPossible(
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    if not files.qrels[0][1].endswith(PREL_SUFFIX):
+        raise NotComputable(
             "people's labels have to be those of this campaign's sampled pool; choose them as qrels"
         )
     return {
@@ -38,15 +38,17 @@ def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
         "machines": files.others[LABELS],
         "about": files.others[ABOUT],
         "judgements": files.others[JUDGEMENTS],
-        **given_of(FIELDS, options),
+        **changed_options(FIELDS, options),
     }
 
 
-def wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def is_applicable(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     """Refused where nothing could be valid, with what is missing."""
     if campaign is None:
         raise Refused(_("machine judges belong to a campaign; ask on its page Systems"))
-    if not machines.frozen_of(campaign):
+    if not machines.get_frozen_judges(campaign):
         raise Refused(
             _(
                 "no machine judge of this campaign is frozen; let one label the whole pool on the "
@@ -63,35 +65,35 @@ def wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaig
     return True
 
 
-def labels_table(report: Report, work: Work) -> str:
+def labels_table(report: Report, work: ClaimedJob) -> str:
     assert report.campaign is not None
     rows = [
         (judge.name, topic, document, grade)
-        for judge in machines.frozen_of(report.campaign)
-        for (topic, document), grade in sorted(machines.labels_of(judge).items())
+        for judge in machines.get_frozen_judges(report.campaign)
+        for (topic, document), grade in sorted(machines.get_labels(judge).items())
     ]
-    return tab_separated(["machine", "topic", "document", "grade"], rows)
+    return format_tsv(["machine", "topic", "document", "grade"], rows)
 
 
-def about_machines(report: Report, work: Work) -> str:
+def judges_metadata(report: Report, work: ClaimedJob) -> str:
     """As in a release, with the tags of runs whose group was named as related."""
     campaign = report.campaign
     assert campaign is not None
     sentences = []
-    for judge in machines.frozen_of(campaign):
+    for judge in machines.get_frozen_judges(campaign):
         named = {one.strip().casefold() for one in judge.related.split(",") if one.strip()}
         tags = [
             run.tag
-            for run in chosen_runs(report)
+            for run in get_chosen_runs(report)
             if {run.tag.casefold(), run.group.casefold()} & named
         ]
-        sentences.append(machines.described(judge) | {"related": tags})
-    return json.dumps(jsonable(sentences), ensure_ascii=False, indent=1) + "\n"
+        sentences.append(machines.describe_judge(judge) | {"related": tags})
+    return json.dumps(to_json_types(sentences), ensure_ascii=False, indent=1) + "\n"
 
 
-def judgements_table(report: Report, work: Work) -> str:
+def judgements_table(report: Report, work: ClaimedJob) -> str:
     assert report.campaign is not None
-    table = counted_table(report.campaign)
+    table = read_counted_table(report.campaign)
     rows = [
         (
             table.topics[table.pair_topic[pair]],
@@ -103,7 +105,7 @@ def judgements_table(report: Report, work: Work) -> str:
             table.pair.tolist(), table.annotator.tolist(), table.grade.tolist(), strict=True
         )
     ]
-    return tab_separated(["topic", "document", "annotator", "grade"], rows)
+    return format_tsv(["topic", "document", "annotator", "grade"], rows)
 
 
 KIND = ReportKind(
@@ -115,14 +117,14 @@ KIND = ReportKind(
         "corrected by the machine."
     ),
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
     qrels_label="People's labels of the sampled pool",
     estimates=True,
     written=(
-        WrittenFile(LABELS, wanted, labels_table),
-        WrittenFile(ABOUT, wanted, about_machines),
-        WrittenFile(JUDGEMENTS, wanted, judgements_table),
+        WrittenFile(LABELS, is_applicable, labels_table),
+        WrittenFile(ABOUT, is_applicable, judges_metadata),
+        WrittenFile(JUDGEMENTS, is_applicable, judgements_table),
     ),
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.kind import Files, ReportKind
-from analysis.systems.options import READ, Field, fields_of, given_of
+from analysis.systems.kind import AnalysisFiles, ReportKind
+from analysis.systems.options import EVALUATION_KEYS, ReportField, changed_options, report_fields
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from assay.analyses.plan_study import Options, pictures, tables
 
 FIELDS = (
-    *fields_of(Options, "measures", "difference", "width", "power", "alpha"),
-    Field(
+    *report_fields(Options, "measures", "difference", "width", "power", "alpha"),
+    ReportField(
         "judgements",
         "Label noise",
         "yes",
@@ -20,13 +20,13 @@ FIELDS = (
         hint="Resamples the campaign's judgements within their pairs, for the current and other "
         "numbers of judgements per pair.",
     ),
-    *fields_of(Options, "scale", "label_trials", "depths", *READ),
+    *report_fields(Options, "scale", "label_trials", "depths", *EVALUATION_KEYS),
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     judged = {"judgements": files.others[JUDGEMENTS]} if JUDGEMENTS in files.others else {}
-    rest = given_of([one for one in FIELDS if one.name != "judgements"], options)
+    rest = changed_options([one for one in FIELDS if one.name != "judgements"], options)
     return {"qrels": files.qrels[0][1], "runs": files.runs, **judged, **rest}
 
 
@@ -39,7 +39,7 @@ KIND = ReportKind(
         "a pair or deeper pools would buy."
     ),
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
     least_runs=2,

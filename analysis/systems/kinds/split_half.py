@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.kind import Files, ReportKind
+from analysis.systems.kind import AnalysisFiles, ReportKind
 from analysis.systems.options import (
-    READ,
-    fields_of,
-    given_of,
+    EVALUATION_KEYS,
+    changed_options,
+    report_fields,
 )
-from assay.analyses.split_half import Options, pictures, tables
+from assay.analyses.split_half import Options, result_charts, result_tables
 from assay.comparison.split_half import SplitHalfTally
 
-FIELDS = (*fields_of(Options, "measures", "splits", "alpha", *READ),)
+FIELDS = (*report_fields(Options, "measures", "splits", "alpha", *EVALUATION_KEYS),)
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {"qrels": files.qrels[0][1], "runs": files.runs, **given_of(FIELDS, options)}
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"qrels": files.qrels[0][1], "runs": files.runs, **changed_options(FIELDS, options)}
 
 
 KIND = ReportKind(
@@ -27,9 +27,9 @@ KIND = ReportKind(
     title="Two halves of the topics",
     sentence="How often tests on two halves of the topics agree about pairs of runs.",
     fields=FIELDS,
-    given=given,
-    tables=tables,
-    pictures=pictures,
+    given=call_arguments,
+    tables=result_tables,
+    pictures=result_charts,
     least_runs=2,
     pieces=True,
     piece=SplitHalfTally,

@@ -9,26 +9,32 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from analysis.judgements.labels import campaign_qrels, is_own
+from analysis.judgements.labels import is_own_labels, make_campaign_qrels
 from analysis.models import Report
-from analysis.systems.kind import Files, ReportKind
-from analysis.systems.options import LEVEL, Field, fields_of, given_of, named
-from analysis.systems.selectors import result_of
-from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
+from analysis.systems.kind import AnalysisFiles, ReportKind
+from analysis.systems.options import (
+    LEVEL,
+    ReportField,
+    changed_options,
+    list_named_fields,
+    report_fields,
+)
+from analysis.systems.selectors import ordered_result
+from analysis.systems.written_files import WrittenFile, format_tsv, get_chosen_runs, have_dates
 from annotation.models import Campaign
 from assay.analyses.submissions import Options, pictures, tables
 from assay.column_types import QrelsColumns
 from assay.measures.evaluation import evaluate
 from assay.measures.measures import UnknownMeasure, parse_measure
 from pooling.models import Qrels, Run
-from pooling.platform.jobs import Refused, Work
-from pooling.services.qrels import grades_of
-from pooling.services.runs import rankings_of
+from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.services.qrels import load_grades
+from pooling.services.runs import load_rankings
 
 FIELDS = (
-    Field("measure", "Measure", "measure", "RR@100"),
-    *fields_of(Options, "limit", "until"),
-    Field(
+    ReportField("measure", "Measure", "measure", "RR@100"),
+    *report_fields(Options, "limit", "until"),
+    ReportField(
         "ranks",
         "Expected private ranks",
         "report",
@@ -36,38 +42,38 @@ FIELDS = (
         report="bootstrap",
         hint="From a finished report of bootstrap ranks.",
     ),
-    *fields_of(Options, "condition"),
+    *report_fields(Options, "condition"),
     LEVEL,
 )
 
 
-def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {
         "file": files.others["submissions.tsv"],
-        **given_of(named(FIELDS, "limit", "until"), options),
+        **changed_options(list_named_fields(FIELDS, "limit", "until"), options),
     }
     if "ranks.json" in files.others:
         given |= {
             "ranks": files.others["ranks.json"],
-            **given_of(named(FIELDS, "condition"), options),
+            **changed_options(list_named_fields(FIELDS, "condition"), options),
         }
     return given
 
 
-def dates_are_known(
+def has_dates(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
     """Raises Refused where a run has no date."""
-    return all_dated(runs)
+    return have_dates(runs)
 
 
-def ranks_are_wanted(
+def needs_ranks(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
     return bool(parameters.get("options", {}).get("ranks"))
 
 
-def submission_table(report: Report, work: Work) -> str:
+def submission_table(report: Report, work: ClaimedJob) -> str:
     """Means under the public and the private qrels, which is all that the command needs to know of
     the runs."""
     options = report.parameters.get("options", {})
@@ -79,10 +85,10 @@ def submission_table(report: Report, work: Work) -> str:
         _stored_qrels(report, reference) for reference in report.parameters["qrels"][:2]
     )
     rows = []
-    runs = chosen_runs(report)
+    runs = get_chosen_runs(report)
     for i, run in enumerate(runs):
         work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
-        rankings = rankings_of(run)
+        rankings = load_rankings(run)
         scores = [
             evaluate(rankings, qrels, [measure], level=int(options.get("level") or 1)).means()[0]
             for qrels in (public, private)
@@ -96,27 +102,27 @@ def submission_table(report: Report, work: Work) -> str:
                 *("" if np.isnan(score) else repr(float(score)) for score in scores),
             ]
         )
-    return tab_separated(["tag", "date", "group", "score", "private score"], rows)
+    return format_tsv(["tag", "date", "group", "score", "private score"], rows)
 
 
 def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
-    if is_own(reference) and report.campaign is not None:
-        return campaign_qrels(report.campaign, reference, reference)
+    if is_own_labels(reference) and report.campaign is not None:
+        return make_campaign_qrels(report.campaign, reference, reference)
     row = Qrels.objects.filter(
         collection=report.collection, pk=int(reference.rpartition(":")[2])
     ).first()
     if row is None:
         raise Refused(_("qrels that were chosen are not in the collection any more"))
-    return grades_of(row)
+    return load_grades(row)
 
 
-def ranks_file(report: Report, work: Work) -> str:
+def ranks_file(report: Report, work: ClaimedJob) -> str:
     """What the bootstrap that was chosen has said."""
     same = type(report).objects.filter(
         collection=report.collection, campaign=report.campaign, kind="bootstrap"
     )
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
-    result = result_of(chosen) if chosen is not None else None
+    result = ordered_result(chosen) if chosen is not None else None
     if result is None:
         raise Refused(_("the report on the certainty of the ranks is not there any more"))
     return json.dumps(result, ensure_ascii=False) + "\n"
@@ -128,14 +134,14 @@ KIND = ReportKind(
     title="Submissions by group",
     sentence="Who submitted how often, and how the best of a group under public qrels fares under private ones.",
     fields=FIELDS,
-    given=given,
+    given=call_arguments,
     tables=tables,
     pictures=pictures,
     qrels_label="Public qrels",
     private_qrels=True,
     seeded=False,
     written=(
-        WrittenFile("submissions.tsv", dates_are_known, submission_table),
-        WrittenFile("ranks.json", ranks_are_wanted, ranks_file),
+        WrittenFile("submissions.tsv", has_dates, submission_table),
+        WrittenFile("ranks.json", needs_ranks, ranks_file),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.models import Campaign
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from pooling.platform.snapshot import snapshot
 
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         broken = 0
         for slug in list(campaigns.values_list("slug", flat=True)):
             with snapshot():
-                faults = audit_invariants(Campaign.objects.get(slug=slug))
+                faults = check_invariants(Campaign.objects.get(slug=slug))
             broken += len(faults)
             self.stdout.write(f"{slug}: {'; '.join(faults) or 'all counters agree'}")
         if broken:

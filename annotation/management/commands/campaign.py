@@ -11,23 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of
+from annotation.core.campaign_file import CampaignDescription, CampaignMistakes, make_document
 from annotation.models import Campaign
-from annotation.selectors.described import described
+from annotation.selectors.described import describe_all
 from annotation.services.campaigns import declared
-from annotation.services.campaigns.campaign_files import CampaignFile, as_toml
+from annotation.services.campaigns.campaign_files import CampaignFile, format_toml
 from annotation.services.errors import CampaignError
 from assay.cli.base import BadInput, DatabaseCommand
-from assay.counts import counted
-from assay.whole_files import whole_file
+from assay.counts import format_count
+from assay.whole_files import write_text_atomically
 from pooling.core.declared import Change
-from pooling.management.import_commands import Failed, collection_named, user_named
+from pooling.management.import_commands import ImportFailed, get_collection, get_user
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
-from pooling.selectors.described import described_collection, described_pool, write_files
+from pooling.selectors.described import describe_collection, describe_pool, write_files
 
 FILE = "campaign.toml"
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 
 
 class Command(DatabaseCommand):
@@ -75,7 +75,7 @@ class Command(DatabaseCommand):
             return (
                 self.apply(what, **options) if action == "apply" else self.export(what, **options)
             )
-        except (CampaignError, Refused, Failed) as error:
+        except (CampaignError, Refused, ImportFailed) as error:
             raise BadInput(str(error)) from None
 
     def apply(
@@ -89,21 +89,21 @@ class Command(DatabaseCommand):
         json: bool,
         **_: Any,
     ) -> dict[str, Any]:
-        actor = user_named(user)
+        actor = get_user(user)
         file = CampaignFile(path)
         try:
-            plan = declared.planned(file.described, folder=file.folder, prune=prune)
+            plan = declared.plan_campaign(file.described, folder=file.folder, prune=prune)
         except CampaignMistakes as error:
             raise file.with_lines(error) from None
-        declared.rehearse(plan, actor=actor)
+        declared.rehearse_plan(plan, actor=actor)
         changes = plan.all_changes
         applied = bool(changes) and not dry_run and (yes or self.agreed(changes, asked=not json))
         if applied:
-            declared.carried_out(plan, actor=actor)
+            declared.apply_plan(plan, actor=actor)
         said = file.described
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
         told = {
-            "changes": [declared.change_json(one) for one in changes],
+            "changes": [declared.serialize_change(one) for one in changes],
             "unnamed": plan.unnamed,
             "warnings": plan.warnings,
         }
@@ -113,7 +113,7 @@ class Command(DatabaseCommand):
         """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
         if not asked or not sys.stdin.isatty():
             raise BadInput(
-                f"{counted(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them"
+                f"{format_count(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them"
             )
         self.stdout.write("\n".join(shown(change.words for change in changes)))
         return input("Apply? [y/N] ").strip().lower() in ("y", "yes")
@@ -130,22 +130,22 @@ class Command(DatabaseCommand):
             slugs = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
             raise BadInput(f"no campaign is called {slug!r}; there are: {slugs}")
         if campaign is not None:
-            source, description = campaign.collection, described(campaign)
+            source, description = campaign.collection, describe_all(campaign)
         else:
-            source = collection_named(slug)
+            source = get_collection(slug)
             pool = source.pools.exclude(built_at=None).order_by("-created_at").first()
-            description = DescribedCampaign(
-                described_collection(source), described_pool(pool) if pool else {}
+            description = CampaignDescription(
+                describe_collection(source), describe_pool(pool) if pool else {}
             )
         if files:
             if not output or output == "-":
                 raise BadInput("--files writes a folder: name it with --output FOLDER")
             self.write_folder(Path(output), source, description)
         elif output and output != "-":
-            with whole_file(output) as out:
-                out.write(as_toml(document_of(description)))
-        document = document_of(description, as_text=True)
-        self.toml = as_toml(document_of(description))
+            with write_text_atomically(output) as out:
+                out.write(format_toml(make_document(description)))
+        document = make_document(description, as_text=True)
+        self.toml = format_toml(make_document(description))
         return {
             "campaign": campaign.slug if campaign else None,
             "collection": source.slug,
@@ -157,7 +157,7 @@ class Command(DatabaseCommand):
         return os.path.join(output, FILE) if output and files else output
 
     def write_folder(
-        self, folder: Path, collection: Collection, description: DescribedCampaign
+        self, folder: Path, collection: Collection, description: CampaignDescription
     ) -> None:
         """Whole, or not at all."""
         folder = Path(
@@ -179,7 +179,9 @@ class Command(DatabaseCommand):
                 collection=description.collection | named,
                 pool=description.pool | of_pool,
             )
-            (made / FILE).write_text(as_toml(document_of(whole)), encoding="utf-8", newline="\n")
+            (made / FILE).write_text(
+                format_toml(make_document(whole)), encoding="utf-8", newline="\n"
+            )
             made.chmod(0o755)
             made.replace(folder)
         except BaseException:
@@ -203,7 +205,7 @@ class Command(DatabaseCommand):
         beyond = [*(f"Warning: {words}" for words in result["warnings"]), *beyond]
         if not told:
             return "\n".join(["Nothing to change: everything is as the file says.", *beyond])
-        n = counted(len(result["changes"]), "change")
+        n = format_count(len(result["changes"]), "change")
         end = f"{n} made." if result["applied"] else f"{n}; nothing was changed."
         return "\n".join(
             [*([] if result["applied"] and not options["yes"] else told), end, *beyond]
@@ -212,6 +214,6 @@ class Command(DatabaseCommand):
 
 def shown(words: Any) -> list[str]:
     lines = list(words)
-    return lines[:MOST_SHOWN] + (
-        [f"… and {len(lines) - MOST_SHOWN} more"] if len(lines) > MOST_SHOWN else []
+    return lines[:MAX_SHOWN] + (
+        [f"… and {len(lines) - MAX_SHOWN} more"] if len(lines) > MAX_SHOWN else []
     )

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotation.services.campaigns.judged_elsewhere import CampaignWanted, bring_judgements
+from annotation.services.campaigns.judged_elsewhere import ImportOptions, import_judgements
 from annotation.services.judging import beside_judging
-from assay.cli.base import BadInput, DatabaseCommand, positive
-from assay.counts import counted
+from assay.cli.base import BadInput, DatabaseCommand, parse_positive
+from assay.counts import format_count
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import read_topics
 from assay.labels.judges import JudgeKind
@@ -49,14 +49,14 @@ class Command(DatabaseCommand):
         )
         parser.add_argument(
             "--scale",
-            type=positive,
+            type=parse_positive,
             default=4,
             metavar="N",
             help="number of grades, 0 to N - 1 (default 4)",
         )
         parser.add_argument(
             "--threshold",
-            type=positive,
+            type=parse_positive,
             default=2,
             metavar="GRADE",
             help="lowest relevant grade (default 2)",
@@ -86,7 +86,7 @@ class Command(DatabaseCommand):
             help="username of the manager of the campaign and of a new collection",
         )
         parser.add_argument(
-            "--force", dest="anyway", action="store_true", help=beside_judging.ANYWAY
+            "--force", dest="anyway", action="store_true", help=beside_judging.FORCE_HELP
         )
 
     def compute(
@@ -123,17 +123,17 @@ class Command(DatabaseCommand):
         ):
             raise BadInput(f"there is no collection {collection!r}")
         try:
-            beside_judging.check(
+            beside_judging.check_import(
                 judgements,
                 name=Path(judgements).name,
                 anyway=anyway,
-                way=beside_judging.WITH_THE_OPTION,
+                way=beside_judging.FORCE_OPTION_HINT,
             )
         except Refused as error:
             raise BadInput(str(error)) from None
         texts = {} if topics is None else {topic.topic: topic.text for topic in read_topics(topics)}
         judgement_file = read_judgements(judgements, scale=scale)
-        wanted = CampaignWanted(
+        wanted = ImportOptions(
             name=name or Path(judgements).name.partition(".")[0],
             collection=place,
             n_grades=scale,
@@ -143,7 +143,7 @@ class Command(DatabaseCommand):
             judge_kind=judges,
             texts=texts,
         )
-        brought = bring_judgements(judgement_file, wanted, user=person)
+        brought = import_judgements(judgement_file, wanted, user=person)
         for warning in [*judgement_file.warnings, *brought.warnings]:
             self.warn(warning)
         campaign = brought.campaign
@@ -159,8 +159,8 @@ class Command(DatabaseCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return (
             f"campaign {result['campaign']} on collection {result['collection']}: "
-            f"{counted(result['judgements'], 'judgement')} of "
-            f"{counted(result['pairs'], 'pair')} "
-            f"by {counted(result['annotators'], 'annotator')} under pseudonyms; it is closed, and "
+            f"{format_count(result['judgements'], 'judgement')} of "
+            f"{format_count(result['pairs'], 'pair')} "
+            f"by {format_count(result['annotators'], 'annotator')} under pseudonyms; it is closed, and "
             f"every page and command works on it"
         )

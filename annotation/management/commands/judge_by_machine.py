@@ -13,30 +13,36 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotation.core.machine_prompts import TEMPLATES, Asked, Grade, PromptTemplate, template_of
+from annotation.core.machine_prompts import (
+    TEMPLATES,
+    Grade,
+    PromptInput,
+    PromptTemplate,
+    make_template,
+)
 from annotation.machine.answer_store import AnswerStore
 from annotation.machine.asking import (
-    AskingPlan,
-    AskingReport,
+    LabellingPlan,
+    LabellingReport,
     PairToJudge,
-    ask_all,
-    estimate,
-    key_of,
-    labels_of,
+    answer_key,
+    collect_labels,
+    estimate_cost,
+    label_pairs,
 )
 from annotation.machine.chat_endpoint import Endpoint
 from assay.cli.base import (
     BadInput,
     FileCommand,
     ProgressLine,
-    fraction,
-    positive,
-    text_table,
-    whole_file,
+    format_text_table,
+    parse_fraction,
+    parse_positive,
+    write_text_atomically,
 )
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.documents import DocumentRecord, read_documents
-from assay.formats.opening import lines
+from assay.formats.opening import iterate_lines
 from assay.formats.pool import read_pool
 from assay.formats.prel import read_prel
 from assay.formats.topics import TopicRecord, read_topics
@@ -106,14 +112,14 @@ class Command(FileCommand):
         )
         parser.add_argument(
             "--samples",
-            type=positive,
+            type=parse_positive,
             default=1,
             metavar="K",
             help="answers per pair; the most frequent grade becomes the label (default: 1)",
         )
         parser.add_argument(
             "--temperature",
-            type=fraction,
+            type=parse_fraction,
             default=0.0,
             metavar="T",
             help="sampling temperature from 0 to 1 (default: 0)",
@@ -121,24 +127,28 @@ class Command(FileCommand):
         parser.add_argument(
             "--max-tokens",
             dest="most_tokens",
-            type=positive,
+            type=parse_positive,
             default=400,
             metavar="N",
             help="maximum tokens per answer (default: 400)",
         )
         parser.add_argument(
             "--timeout",
-            type=positive,
+            type=parse_positive,
             default=60,
             metavar="S",
             help="timeout of a call in seconds (default: 60)",
         )
         parser.add_argument(
-            "--threads", type=positive, default=4, metavar="N", help="concurrent calls (default: 4)"
+            "--threads",
+            type=parse_positive,
+            default=4,
+            metavar="N",
+            help="concurrent calls (default: 4)",
         )
         parser.add_argument(
             "--attempts",
-            type=positive,
+            type=parse_positive,
             default=4,
             metavar="N",
             help="attempts per answer before it is skipped (default: 4)",
@@ -151,7 +161,7 @@ class Command(FileCommand):
             help="seconds before the first retry, doubled for each further retry (default: 1)",
         )
         parser.add_argument(
-            "--per-minute", type=positive, metavar="N", help="maximum calls per minute"
+            "--per-minute", type=parse_positive, metavar="N", help="maximum calls per minute"
         )
         parser.add_argument(
             "--price-in",
@@ -190,7 +200,7 @@ class Command(FileCommand):
     ) -> dict[str, Any]:
         plan = self.plan(options)
         wanted = self.pairs(pairs, topics, documents)
-        expected = estimate(wanted, plan)
+        expected = estimate_cost(wanted, plan)
         result: dict[str, Any] = {
             "pairs": len(wanted),
             "samples": plan.samples,
@@ -210,10 +220,10 @@ class Command(FileCommand):
             )
         with AnswerStore(store, plan.setting()) as answers:
             with ProgressLine("answers", expected.calls) as progress:
-                report = ask_all(wanted, plan, answers, told=progress.step)
+                report = label_pairs(wanted, plan, answers, told=progress.step)
             return result | self.told(wanted, plan, answers, report, output)
 
-    def plan(self, options: dict[str, Any]) -> AskingPlan:
+    def plan(self, options: dict[str, Any]) -> LabellingPlan:
         parameters = {"temperature": options["temperature"], "max_tokens": options["most_tokens"]}
         endpoint = Endpoint(
             options["endpoint"],
@@ -242,7 +252,7 @@ class Command(FileCommand):
                 "pause",
             )
         }
-        return AskingPlan(endpoint, prompt_of(options["prompt"]), scale, guidelines, **same)
+        return LabellingPlan(endpoint, prompt_of(options["prompt"]), scale, guidelines, **same)
 
     def pairs(self, path: str, topics: str, documents: Sequence[str]) -> list[PairToJudge]:
         wanted = pairs_of(path)
@@ -270,22 +280,24 @@ class Command(FileCommand):
     def told(
         self,
         pairs: Sequence[PairToJudge],
-        plan: AskingPlan,
+        plan: LabellingPlan,
         store: AnswerStore,
-        report: AskingReport,
+        report: LabellingReport,
         output: str | None,
     ) -> dict[str, Any]:
         setting = plan.setting()
-        keys = {key_of(setting, pair, sample) for pair in pairs for sample in range(plan.samples)}
+        keys = {
+            answer_key(setting, pair, sample) for pair in pairs for sample in range(plan.samples)
+        }
         rows = [row for key, row in store.answers.items() if key in keys]
-        labels = labels_of(pairs, plan, store)
+        labels = collect_labels(pairs, plan, store)
         made = datetime.now(UTC).isoformat(timespec="seconds")
         lines_of_labels = [
             f"{topic} 0 {document} {grade}\n" for (topic, document), grade in sorted(labels.items())
         ]
         digest = hashlib.sha256("".join(lines_of_labels).encode("utf-8")).hexdigest()
         if output:
-            with whole_file(output) as out:
+            with write_text_atomically(output) as out:
                 prompt = f"{plan.template.name} {plan.template.version} ({plan.template.digest})"
                 out.write(
                     f"# labels of a machine, not of people: {plan.endpoint.model}, prompt "
@@ -319,17 +331,17 @@ class Command(FileCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         before = result["estimate"]
         parts = [
-            f"{result['model']}: {counted(result['pairs'], 'pair')}, {result['samples']} of each, "
+            f"{result['model']}: {format_count(result['pairs'], 'pair')}, {result['samples']} of each, "
             f"prompt {result['prompt']['name']} {result['prompt']['version']}",
-            f"Estimated: {counted(before['calls'], 'call')}, {counted(before['tokens_in'], 'token')} sent and "
+            f"Estimated: {format_count(before['calls'], 'call')}, {format_count(before['tokens_in'], 'token')} sent and "
             f"{before['tokens_out']:,} received, cost {before['cost']:.2f}",
         ]
         if "answers" not in result:
             return "\n".join([*parts, "Nothing was asked."])
         calls, tokens = result["calls"], result["tokens"]
         parts.append(
-            f"Counted: {counted(calls['ever'], 'call')} ({calls['now']:,} now), "
-            f"{counted(tokens['in'], 'token')} sent and {tokens['out']:,} received, cost {result['cost']:.2f}"
+            f"Counted: {format_count(calls['ever'], 'call')} ({calls['now']:,} now), "
+            f"{format_count(tokens['in'], 'token')} sent and {tokens['out']:,} received, cost {result['cost']:.2f}"
         )
         rows = [*result["outcomes"].items(), *result["troubles"].items()]
         rows += [
@@ -337,10 +349,12 @@ class Command(FileCommand):
             ("left for another time", result["unanswered"]),
         ]
         parts.append(
-            text_table(["answers and calls", "number"], [[name, number] for name, number in rows])
+            format_text_table(
+                ["answers and calls", "number"], [[name, number] for name, number in rows]
+            )
         )
         parts.append(
-            text_table(
+            format_text_table(
                 ["grade", "pairs"],
                 [
                     [grade, number]
@@ -360,8 +374,10 @@ class Command(FileCommand):
         return "\n\n".join(parts)
 
 
-def asked_of(topic: TopicRecord, document: DocumentRecord) -> Asked:
-    return Asked(topic.text, topic.narrative or topic.description, document.title, document.text)
+def asked_of(topic: TopicRecord, document: DocumentRecord) -> PromptInput:
+    return PromptInput(
+        topic.text, topic.narrative or topic.description, document.title, document.text
+    )
 
 
 def first_of(names: Sequence[str]) -> str:
@@ -373,7 +389,7 @@ def pairs_of(path: str) -> list[tuple[str, str]]:
     first = next(
         (
             text.split()
-            for _, text in lines(path, name=path)
+            for _, text in iterate_lines(path, name=path)
             if text.strip() and not text.startswith("#")
         ),
         [],
@@ -392,7 +408,7 @@ def prompt_of(text: str) -> PromptTemplate:
     if text in TEMPLATES:
         return TEMPLATES[text]
     try:
-        return template_of(Path(text).read_text(encoding="utf-8"), Path(text).stem)
+        return make_template(Path(text).read_text(encoding="utf-8"), Path(text).stem)
     except FileNotFoundError:
         raise BadInput(f"--prompt {text}: neither {' nor '.join(TEMPLATES)} nor a file") from None
     except ValueError as error:

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.demo.accounts import remembered_sign_ins
-from annotation.demo.campaign import make_demo
+from annotation.demo.accounts import read_sign_ins
+from annotation.demo.campaign import create_demo
 from pooling.models import Collection
 
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
             raise CommandError(
                 "there are collections already; the demo is made on an empty database only"
             )
-        make_demo(self.stdout.write)
+        create_demo(self.stdout.write)
         self.stdout.write("Sign-ins (role, user name, password):")
-        for role, name, password in remembered_sign_ins():
+        for role, name, password in read_sign_ins():
             self.stdout.write(f"  {role:<10} {name:<12} {password}")

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         if unknown:
             raise CommandError(f"there is no account {', '.join(unknown)}; nothing was changed")
         for name in names:
-            accounts.set_maker(users[name], may_create=action == "add", actor=None)
+            accounts.set_creator(users[name], may_create=action == "add", actor=None)
             self.stdout.write(
                 f"{name} {'may' if action == 'add' else 'may no longer'} make collections and campaigns"
             )

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from annotation.core.simulation import KINDS, mixture
+from annotation.core.simulation import ANNOTATOR_KINDS, parse_mixture
 from annotation.models import Campaign
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.simulation import annotators as simulation
 from annotation.services.simulation import api_clients, simulated_time
-from assay.cli.base import readable, seed_number
-from assay.counts import counted
+from assay.cli.base import error_message, parse_seed
+from assay.counts import format_count
 from assay.formats.errors import FormatError
 from assay.formats.qrels import read_qrels
 
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             "--kinds",
             default="reliable",
             metavar="MIX",
-            help=f"proportions of annotator kinds, such as reliable:8,clicker:1 ({', '.join(KINDS)})",
+            help=f"proportions of annotator kinds, such as reliable:8,clicker:1 ({', '.join(ANNOTATOR_KINDS)})",
         )
         parser.add_argument(
             "--url", default="http://127.0.0.1:8000", help="address of the running server"
@@ -101,7 +101,7 @@ class Command(BaseCommand):
             help="number of judgements to make (default: all that are left)",
         )
         parser.add_argument(
-            "--seed", type=seed_number, default=0, metavar="N", help="random seed (default: 0)"
+            "--seed", type=parse_seed, default=0, metavar="N", help="random seed (default: 0)"
         )
         parser.add_argument(
             "--json", action="store_true", help="print one JSON object and nothing else"
@@ -123,15 +123,15 @@ class Command(BaseCommand):
                 returncode=2,
             )
         try:
-            weights, qrels = mixture(options["kinds"]), read_qrels(options["qrels"])
+            weights, qrels = parse_mixture(options["kinds"]), read_qrels(options["qrels"])
         except (ValueError, FormatError, OSError) as error:
-            raise CommandError(readable(error), returncode=2) from None
+            raise CommandError(error_message(error), returncode=2) from None
         if not options["direct"]:
             _check_address(options["url"], remote=options["remote"])
-        annotators = simulation.recruit(
+        annotators = simulation.recruit_annotators(
             campaign, options["annotators"], weights=weights, seed=options["seed"]
         )
-        truth = simulation.Truth(qrels, campaign)
+        truth = simulation.KnownGrades(qrels, campaign)
         common = {
             "reliability": options["reliability"],
             "seconds": options["seconds"],
@@ -159,14 +159,14 @@ class Command(BaseCommand):
         def tell(n: int) -> None:
             if n - last[0] >= 500 and not options["json"]:
                 last[0] = n
-                self.stderr.write(f"{counted(n, 'judgement')} (simulated)")
+                self.stderr.write(f"{format_count(n, 'judgement')} (simulated)")
 
         return tell
 
     def _print(
         self, campaign: Campaign, report: simulation.SimulationReport, *, as_json: bool
     ) -> None:
-        pairs = kept_pairs(campaign).filter(kind="normal")
+        pairs = get_kept_pairs(campaign).filter(kind="normal")
         left = sum(pairs.filter(open_slots__gt=0).values_list("open_slots", flat=True))
         result: dict[str, Any] = {
             "campaign": campaign.slug,
@@ -185,8 +185,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(result))
         else:
             self.stdout.write(
-                f"{counted(report.judgements, 'simulated judgement')} in {report.seconds:.1f} s "
-                f"on {counted(result['pairs'], 'pair')} of {campaign.slug}"
+                f"{format_count(report.judgements, 'simulated judgement')} in {report.seconds:.1f} s "
+                f"on {format_count(result['pairs'], 'pair')} of {campaign.slug}"
             )
             for name in ("kinds", "standings", "states"):
                 self.stdout.write(

@@ -11,21 +11,21 @@ from typing import Any
 import tomli_w
 
 from annotation.core.campaign_file import (
+    CampaignDescription,
     CampaignMistakes,
-    DescribedCampaign,
-    document_of,
+    format_path,
+    make_document,
     read_document,
-    shown_path,
 )
-from assay.formats.delimited import DelimitedTable, FileMistakes, find_column
-from assay.formats.errors import FormatError, Problem
+from assay.formats.delimited import DelimitedTable, FileProblems, find_column
+from assay.formats.errors import FileProblem, FormatError
 from assay.formats.qrels import read_qrels
 from assay.formats.toml_text import read_toml
-from pooling.core.declared import Mistake, line_of
+from pooling.core.declared import Mistake, find_line
 
-LARGEST = 1 << 24
+MAX_FILE_BYTES = 1 << 24
 """Bytes of such a file."""
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """Of a grade: what a column of the database holds."""
 
 
@@ -36,9 +36,9 @@ class CampaignFile:
         """FormatError for what is wrong with it, with lines."""
         self.name, self.folder = str(path), str(Path(path).parent)
         data = Path(path).read_bytes()
-        if len(data) > LARGEST:
+        if len(data) > MAX_FILE_BYTES:
             raise FormatError.single(
-                self.name, None, f"{len(data):,} bytes", f"at most {LARGEST:,}"
+                self.name, None, f"{len(data):,} bytes", f"at most {MAX_FILE_BYTES:,}"
             )
         try:
             self.text = data.decode("utf-8-sig")
@@ -46,7 +46,7 @@ class CampaignFile:
             raise FormatError.single(self.name, None, "a byte that is not UTF-8", "UTF-8") from None
         said = read_toml(self.name, self.text)
         try:
-            self.described = with_files(read_document(said), self.folder)
+            self.described = load_named_files(read_document(said), self.folder)
         except CampaignMistakes as error:
             raise self.with_lines(error) from None
 
@@ -54,12 +54,14 @@ class CampaignFile:
         """The mistakes where they stand in the file."""
         problems = []
         for one in error.mistakes:
-            line = line_of(self.text, one.path)
-            problems.append(Problem(line, f"{shown_path(one.path)}: {one.problem}", one.expected))
+            line = find_line(self.text, one.path)
+            problems.append(
+                FileProblem(line, f"{format_path(one.path)}: {one.problem}", one.expected)
+            )
         return FormatError(self.name, sorted(problems, key=lambda problem: problem.line or 0))
 
 
-def with_files(described: DescribedCampaign, folder: str) -> DescribedCampaign:
+def load_named_files(described: CampaignDescription, folder: str) -> CampaignDescription:
     """What stands in guidelines_file and gold_file, in the place of their names. Raises
     CampaignMistakes and FormatError."""
     campaign = dict(described.campaign)
@@ -85,13 +87,13 @@ def with_files(described: DescribedCampaign, folder: str) -> DescribedCampaign:
                     campaign[name], None, "a byte that is not UTF-8", "UTF-8"
                 ) from None
         else:
-            campaign["gold"] = read_gold(path, campaign[name])
+            campaign["gold"] = read_gold_file(path, campaign[name])
         del campaign[name]
     again = {"collection": described.collection, "pool": described.pool, "campaign": campaign}
-    return read_document(document_of(DescribedCampaign(**again)))
+    return read_document(make_document(CampaignDescription(**again)))
 
 
-def read_gold(path: str, name: str) -> list[dict[str, Any]]:
+def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
     """Known pairs: a table with columns topic, document, grade and perhaps kind and explanation,
     tab-separated; or qrels."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False)
@@ -111,7 +113,7 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
                 strict=True,
             )
         ]
-    rows, wrong = [], FileMistakes(name)
+    rows, wrong = [], FileProblems(name)
     for line, cells in table:
         row: dict[str, Any] = {
             column: cells[place].strip()
@@ -119,7 +121,7 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
             if place is not None and place < len(cells)
         }
         grade = row.pop("grade", "")
-        if grade and not (grade.isascii() and grade.isdigit() and len(grade) <= MOST_DIGITS):
+        if grade and not (grade.isascii() and grade.isdigit() and len(grade) <= MAX_DIGITS):
             wrong.add(line, f"grade {grade[:40]!r}", "a grade of the scale", "\t".join(cells))
         elif grade:
             row["grade"] = int(grade)
@@ -134,8 +136,8 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def as_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return known pairs as the table that `read_gold` reads."""
+def format_gold_table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return known pairs as the table that `read_gold_file` reads."""
     columns = ("topic", "document", "grade", "kind", "explanation")
     lines = [
         "\t".join("" if row.get(column) is None else str(row[column]) for column in columns)
@@ -144,7 +146,7 @@ def as_table(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(["\t".join(columns), *lines, ""])
 
 
-def as_toml(document: Mapping[str, Any]) -> str:
+def format_toml(document: Mapping[str, Any]) -> str:
     """Texts over several lines stand so, where that says the same."""
     text = tomli_w.dumps(document, multiline_strings=True)
     return text if tomllib.loads(text) == document else tomli_w.dumps(document)

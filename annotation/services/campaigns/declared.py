@@ -23,17 +23,21 @@ from django.utils.translation import ngettext
 
 from annotation.core.campaign_file import (
     SETTINGS,
+    CampaignDescription,
     CampaignMistakes,
-    DescribedCampaign,
-    campaign_changes,
-    with_gold_of_the_scale,
+    map_gold_to_scale,
+    plan_campaign_changes,
 )
 from annotation.models import Campaign, Membership, Pair
-from annotation.selectors.described import described_campaign, known_pairs
-from annotation.selectors.qualification import warnings_of_gold
+from annotation.selectors.described import describe_campaign, describe_known_pairs
+from annotation.selectors.qualification import make_single_key_warnings
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.pairs import set_kind, set_pool
-from annotation.services.campaigns.unnamed import take_away, unnamed, unnamed_of_collection
+from annotation.services.campaigns.pairs import set_pair_kind, set_pool
+from annotation.services.campaigns.unnamed import (
+    find_unlisted,
+    find_unlisted_in_collection,
+    remove_unlisted,
+)
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts, exclusion
 from pooling.core.declared import Change, Mistake
@@ -41,7 +45,7 @@ from pooling.models import Collection
 from pooling.services import declared as of_collections
 from pooling.services.collections import delete_files
 
-NAMES = {key.name for key in SETTINGS}
+SETTING_NAMES = {key.name for key in SETTINGS}
 State = Campaign.State
 
 
@@ -51,7 +55,7 @@ class CampaignPlan:
     the file says nothing of one. unnamed: what is there, is not named and stays, in words.
     warnings: sentences on what can be done and hardly is meant."""
 
-    described: DescribedCampaign
+    described: CampaignDescription
     collection: of_collections.CollectionPlan
     campaign: Campaign | None
     changes: list[Change]
@@ -66,14 +70,14 @@ class CampaignPlan:
         return [change for change in self.changes if change.name == name]
 
 
-def planned(
-    described: DescribedCampaign, *, folder: str | None, prune: bool = False
+def plan_campaign(
+    described: CampaignDescription, *, folder: str | None, prune: bool = False
 ) -> CampaignPlan:
     """folder: in which the file's paths begin; None where there are no files. prune: take away who
     is not named and has judged nothing, and invitations that are not named. Raises CampaignMistakes
     for all that cannot be, and FormatError for a file that cannot be read."""
     said = described.campaign
-    below = of_collections.planned(described.collection, described.pool, folder=folder)
+    below = of_collections.plan_collection(described.collection, described.pool, folder=folder)
     campaign = (
         Campaign.objects.select_related("collection", "pool").filter(slug=said["slug"]).first()
         if said
@@ -84,13 +88,13 @@ def planned(
     stays = (
         []
         if below.collection is None
-        else unnamed_of_collection(below.collection, described.collection)
+        else find_unlisted_in_collection(below.collection, described.collection)
     )
     warnings: list[str] = []
     if said:
-        wanted = _as_wanted(campaign, said)
-        said = with_gold_of_the_scale(said, wanted.grades)
-        warnings = warnings_of_gold(
+        wanted = _preview_campaign(campaign, said)
+        said = map_gold_to_scale(said, wanted.grades)
+        warnings = make_single_key_warnings(
             [
                 (row["kind"], row["grade"])
                 for row in said.get("gold", [])
@@ -99,8 +103,8 @@ def planned(
             wanted,
         )
         described = replace(described, campaign=said)
-        before = _before(campaign, said)
-        changed, wrong = campaign_changes(before, said)
+        before = _read_current_state(campaign, said)
+        changed, wrong = plan_campaign_changes(before, said)
         files = [
             name for name in ("guidelines_file", "gold_file") if name in said
         ]  # who reads files has put them in their place
@@ -108,7 +112,7 @@ def planned(
             Mistake(("campaign", name), "a file", f"{name.removesuffix('_file')} as they stand")
             for name in files
         ]
-        refused += wrong + _wrong_values(said) + _unknown_people(said)
+        refused += wrong + _invalid_values(said) + _unknown_people(said)
         if campaign is None:
             changes.append(
                 Change("campaign", "slug", None, said["slug"], f"make the campaign {said['slug']}")
@@ -132,9 +136,9 @@ def planned(
                     campaign.collection.slug,
                 )
             )
-        changes += _of_pool(campaign, described, before) + changed
+        changes += _pool_changes(campaign, described, before) + changed
         if campaign is not None:
-            further, removed = unnamed(campaign, before, said, prune=prune)
+            further, removed = find_unlisted(campaign, before, said, prune=prune)
             stays += further
             changes += removed
     if refused:
@@ -142,29 +146,29 @@ def planned(
     return CampaignPlan(described, below, campaign, changes, stays, warnings)
 
 
-def _as_wanted(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
+def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
     """Scale and rules for gold as they will be; not stored."""
     now, names = campaign or Campaign(), ("scale", "threshold", "gold_rule", "qualification_pass")
     return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
 
 
-def _before(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
+def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
     """What is there. A pair that the file names is known also while its topic is removed; others
     are then nobody's business."""
     if campaign is None:
         return {}
-    settings = described_campaign(campaign)
+    settings = describe_campaign(campaign)
     named = {(row["topic"], row["document"]) for row in said.get("gold", [])}
     settings["gold"] += [
         row
-        for row in known_pairs(campaign.pairs.filter(removed=True))
+        for row in describe_known_pairs(campaign.pairs.filter(removed=True))
         if (row["topic"], row["document"]) in named
     ]
     return settings
 
 
-def _of_pool(
-    campaign: Campaign | None, described: DescribedCampaign, before: Mapping[str, Any]
+def _pool_changes(
+    campaign: Campaign | None, described: CampaignDescription, before: Mapping[str, Any]
 ) -> list[Change]:
     if not described.pool:
         return []
@@ -177,10 +181,10 @@ def _of_pool(
     )
 
 
-def _wrong_values(said: Mapping[str, Any]) -> list[Mistake]:
+def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
     """What the columns of the database do not take: texts that are too long, addresses that are
     none."""
-    given = {name: said[name] for name in NAMES & set(said)}
+    given = {name: said[name] for name in SETTING_NAMES & set(said)}
     try:
         trial = Campaign(slug=said["slug"], **given)
         trial.clean_fields(
@@ -214,11 +218,11 @@ def _unknown_people(said: Mapping[str, Any]) -> list[Mistake]:
     ]
 
 
-class _Rehearsed(Exception):
+class _RehearsalDone(Exception):
     pass
 
 
-def rehearse(plan: CampaignPlan, *, actor: User | None) -> None:
+def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
     """Do it and take it back, so that the services' refusals are heard before anybody agrees. What
     reads files or makes pairs is not rehearsed. Raises CampaignError, pooling.platform.jobs.Refused or
     FormatError."""
@@ -226,31 +230,31 @@ def rehearse(plan: CampaignPlan, *, actor: User | None) -> None:
         return
     try:
         with transaction.atomic():
-            _done(plan, actor)
-            raise _Rehearsed
-    except _Rehearsed:
+            _apply_changes(plan, actor)
+            raise _RehearsalDone
+    except _RehearsalDone:
         pass
     finally:
         if plan.campaign is not None:
             plan.campaign.refresh_from_db()
 
 
-def carried_out(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
+def apply_plan(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
     """All of it, or nothing. Raises CampaignError, pooling.platform.jobs.Refused or FormatError."""
     try:
         with transaction.atomic():
-            return _done(plan, actor)
+            return _apply_changes(plan, actor)
     except BaseException:
         delete_files(plan.collection.stray)
         raise
 
 
-def _done(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign | None]:
-    collection, pool = of_collections.carried_out(plan.collection, user=actor)
+def _apply_changes(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign | None]:
+    collection, pool = of_collections.apply_plan(plan.collection, user=actor)
     if not plan.described.campaign:
         return collection, None
-    campaign = _settings(plan, collection, actor)
-    _join(plan, campaign, actor)
+    campaign = _apply_settings(plan, collection, actor)
+    _add_people(plan, campaign, actor)
     if pool is not None and plan.of("pool"):
         set_pool(campaign, pool, actor=actor)
     if plan.of("guidelines"):
@@ -260,12 +264,12 @@ def _done(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign 
             note=plan.described.campaign.get("guidelines_note", ""),
             actor=actor,
         )
-    _gold(plan, campaign, actor)
+    _apply_gold(plan, campaign, actor)
     for change in plan.of("invitations"):
         if change.after is not None:
-            accounts.invite(campaign=campaign, actor=actor, **change.after)
-    _standings(plan, campaign, actor)
-    take_away(
+            accounts.create_invitation(campaign=campaign, actor=actor, **change.after)
+    _apply_member_states(plan, campaign, actor)
+    remove_unlisted(
         [
             change
             for change in plan.changes
@@ -274,16 +278,16 @@ def _done(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign 
         campaign,
         actor=actor,
     )
-    _state(plan, campaign, actor)
+    _apply_state(plan, campaign, actor)
     return collection, campaign
 
 
-def _settings(plan: CampaignPlan, collection: Collection, actor: User | None) -> Campaign:
+def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | None) -> Campaign:
     said = plan.described.campaign
-    changed = {change.name for change in plan.changes} & NAMES
+    changed = {change.name for change in plan.changes} & SETTING_NAMES
     given = {
         name: said[name]
-        for name in sorted(NAMES & set(said))
+        for name in sorted(SETTING_NAMES & set(said))
         if plan.campaign is None or name in changed
     }
     if plan.campaign is not None:
@@ -305,7 +309,7 @@ def _settings(plan: CampaignPlan, collection: Collection, actor: User | None) ->
     )
 
 
-def _join(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """Those who are new; who makes a campaign manages it, named or not."""
     rows = [change.after for change in plan.of("people") if change.before is None]
     users = {
@@ -331,7 +335,7 @@ def _join(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
         accounts.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
 
 
-def _gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     rows = plan.of("gold")
     wanted = {
         (row["topic"], row["document"])
@@ -355,7 +359,7 @@ def _gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
             "grade": None,
             "explanation": "",
         }
-        set_kind(
+        set_pair_kind(
             pair_of[row["topic"], row["document"]],
             row["kind"],
             gold_grade=row["grade"],
@@ -366,7 +370,7 @@ def _gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
         campaign.refresh_from_db()
 
 
-def _standings(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     for row in (change.after for change in plan.of("people") if change.after is not None):
         member = campaign.memberships.select_related("campaign").get(user__username=row["user"])
         if (member.standing, member.standing_reason) == (row["standing"], row["reason"]):
@@ -381,25 +385,25 @@ def _standings(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> No
             exclusion.resume_annotator(member, actor=actor)
 
 
-def _state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+def _apply_state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """By the steps that a manager would take."""
     said = plan.described.campaign
     wanted, reason = said.get("state", campaign.state), said.get("paused_reason", "")
     if (campaign.state, wanted) == (State.PAUSED, State.PAUSED) and plan.of("paused_reason"):
-        lifecycle.resume(campaign, actor=actor)
+        lifecycle.resume_campaign(campaign, actor=actor)
     if wanted == campaign.state:
         return
     if campaign.state == State.PAUSED and wanted == State.OPEN:
-        lifecycle.resume(campaign, actor=actor)
+        lifecycle.resume_campaign(campaign, actor=actor)
     elif campaign.state in (State.DRAFT, State.CLOSED):
         lifecycle.open_campaign(campaign, actor=actor)
     if wanted == State.PAUSED:
-        lifecycle.pause(campaign, reason=reason, actor=actor)
+        lifecycle.pause_campaign(campaign, reason=reason, actor=actor)
     elif wanted == State.CLOSED:
-        lifecycle.close(campaign, actor=actor)
+        lifecycle.close_campaign(campaign, actor=actor)
 
 
-def change_json(change: Change) -> dict[str, Any]:
+def serialize_change(change: Change) -> dict[str, Any]:
     """As JSON has it."""
     plain = json.loads(
         json.dumps([change.before, change.after], default=lambda value: value.isoformat())

@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Pair
-from annotation.services.audit import record
-from annotation.services.campaigns.pairs import mark
+from annotation.services.audit import record_event
+from annotation.services.campaigns.pairs import set_pair_field
 from annotation.services.errors import CampaignError
 
 
-def why_whole(campaign: Campaign) -> str:
+def full_depth_reason(campaign: Campaign) -> str:
     """Why the campaign's pool has to be judged whole; empty where it has not."""
     if campaign.pool is None:
         return _("The campaign has no pool yet.")
@@ -34,19 +34,22 @@ def set_depth(campaign: Campaign, least_priority: int | None, *, actor: User | N
     Pairs beyond it keep what was judged of them, and those that have a judgement are judged to
     their end, so that no label rests on fewer people than others; what is on somebody's screen
     counts. Repeating it completes what an interruption left. May run while annotators judge."""
-    if why := why_whole(campaign):
+    if why := full_depth_reason(campaign):
         raise CampaignError(why)
     before = campaign.least_priority
     campaign.least_priority = least_priority
     campaign.save(update_fields=["least_priority"])
-    changed = sum(_mark(campaign, pairs, beyond) for beyond, pairs in _to_change(campaign))
+    changed = sum(
+        _mark_beyond_depth(campaign, pairs, beyond)
+        for beyond, pairs in _pairs_crossing_depth(campaign)
+    )
     if changed or before != least_priority:
         words = (
             "the whole pool"
             if least_priority is None
             else f"{campaign.level_word} {campaign.level_of(least_priority)}"
         )
-        record(
+        record_event(
             campaign,
             actor,
             AuditAction.CHANGED_THE_DEPTH,
@@ -57,7 +60,7 @@ def set_depth(campaign: Campaign, least_priority: int | None, *, actor: User | N
     return changed
 
 
-def _to_change(campaign: Campaign) -> list[tuple[bool, QuerySet[Pair]]]:
+def _pairs_crossing_depth(campaign: Campaign) -> list[tuple[bool, QuerySet[Pair]]]:
     pairs, least = Pair.objects.filter(campaign=campaign), campaign.least_priority
     beyond = Q(priority__lt=least) if least is not None else Q(pk__in=[])
     return [
@@ -66,7 +69,7 @@ def _to_change(campaign: Campaign) -> list[tuple[bool, QuerySet[Pair]]]:
     ]
 
 
-def _mark(campaign: Campaign, pairs: QuerySet[Pair], beyond: bool) -> int:
+def _mark_beyond_depth(campaign: Campaign, pairs: QuerySet[Pair], beyond: bool) -> int:
     ids = list(pairs.order_by("pk").values_list("pk", flat=True))
-    mark(campaign, ids, "beyond_depth", beyond)
+    set_pair_field(campaign, ids, "beyond_depth", beyond)
     return len(ids)

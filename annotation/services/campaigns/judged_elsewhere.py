@@ -21,15 +21,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.scale import NAMES
+from annotation.core.scale import DEFAULT_NAMES
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.campaigns import restoring
 from annotation.services.campaigns.restoring import AnnotatorRow, JudgementRow, PairRow
 from annotation.services.errors import CampaignError
 from assay.column_types import JudgementColumns
-from assay.counts import counted, part_of
-from assay.formats.errors import FormatError, Problem
+from assay.counts import format_count, format_part
+from assay.formats.errors import FileProblem, FormatError
 from assay.formats.pool import HEADER_LINE, read_pool
 from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import PoolKind
@@ -43,7 +43,7 @@ from pooling.services.restoring import (
 
 
 @dataclass(frozen=True)
-class CampaignWanted:
+class ImportOptions:
     """collection: None makes one. grades: names, lowest first; empty: those that are usual, or
     numbers. texts: of topics, by id."""
 
@@ -58,25 +58,25 @@ class CampaignWanted:
 
 
 @dataclass(frozen=True)
-class Brought:
+class ImportResult:
     campaign: Campaign
     judgements: int
     warnings: list[str]
 
 
-def bring_judgements(
+def import_judgements(
     judgements: JudgementColumns,
-    wanted: CampaignWanted,
+    wanted: ImportOptions,
     *,
     user: Any,
     step: Callable[[int], object] = lambda n: None,
-) -> Brought:
+) -> ImportResult:
     """One transaction. FormatError, with the line where there is one, for what cannot be stored;
     then nothing was."""
     _refuse_unstorable(judgements)
     try:
         with transaction.atomic():
-            return _Bringing(judgements, wanted, user).run(step)
+            return _JudgementImport(judgements, wanted, user).run(step)
     except NotRestorable as error:
         raise FormatError.single(
             judgements.name, error.line, error.problem, error.expected
@@ -102,7 +102,7 @@ def _refuse_unstorable(judgements: JudgementColumns) -> None:
             if len(name.split()) != 1 or len(name) > 255:
                 line = int(judgements.lines[int(np.argmax(codes == code))])
                 problems.append(
-                    Problem(
+                    FileProblem(
                         line,
                         f"{what} {name[:60]!r}",
                         "an id without blanks of at most 255 characters",
@@ -112,10 +112,10 @@ def _refuse_unstorable(judgements: JudgementColumns) -> None:
         raise FormatError(judgements.name, problems)
 
 
-class _Bringing:
+class _JudgementImport:
     """One file, in the order in which rows depend on each other."""
 
-    def __init__(self, judgements: JudgementColumns, wanted: CampaignWanted, user: Any) -> None:
+    def __init__(self, judgements: JudgementColumns, wanted: ImportOptions, user: Any) -> None:
         self.file, self.wanted, self.user = judgements, wanted, user
         self.warnings: list[str] = []
         self.now = timezone.now()
@@ -138,11 +138,11 @@ class _Bringing:
         kept = set(self.file.annotator[~self.file.excluded].tolist())
         return {code for code in range(len(self.file.annotators)) if code not in kept}
 
-    def run(self, step: Callable[[int], object]) -> Brought:
+    def run(self, step: Callable[[int], object]) -> ImportResult:
         self._say_what_is_unknown()
         pairs = self._pairs()
         machines = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.MACHINE else ())
-        answers = restoring.answers_of(self._rows(), pairs, machines=machines)
+        answers = restoring.summarise_answers(self._rows(), pairs, machines=machines)
         collection = self.wanted.collection or restore_collection(
             {"name": self.wanted.name, "slug": self.wanted.name}, user=self.user
         )
@@ -175,28 +175,30 @@ class _Bringing:
         members = restoring.restore_annotators(
             campaign, self._annotators(), n_judged=answers.n_judged
         )
-        made = restoring.unsaved_pairs(campaign, pairs, topics=topics, answers=answers)
+        made = restoring.make_unsaved_pairs(campaign, pairs, topics=topics, answers=answers)
         restoring.store_pairs(campaign, made)
         n = restoring.restore_judgements(
             campaign, self._rows(), members=members, pairs=made, step=step
         )
-        record(campaign, self.user, AuditAction.BROUGHT_JUDGEMENTS, self.file.name, judgements=n)
-        return Brought(campaign, n, self.warnings)
+        record_event(
+            campaign, self.user, AuditAction.BROUGHT_JUDGEMENTS, self.file.name, judgements=n
+        )
+        return ImportResult(campaign, n, self.warnings)
 
     def _say_what_is_unknown(self) -> None:
         n = len(self.file.topic)
         if undated := int(np.isnan(self.file.judged_at).sum()):
             self.warnings.append(
-                f"{part_of(undated, n, 'judgement', 'has', 'have')} no time; they are dated at this import "
+                f"{format_part(undated, n, 'judgement', 'has', 'have')} no time; they are dated at this import "
                 "in the order of the file, and pages over time say nothing of them"
             )
         if untimed := int(np.isnan(self.file.seconds).sum()):
             self.warnings.append(
-                f"{part_of(untimed, n, 'judgement', 'has', 'have')} no duration; without one nothing is too fast"
+                f"{format_part(untimed, n, 'judgement', 'has', 'have')} no duration; without one nothing is too fast"
             )
         if gold := int(self.file.gold.sum()):
             self.warnings.append(
-                f"{counted(gold, 'judgement', 'is', 'are')} of gold pairs; the file holds no "
+                f"{format_count(gold, 'judgement', 'is', 'are')} of gold pairs; the file holds no "
                 f"known grades, so such pairs are like all others"
             )
 
@@ -288,7 +290,7 @@ class _Bringing:
         absent = [name for name in self.file.topics if name not in topic_of]
         if absent and self.wanted.collection is not None:
             self.warnings.append(
-                f"{counted(len(absent), 'topic')} of the file not in the collection before, such as {absent[0]}"
+                f"{format_count(len(absent), 'topic')} of the file not in the collection before, such as {absent[0]}"
             )
         rows = [
             (0, {"id": name, "text": self.wanted.texts.get(name, ""), "position": first + k})
@@ -302,7 +304,7 @@ class _Bringing:
         )
         if absent := len(self.file.documents) - len(row_of_docno):
             self.warnings.append(
-                f"the texts of {part_of(absent, len(self.file.documents), 'document')} are not in the collection"
+                f"the texts of {format_part(absent, len(self.file.documents), 'document')} are not in the collection"
             )
         return row_of_docno
 
@@ -327,7 +329,7 @@ class _Bringing:
     def _settings(self, pairs: Sequence[PairRow]) -> dict[str, Any]:
         names = (
             list(self.wanted.grades)
-            or list(NAMES.get(self.wanted.n_grades, ()))
+            or list(DEFAULT_NAMES.get(self.wanted.n_grades, ()))
             or [f"Grade {k}" for k in range(self.wanted.n_grades)]
         )
         return {

@@ -11,19 +11,24 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.core.known_pairs import are_in_doubt, grades_in_words, parted, with_grades
+from annotation.core.known_pairs import (
+    format_grades,
+    is_scale_uncertain,
+    map_grades,
+    split_known_pairs,
+)
 from annotation.core.scale import Scale
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.campaigns.lifecycle import update_campaign
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from assay.formats.qrels import load_qrels
 from pooling.models import Qrels
 
-MOST_FROM_A_FILE = 1000
+MAX_FROM_FILE = 1000
 """Known pairs that are set at once: each is a row of the audit trail."""
-USUAL_BAR = 0.7
+DEFAULT_PASS_SHARE = 0.7
 """Share of qualification pairs to get right where nobody has said one."""
 
 
@@ -36,12 +41,12 @@ class GradesInDoubt(CampaignError):
             "The file has grades %(given)s; your scale has %(scale)s. Choose what each counts as."
         )
         super().__init__(
-            says % {"given": grades_in_words(self.grades), "scale": grades_in_words(scale.values)}
+            says % {"given": format_grades(self.grades), "scale": format_grades(scale.values)}
         )
 
 
 @dataclass(frozen=True)
-class KnownPairsTaken:
+class KnownPairsResult:
     """How many pairs have become what, and how many rows are of no ordinary pair of the campaign or
     of another grade than it has."""
 
@@ -74,7 +79,7 @@ class KnownPairsTaken:
         return f"{said}. {bar}".strip()
 
 
-def rows_of_qrels(qrels: Qrels) -> list[dict[str, Any]]:
+def qrels_to_rows(qrels: Qrels) -> list[dict[str, Any]]:
     """Rows topic, document, grade, as `read_gold` gives those of a file."""
     stored = load_qrels(qrels.columns.path)
     return [
@@ -88,7 +93,7 @@ def rows_of_qrels(qrels: Qrels) -> list[dict[str, Any]]:
     ]
 
 
-def take_known_pairs(
+def add_known_pairs(
     campaign: Campaign,
     rows: Sequence[dict[str, Any]],
     *,
@@ -97,7 +102,7 @@ def take_known_pairs(
     actor: User | None,
     counts_as: Mapping[int, int | None] | None = None,
     replace: bool = False,
-) -> KnownPairsTaken:
+) -> KnownPairsResult:
     """Make ordinary pairs of the campaign gold and qualification as the rows say; rows without a
     kind are drawn evenly over the grades.
 
@@ -107,34 +112,39 @@ def take_known_pairs(
     in become ordinary first. Pairs that somebody has judged do not become qualification pairs. A
     campaign that had no qualification gets the usual share to get right. CampaignError where no row
     fits, or too many do; then nothing is changed."""
-    n_given, rows = len(rows), _of_the_scale(rows, campaign.grades, counts_as)
+    n_given, rows = len(rows), _map_rows_to_scale(rows, campaign.grades, counts_as)
     with transaction.atomic():
         if replace:
             asked = {Pair.Kind.GOLD: n_gold, Pair.Kind.QUALIFICATION: n_qualification}
             kinds = {kind for kind, n in asked.items() if n} | {
                 row["kind"] for row in rows if row.get("kind")
             }
-            change_known(
+            change_known_pairs(
                 campaign,
-                list(kept_pairs(campaign).filter(kind__in=kinds).values_list("pk", flat=True)),
+                list(get_kept_pairs(campaign).filter(kind__in=kinds).values_list("pk", flat=True)),
                 remove=True,
                 actor=actor,
             )
-        wanted, n_fits = _wanted(campaign, rows, n_gold=n_gold, n_qualification=n_qualification)
+        wanted, n_fits = _choose_known_pairs(
+            campaign, rows, n_gold=n_gold, n_qualification=n_qualification
+        )
         for pair, grade, kind, explanation in wanted:
-            set_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+            set_pair_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
         campaign.refresh_from_db()
         kinds_made = [kind for _pair, _grade, kind, _explanation in wanted]
         n_taught = kinds_made.count(Pair.Kind.QUALIFICATION)
         sets_bar = bool(n_taught) and not campaign.qualification_pass
         if sets_bar:
-            update_campaign(campaign, actor=actor, qualification_pass=USUAL_BAR)
-    return KnownPairsTaken(
-        kinds_made.count(Pair.Kind.GOLD), n_taught, n_given - n_fits, USUAL_BAR if sets_bar else 0.0
+            update_campaign(campaign, actor=actor, qualification_pass=DEFAULT_PASS_SHARE)
+    return KnownPairsResult(
+        kinds_made.count(Pair.Kind.GOLD),
+        n_taught,
+        n_given - n_fits,
+        DEFAULT_PASS_SHARE if sets_bar else 0.0,
     )
 
 
-def change_known(
+def change_known_pairs(
     campaign: Campaign,
     ids: Sequence[int],
     *,
@@ -161,17 +171,17 @@ def change_known(
             kind, explanation = (
                 (Pair.Kind.NORMAL, "") if remove else (pair.kind, pair.gold_explanation)
             )
-            set_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+            set_pair_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
     campaign.refresh_from_db()
     return len(pairs)
 
 
-def _wanted(
+def _choose_known_pairs(
     campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_gold: int, n_qualification: int
 ) -> tuple[list[tuple[Pair, int | None, str, str]], int]:
     """Return (pair, grade, kind, explanation) for all that is to be known, and how many rows fit.
     CampaignError if none does, or too many."""
-    pair_of = _ordinary(campaign, rows)
+    pair_of = _get_ordinary_pairs(campaign, rows)
     grades = set(campaign.grades.values)
     fits = [
         row
@@ -182,11 +192,11 @@ def _wanted(
     named = [row for row in fits if row.get("kind")]
     free = [(row["topic"], row["document"], row["grade"]) for row in fits if not row.get("kind")]
     unjudged = [pair for pair in free if not pair_of[pair[:2]].has_judgements]  # type: ignore[attr-defined]
-    qualification, _none = parted(
+    qualification, _none = split_known_pairs(
         unjudged, n_qualification=n_qualification, n_gold=0, seed=campaign.seed
     )
     taken = set(qualification)
-    _none, gold = parted(
+    _none, gold = split_known_pairs(
         [pair for pair in free if pair not in taken],
         n_qualification=0,
         n_gold=n_gold,
@@ -206,34 +216,36 @@ def _wanted(
                 "ids and grades belong together?"
             )
         )
-    if len(wanted) > MOST_FROM_A_FILE:
+    if len(wanted) > MAX_FROM_FILE:
         says = _("%(n)s known pairs at once are too many, at most %(most)s: leave the others out.")
-        raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MOST_FROM_A_FILE:,}"})
+        raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MAX_FROM_FILE:,}"})
     return [(pair_of[topic, document], *rest) for topic, document, *rest in wanted], len(fits)
 
 
-def _of_the_scale(
+def _map_rows_to_scale(
     rows: Sequence[dict[str, Any]], scale: Scale, counts_as: Mapping[int, int | None] | None
 ) -> Sequence[dict[str, Any]]:
     """Return the rows with grades of the scale. Raises GradesInDoubt, or CampaignError for a grade
     that the scale lacks."""
     given = {row["grade"] for row in rows if row.get("grade") is not None}
-    if not are_in_doubt(given, scale):
+    if not is_scale_uncertain(given, scale):
         return rows
     if counts_as is None or not given <= set(counts_as):
         raise GradesInDoubt(given, scale)
     if not {grade for grade in counts_as.values() if grade is not None} <= set(scale.values):
         raise CampaignError(_("The known grade must be one of the scale."))
-    return with_grades(rows, counts_as)
+    return map_grades(rows, counts_as)
 
 
-def _ordinary(campaign: Campaign, rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], Pair]:
+def _get_ordinary_pairs(
+    campaign: Campaign, rows: Sequence[dict[str, Any]]
+) -> dict[tuple[str, str], Pair]:
     """The ordinary pairs that rows name, by topic and document, with has_judgements."""
     named = {(row["topic"], row["document"]) for row in rows}
     judged = set(campaign.pairs.filter(judgements__isnull=False).values_list("pk", flat=True))
     chosen: dict[tuple[str, str], Pair] = {}
     for pair in (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(kind=Pair.Kind.NORMAL)
         .select_related("campaign", "entry__topic")
         .iterator(2000)

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
-from annotation.selectors.drafts import contradictions
-from annotation.selectors.pairs import kept_pairs
-from annotation.services.audit import record
+from annotation.selectors.drafts import find_contradictions
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.services.audit import record_event
 from annotation.services.campaigns import pairs
 from annotation.services.campaigns.pairs import (  # the same door for callers
-    extend,
-    set_kind,
+    add_new_pairs,
+    set_pair_kind,
     set_pool,
 )
 from annotation.services.errors import CampaignError
@@ -33,17 +33,17 @@ from pooling.models import Collection, Pool
 
 __all__ = [
     "CampaignError",
-    "close",
+    "add_new_pairs",
+    "apply_pool_settings",
+    "close_campaign",
     "create_campaign",
-    "extend",
     "open_campaign",
-    "pause",
-    "resume",
+    "pause_campaign",
+    "resume_campaign",
     "save_guideline",
     "save_scale",
-    "set_kind",
+    "set_pair_kind",
     "set_pool",
-    "take_settings",
     "update_campaign",
 ]
 
@@ -82,7 +82,7 @@ SETTINGS = {
     "qualification_pass",
     "gold_rule",
 }
-SUGGESTED = {
+SUGGESTED_SETTINGS = {
     "target_per_annotator",
     "judgements_per_pair",
     "spans",
@@ -111,8 +111,8 @@ def create_campaign(
         judge_kind=judge_kind,
         seed=secrets.randbelow(2**31) if seed is None else seed,
     )
-    _assign(campaign, settings)
-    _check(campaign)
+    _assign_settings(campaign, settings)
+    _check_settings(campaign)
     wanted = (slug or slugify(name))[:70] or "campaign"
     for number in range(1, 1000):
         campaign.slug = wanted if number == 1 else f"{wanted}-{number}"
@@ -121,7 +121,7 @@ def create_campaign(
                 campaign.save(force_insert=True)
                 if actor is not None and joins:
                     accounts.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
-                record(
+                record_event(
                     campaign,
                     actor,
                     AuditAction.MADE_THE_CAMPAIGN,
@@ -138,7 +138,7 @@ def create_campaign(
     raise CampaignError(_("Choose another name; this one is taken too often."))
 
 
-def take_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
+def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
     """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once
     it has been opened."""
     if campaign.state != Campaign.State.DRAFT:
@@ -150,7 +150,7 @@ def take_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Camp
     return update_campaign(
         campaign,
         actor=actor,
-        **{name: value for name, value in pool.suggested.items() if name in SUGGESTED},
+        **{name: value for name, value in pool.suggested.items() if name in SUGGESTED_SETTINGS},
     )
 
 
@@ -161,12 +161,12 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
     A grade that was given cannot leave the scale. Raises CampaignError; then nothing is changed.
     """
     before = {name: getattr(campaign, name) for name in settings}
-    _assign(campaign, settings)
+    _assign_settings(campaign, settings)
     try:
-        _check(campaign)
+        _check_settings(campaign)
         _check_against_judgements(campaign, before)
     except CampaignError:
-        _assign(campaign, before)
+        _assign_settings(campaign, before)
         raise
     changed = {
         name: [before[name], getattr(campaign, name)]
@@ -177,15 +177,15 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
         return campaign
     with transaction.atomic():
         campaign.save(update_fields=list(changed))
-        record(
+        record_event(
             campaign,
             actor,
             AuditAction.CHANGED_SETTINGS,
             ", ".join(sorted(changed)),
-            changes={k: [_plain(v) for v in both] for k, both in changed.items()},
+            changes={k: [_to_plain_value(v) for v in both] for k, both in changed.items()},
         )
     if "judgements_per_pair" in changed:
-        pairs.renew_slots(campaign)
+        pairs.update_needed_judgements(campaign)
     return campaign
 
 
@@ -210,11 +210,11 @@ def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User |
     return says
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _assign(campaign: Campaign, settings: dict[str, Any]) -> None:
+def _assign_settings(campaign: Campaign, settings: dict[str, Any]) -> None:
     unknown = set(settings) - SETTINGS
     if unknown:
         raise TypeError(f"not settings of a campaign: {', '.join(sorted(unknown))}")
@@ -222,8 +222,8 @@ def _assign(campaign: Campaign, settings: dict[str, Any]) -> None:
         setattr(campaign, name, value)
 
 
-def _check(campaign: Campaign) -> None:
-    mistakes = scales.problems(campaign.scale, threshold=campaign.threshold)
+def _check_settings(campaign: Campaign) -> None:
+    mistakes = scales.find_scale_problems(campaign.scale, threshold=campaign.threshold)
     if not campaign.name.strip():
         mistakes.append(_("Give the campaign a name."))
     if campaign.judgements_per_pair < 1:
@@ -270,7 +270,7 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
         )
 
 
-def _move(
+def _change_state(
     campaign: Campaign,
     actor: User | None,
     *,
@@ -290,7 +290,13 @@ def _move(
                 _("The campaign is %(state)s; this is not possible now.")
                 % {"state": campaign.state}
             )
-        record(campaign, actor, action, campaign.name, **{k: _plain(v) for k, v in changes.items()})
+        record_event(
+            campaign,
+            actor,
+            action,
+            campaign.name,
+            **{k: _to_plain_value(v) for k, v in changes.items()},
+        )
     campaign.refresh_from_db()
     return campaign
 
@@ -301,9 +307,9 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
 
     Pairs without a text are held back until it is imported. A draft that contradicts itself is not
     opened. A closed campaign can be opened again."""
-    if not kept_pairs(campaign).exists():
+    if not get_kept_pairs(campaign).exists():
         raise CampaignError(_("The campaign has no pairs yet: choose a pool first."))
-    if not kept_pairs(campaign).filter(without_text=False).exists():
+    if not get_kept_pairs(campaign).filter(without_text=False).exists():
         raise CampaignError(
             _(
                 "None of the pairs has the text of its document, so nobody could judge: import the documents first."
@@ -311,11 +317,11 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
         )
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
         raise CampaignError(_("The deadline is over: set a later one first."))
-    if campaign.state == Campaign.State.DRAFT and (contradicting := contradictions(campaign)):
+    if campaign.state == Campaign.State.DRAFT and (contradicting := find_contradictions(campaign)):
         raise CampaignError(" ".join(one.says for one in contradicting))
     opened = campaign.opened_at or timezone.now()
     source = {Campaign.State.DRAFT, Campaign.State.CLOSED}
-    return _move(
+    return _change_state(
         campaign,
         actor,
         source=source,
@@ -326,9 +332,9 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     )
 
 
-def pause(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
+def pause_campaign(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
     """No new pairs are served; answers for those already on somebody's screen are still taken."""
-    return _move(
+    return _change_state(
         campaign,
         actor,
         source={Campaign.State.OPEN},
@@ -338,8 +344,8 @@ def pause(campaign: Campaign, *, reason: str = "", actor: User | None = None) ->
     )
 
 
-def resume(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    return _move(
+def resume_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    return _change_state(
         campaign,
         actor,
         source={Campaign.State.PAUSED},
@@ -349,12 +355,12 @@ def resume(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     )
 
 
-def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+def close_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     """End the judging. Leases are given back; answers given before, and still on their way, are
     taken within the grace."""
     now = timezone.now()
     source = {Campaign.State.OPEN, Campaign.State.PAUSED}
-    _move(
+    _change_state(
         campaign,
         actor,
         source=source,
@@ -369,7 +375,7 @@ def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
         )
         slots.end_leases(list(rows.order_by("pk")), Lease.State.RELEASED, now)
 
-    slots.retrying(give_back)
+    slots.run_with_retries(give_back)
     return campaign
 
 
@@ -400,7 +406,7 @@ def save_guideline(
                 )
                 Campaign.objects.filter(pk=campaign.pk).update(newest_guideline=number)
                 campaign.newest_guideline = number
-                record(
+                record_event(
                     campaign, actor, AuditAction.WROTE_GUIDELINES, f"version {number}", note=note
                 )
                 return version

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Pair
-from annotation.selectors.pairs import counts_of_pairs
-from annotation.services.audit import record
+from annotation.selectors.pairs import count_pairs_by_kind
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from annotation.services.judging import slots
 from assay.pools.pool_kinds import PoolKind
@@ -32,11 +32,11 @@ MISSING_PAIRS = """INSERT INTO annotation_pair
     AND NOT EXISTS (SELECT 1 FROM annotation_pair p WHERE p.campaign_id = %(campaign)s AND p.entry_id = e.id)"""
 
 
-NO_LEAST = -(2**31)
+NO_DEPTH_LIMIT = -(2**31)
 """Below every priority."""
 
 
-def batches(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
+def iterate_id_ranges(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
     """Ranges of row ids from (first, last), small enough for one transaction, for judges are
     waiting."""
     first, last = ids
@@ -47,7 +47,7 @@ def batches(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
     ]
 
 
-def let_others_write(batch: int) -> None:
+def yield_to_writers(batch: int) -> None:
     """Leave the single writer of SQLite to others between two batches."""
     if connection.vendor == "sqlite" and batch and not connection.in_atomic_block:
         time.sleep(0.03)
@@ -85,14 +85,16 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
         Pair.objects.filter(campaign=campaign).delete()
     campaign.pool = pool
     campaign.save(update_fields=["pool"])
-    made = _add_missing(campaign)
-    _follow_order(campaign)
-    take_up_texts(campaign)
-    record(campaign, actor, AuditAction.SET_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made)
+    made = _add_missing_pairs(campaign)
+    _update_order(campaign)
+    release_pairs_with_text(campaign)
+    record_event(
+        campaign, actor, AuditAction.SET_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made
+    )
     return campaign.n_pairs
 
 
-def extend(campaign: Campaign, *, actor: User | None = None) -> int:
+def add_new_pairs(campaign: Campaign, *, actor: User | None = None) -> int:
     """Take up what the campaign's pool has gained: new pairs, better ranks, the new order.
     Judgements and leases are not touched.
 
@@ -100,10 +102,10 @@ def extend(campaign: Campaign, *, actor: User | None = None) -> int:
     """
     if campaign.pool_id is None:
         raise CampaignError(_("The campaign has no pool yet."))
-    made = _add_missing(campaign)
-    moved = _follow_order(campaign)
-    take_up_texts(campaign)
-    record(
+    made = _add_missing_pairs(campaign)
+    moved = _update_order(campaign)
+    release_pairs_with_text(campaign)
+    record_event(
         campaign,
         actor,
         AuditAction.EXTENDED_THE_POOL,
@@ -115,7 +117,7 @@ def extend(campaign: Campaign, *, actor: User | None = None) -> int:
     return made
 
 
-def take_up_texts(campaign: Campaign) -> int:
+def release_pairs_with_text(campaign: Campaign) -> int:
     """Let pairs be served that were held back for want of a text and have one now; returns how
     many. May run while annotators judge."""
     served = 0
@@ -123,17 +125,17 @@ def take_up_texts(campaign: Campaign) -> int:
         campaign=campaign, without_text=True, entry__document__isnull=False
     ).order_by("pk")
     while ids := list(waiting.values_list("pk", flat=True)[: slots.BATCH]):
-        let_others_write(served)
+        yield_to_writers(served)
 
         def serve(ids: list[int] = ids) -> int:
-            slots.locked(ids)
+            slots.lock_pairs(ids)
             return Pair.objects.filter(pk__in=ids).update(without_text=False)
 
-        served += slots.retrying(serve)
+        served += slots.run_with_retries(serve)
     return served
 
 
-def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
+def apply_topic_decisions(campaign: Campaign, *, actor: User | None = None) -> None:
     """Take the pairs of removed topics out of the campaign, and those of restored ones back in,
     with all that was judged of them.
 
@@ -154,9 +156,9 @@ def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
             continue
         rows = Topic.objects.filter(pk__in=changed.values("topic_row")).order_by("position")
         topics = dict(rows.values_list("topic_id", "removed_reason"))
-        mark(campaign, ids, "removed", removed)
+        set_pair_field(campaign, ids, "removed", removed)
         named = ", ".join(topics)
-        record(
+        record_event(
             campaign,
             actor,
             AuditAction.REMOVED_TOPICS if removed else AuditAction.RESTORED_TOPICS,
@@ -165,33 +167,35 @@ def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
             pairs=len(ids),
         )
     if campaign.pool_id is not None:
-        _add_missing(campaign)
+        _add_missing_pairs(campaign)
 
 
-def mark(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
+def set_pair_field(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
     """Set this field of pairs, on which it depends whether they are served, and their slots with
     it; batch by batch, for judges are waiting."""
     for start in range(0, len(ids), slots.BATCH):
-        let_others_write(start)
-        slots.retrying(partial(_mark, campaign, ids[start : start + slots.BATCH], name, value))
+        yield_to_writers(start)
+        slots.run_with_retries(
+            partial(_set_pair_field, campaign, ids[start : start + slots.BATCH], name, value)
+        )
 
 
-def _mark(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
-    rows = slots.locked(ids).values()
+def _set_pair_field(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
+    rows = slots.lock_pairs(ids).values()
     for pair in rows:
         setattr(pair, name, value)
     Pair.objects.bulk_update(rows, [name], batch_size=slots.BATCH)
-    slots.save_all(rows, campaign.pk)
+    slots.save_pairs(rows, campaign.pk)
 
 
-def _add_missing(campaign: Campaign) -> int:
+def _add_missing_pairs(campaign: Campaign) -> int:
     made = 0
     staged = campaign.pool is not None and campaign.pool.is_staged
     ids = PoolEntry.objects.filter(pool=campaign.pool_id).aggregate(first=Min("pk"), last=Max("pk"))
-    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
-        let_others_write(number)
+    for number, (first, last) in enumerate(iterate_id_ranges((ids["first"], ids["last"]))):
+        yield_to_writers(number)
         with transaction.atomic(), connection.cursor() as cursor:
-            n = slots.per_pair(campaign.pk)
+            n = slots.get_judgements_per_pair(campaign.pk)
             values = {
                 "campaign": campaign.pk,
                 "pool": campaign.pool_id,
@@ -202,7 +206,7 @@ def _add_missing(campaign: Campaign) -> int:
                 "last": last,
             }
             values["least"] = (
-                NO_LEAST if (least := slots.least_priority(campaign.pk)) is None else least
+                NO_DEPTH_LIMIT if (least := slots.get_min_priority(campaign.pk)) is None else least
             )
             cursor.execute(MISSING_PAIRS, values)
             made += cursor.rowcount
@@ -210,13 +214,13 @@ def _add_missing(campaign: Campaign) -> int:
     return made
 
 
-def _follow_order(campaign: Campaign) -> int:
+def _update_order(campaign: Campaign) -> int:
     """Give pairs the priority and position of their entries where these have changed, a batch at a
     time."""
     moved = 0
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
-    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
-        let_others_write(number)
+    for number, (first, last) in enumerate(iterate_id_ranges((ids["first"], ids["last"]))):
+        yield_to_writers(number)
 
         def follow(first: int = first, last: int = last) -> int:
             rows = (
@@ -224,44 +228,44 @@ def _follow_order(campaign: Campaign) -> int:
                 .select_related("entry")
                 .filter(campaign=campaign, pk__range=(first, last))
             )
-            changed, crossed, least = [], [], slots.least_priority(campaign.pk)
+            changed, crossed, least = [], [], slots.get_min_priority(campaign.pk)
             for pair in rows.order_by("pk"):
                 entry = pair.entry
                 if (pair.priority, pair.position) != (entry.priority, entry.position):
                     pair.priority, pair.position = entry.priority, entry.position
                     changed.append(pair)
-                    if pair.beyond_depth != slots.is_beyond(pair.priority, least):
+                    if pair.beyond_depth != slots.is_beyond_depth(pair.priority, least):
                         pair.beyond_depth = not pair.beyond_depth
                         crossed.append(pair)
             Pair.objects.bulk_update(
                 changed, ["priority", "position", "beyond_depth"], batch_size=slots.BATCH
             )
-            slots.save_all(crossed, campaign.pk)
+            slots.save_pairs(crossed, campaign.pk)
             return len(changed)
 
-        moved += slots.retrying(follow)
+        moved += slots.run_with_retries(follow)
     if moved:
         count_pairs(campaign)
     return moved
 
 
-def renew_slots(campaign: Campaign) -> None:
+def update_needed_judgements(campaign: Campaign) -> None:
     """After a change of judgements per pair: give every pair its new number of slots, while
     annotators judge. Who has said that a pair cannot be judged may be enough for it now, or too
     few."""
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
-    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
-        let_others_write(number)
+    for number, (first, last) in enumerate(iterate_id_ranges((ids["first"], ids["last"]))):
+        yield_to_writers(number)
 
         def renew(first: int = first, last: int = last) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
             list(
                 rows.select_for_update().order_by("pk").values_list("pk", flat=True)
             )  # in the order in which everybody locks
-            n = slots.per_pair(campaign.pk)
-            said = slots.SAYING_SO.filter(pair__in=rows)
-            slots.save_all(
-                slots.settle_unjudgeable(
+            n = slots.get_judgements_per_pair(campaign.pk)
+            said = slots.CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=rows)
+            slots.save_pairs(
+                slots.update_unjudgeable(
                     rows.filter(Q(unjudgeable=True) | Q(pk__in=said.values("pair"))), n
                 ),
                 campaign.pk,
@@ -274,19 +278,19 @@ def renew_slots(campaign: Campaign) -> None:
                 needed=n, open_slots=n - F("counted") - F("held")
             )
 
-        slots.retrying(renew)
+        slots.run_with_retries(renew)
 
 
 def count_pairs(campaign: Campaign) -> None:
     """Store how many kept pairs of each kind and how many topics the campaign has, and the highest
     priority."""
-    counts = counts_of_pairs(campaign)
+    counts = count_pairs_by_kind(campaign)
     for name, value in counts.items():
         setattr(campaign, name, value)
     campaign.save(update_fields=list(counts))
 
 
-def set_kind(
+def set_pair_kind(
     pair: Pair,
     kind: str,
     *,
@@ -310,7 +314,7 @@ def set_kind(
         raise CampaignError(_("The known grade must be one of the scale."))
 
     def change() -> Pair:
-        row = slots.locked([pair.pk])[pair.pk]
+        row = slots.lock_pairs([pair.pk])[pair.pk]
         if (
             Pair.Kind.QUALIFICATION in (kind, row.kind)
             and kind != row.kind
@@ -327,10 +331,10 @@ def set_kind(
             explanation if known else "",
         )
         row.save(update_fields=["kind", "gold_grade", "gold_explanation"])
-        n = slots.per_pair(campaign.pk)
-        slots.settle_unjudgeable([row], n)
-        slots.save(row, n)
-        record(
+        n = slots.get_judgements_per_pair(campaign.pk)
+        slots.update_unjudgeable([row], n)
+        slots.save_pair(row, n)
+        record_event(
             campaign,
             actor,
             AuditAction(f"made a pair {kind}"),
@@ -339,6 +343,6 @@ def set_kind(
         )
         return row
 
-    changed = slots.retrying(change)
+    changed = slots.run_with_retries(change)
     count_pairs(campaign)
     return changed

@@ -8,19 +8,19 @@ from typing import Any
 from django.db.models import Count
 
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from assay.labels import judges
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Job, Pool
 from pooling.platform.jobs import Refused
-from pooling.services.ordering import ask_for_batch
+from pooling.services.ordering import request_batch
 
-LOW = 0.2
+LOW_SHARE = 0.2
 """Share of a batch: when fewer of its pairs have neither judgement nor lease the next batch is
 planned, so that nobody waits for it."""
 
 
-def labels_so_far(pool: Pool) -> dict[int, bool]:
+def get_current_labels(pool: Pool) -> dict[int, bool]:
     """Entry -> whether its label so far is relevant: the most frequent grade of the judgements that
     count, of several the lowest, or what a manager has decided. One judgement is enough. A pair
     that nobody could judge has none."""
@@ -33,7 +33,7 @@ def labels_so_far(pool: Pool) -> dict[int, bool]:
             pair__campaign=campaign,
             current=True,
             standing=Judgement.Standing.COUNTED,
-            membership__judge_kind__in=judges.LABELLING,
+            membership__judge_kind__in=judges.LABELLING_KINDS,
             grade__isnull=False,
         ).exclude(pair__kind=Pair.Kind.QUALIFICATION)
         for entry, grade, n in (
@@ -51,7 +51,7 @@ def labels_so_far(pool: Pool) -> dict[int, bool]:
     return is_relevant
 
 
-def plan_what_runs_low() -> list[Job]:
+def plan_low_batches() -> list[Job]:
     """Ask for the next batch of every open campaign of which few pairs wait. Nothing while one is
     on its way, or after one that failed: then a manager looks first. -> the jobs"""
     asked = []
@@ -63,7 +63,7 @@ def plan_what_runs_low() -> list[Job]:
     for campaign in campaigns:
         pool = campaign.pool
         assert pool is not None  # by the filter
-        if campaign.is_over or not _runs_low(campaign, pool):
+        if campaign.is_over or not _is_running_low(campaign, pool):
             continue
         last = (
             Job.objects.filter(kind="plan batch", parameters__pool=pool.pk).order_by("-pk").first()
@@ -71,22 +71,22 @@ def plan_what_runs_low() -> list[Job]:
         if last is not None and last.state != Job.State.DONE:
             continue
         try:
-            asked.append(ask_for_batch(pool, user=_manager(campaign)))
+            asked.append(request_batch(pool, user=_get_manager(campaign)))
         except Refused:
             continue  # nothing is left, or the pool is being worked on
     return asked
 
 
-def _runs_low(campaign: Campaign, pool: Pool) -> bool:
+def _is_running_low(campaign: Campaign, pool: Pool) -> bool:
     untouched = (
-        kept_pairs(campaign)
+        get_kept_pairs(campaign)
         .filter(kind=Pair.Kind.NORMAL, started=False, unjudgeable=False, without_text=False)
         .count()
     )
-    return untouched < LOW * pool.parameters["batch"]
+    return untouched < LOW_SHARE * pool.parameters["batch"]
 
 
-def _manager(campaign: Campaign) -> Any:
+def _get_manager(campaign: Campaign) -> Any:
     member = (
         campaign.memberships.filter(role=Membership.Role.MANAGER)
         .select_related("user")

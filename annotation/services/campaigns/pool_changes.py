@@ -11,36 +11,40 @@ from django.utils.translation import ngettext
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, MachineJudge, Membership, Pair
-from annotation.services.audit import record
-from annotation.services.campaigns.pairs import extend, follow_topics, take_up_texts
+from annotation.services.audit import record_event
+from annotation.services.campaigns.pairs import (
+    add_new_pairs,
+    apply_topic_decisions,
+    release_pairs_with_text,
+)
 from annotation.services.judging.slots import BATCH
 from pooling.models import Collection, Job, Pool, Run
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
-LONGEST_RELATED = 500
+MAX_RELATED = 500
 
 
-def follow_pool(pool: Pool, work: Work) -> None:
+def extend_campaigns(pool: Pool, work: ClaimedJob) -> None:
     """Every campaign on a pool that has grown takes up its new pairs and its new order."""
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
         work.progress(message=f"new pairs for {campaign.name}", now=True)
-        extend(campaign, actor=work.job.created_by)
+        add_new_pairs(campaign, actor=work.job.created_by)
 
 
-def follow_texts(pool: Pool, work: Work) -> None:
+def release_held_pairs(pool: Pool, work: ClaimedJob) -> None:
     """Every campaign on a pool whose documents have come serves the pairs that it held back."""
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
-        take_up_texts(campaign)
+        release_pairs_with_text(campaign)
 
 
-def follow_decisions(collection: Collection, user: Any) -> None:
+def apply_decisions_to_campaigns(collection: Collection, user: Any) -> None:
     """Every campaign on the collection leaves the pairs of removed topics out and has those of
     restored ones again."""
     for campaign in Campaign.objects.filter(collection=collection).order_by("pk"):
-        follow_topics(campaign, actor=user)
+        apply_topic_decisions(campaign, actor=user)
 
 
-def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
+def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
     """Campaigns give the pairs of these entries back, with reservations and skips. Refused where
     one has been judged or has a known grade."""
     for start in range(0, len(entries), BATCH):
@@ -60,7 +64,7 @@ def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
         pairs.delete()
 
 
-def note_name(thing: Run | Pool, before: str, user: Any) -> None:
+def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
     """In the trail of every campaign that shows the run's or the pool's name."""
     actor = user if user is not None and user.is_authenticated else None
     if isinstance(thing, Run):
@@ -69,7 +73,7 @@ def note_name(thing: Run | Pool, before: str, user: Any) -> None:
             AuditAction.RENAMED_A_RUN,
             thing.tag,
         )
-        _follow_related(thing, before)
+        _rename_related_run(thing, before)
     else:
         campaigns, action, now = (
             Campaign.objects.filter(pool=thing),
@@ -77,10 +81,10 @@ def note_name(thing: Run | Pool, before: str, user: Any) -> None:
             thing.name,
         )
     for campaign in campaigns.order_by("pk"):
-        record(campaign, actor, action, now, name={"changed": [before, now]})
+        record_event(campaign, actor, action, now, name={"changed": [before, now]})
 
 
-def _follow_related(run: Run, before: str) -> None:
+def _rename_related_run(run: Run, before: str) -> None:
     """Machine judges that name the run as built with their model go on naming it. Refused where
     their list would be too long."""
     for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(
@@ -92,7 +96,7 @@ def _follow_related(run: Run, before: str) -> None:
         others = [one for one in names if one.casefold() != before.casefold()]
         also_a_group = run.collection.runs.filter(group__iexact=before).exists()
         judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
-        if "," in run.tag or len(judge.related) > LONGEST_RELATED:
+        if "," in run.tag or len(judge.related) > MAX_RELATED:
             says = _(
                 "the machine judge %(judge)s names %(before)s as related, and %(tag)s is no name "
                 "for its list: it is too long, or has a comma"
@@ -101,7 +105,7 @@ def _follow_related(run: Run, before: str) -> None:
         judge.save(update_fields=["related"])
 
 
-def manages_campaign_of(user: Any, job: Job) -> bool:
+def manages_job_campaign(user: Any, job: Job) -> bool:
     """Whether the job belongs to a campaign that the person manages."""
     if job.campaign_id is None:
         return False

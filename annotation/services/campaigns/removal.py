@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 DELETABLE = {Campaign.State.DRAFT, Campaign.State.CLOSED}
 
 
-def n_judgements(campaign: Campaign) -> int:
+def count_judgements(campaign: Campaign) -> int:
     """All that deleting it would take away: of every revision and standing."""
     return Judgement.objects.filter(pair__campaign=campaign).count()
 
@@ -43,7 +43,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
         jobs = Job.objects.filter(campaign_id=campaign.pk)
         jobs.filter(state=Job.State.RUNNING).update(cancel_requested=True)
         jobs.exclude(state=Job.State.RUNNING).delete()
-        n = n_judgements(campaign)
+        n = count_judgements(campaign)
         _delete_rows(campaign)
         campaign.delete()
         for remove in after:

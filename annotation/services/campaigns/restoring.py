@@ -35,13 +35,13 @@ from annotation.models import (
 from annotation.services.campaigns.lifecycle import create_campaign
 from annotation.services.campaigns.pairs import count_pairs
 from annotation.services.judging.slots import (
-    REASONS_IN_THE_PAIR,
+    PAIR_REASONS,
     balance_slots,
-    is_beyond,
+    is_beyond_depth,
     is_unjudgeable,
 )
 from pooling.models import Collection, Pool, Topic
-from pooling.services.restoring import AT_ONCE, NotRestorable, free_slug
+from pooling.services.restoring import AT_ONCE, NotRestorable, find_free_slug
 
 PairKey = tuple[str, str]
 """(topic id, document id)"""
@@ -97,7 +97,7 @@ class FeedbackRow(NamedTuple):
     text: str = ""
 
 
-class Ruling(NamedTuple):
+class RulingRow(NamedTuple):
     """Of a manager, or (decided_at None) the known grade of a gold pair."""
 
     topic: str
@@ -108,7 +108,7 @@ class Ruling(NamedTuple):
 
 
 @dataclass
-class Answers:
+class AnswerSummary:
     """What the newest revisions together say of pairs and annotators, known before the rows are
     made.
 
@@ -123,27 +123,27 @@ class Answers:
     last: datetime | None = None
 
 
-def answers_of(
+def summarise_answers(
     rows: Iterable[JudgementRow],
     pairs: Iterable[PairRow],
     *,
     machines: Set[str] = frozenset(),
     excluded: Set[str] = frozenset(),
-) -> Answers:
+) -> AnswerSummary:
     """Pseudonyms of annotators: machines, whose judgements take no slot; excluded, whose word that
     a pair cannot be judged is not heard."""
     qualification = {
         (row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION
     }
     newest: dict[tuple[str, str, str], tuple[str, str]] = {}
-    answers = Answers()
+    answers = AnswerSummary()
     for row in rows:
         newest[row.topic, row.document, row.annotator] = row.standing, row.cannot_reason
         answers.last = max(answers.last or row.judged_at, row.judged_at)
     for (topic, document, annotator), (standing, reason) in newest.items():
         if (
             standing == Judgement.Standing.CANNOT
-            and reason in REASONS_IN_THE_PAIR
+            and reason in PAIR_REASONS
             and annotator not in machines | excluded
         ):
             answers.cannot[topic, document] += 1
@@ -176,7 +176,7 @@ def restore_campaign(
     campaign = create_campaign(
         collection=collection,
         actor=user,
-        slug=free_slug(slug, Campaign),
+        slug=find_free_slug(slug, Campaign),
         judge_kind=judge_kind,
         seed=seed,
         **{name: getattr(trial, name) for name in settings},
@@ -266,7 +266,7 @@ def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membe
 class RestoredPairs(dict[PairKey, Pair]):
     """By topic and document id."""
 
-    def of(self, row: JudgementRow | Ruling, *, line: int | None = None) -> Pair:
+    def of(self, row: JudgementRow | RulingRow, *, line: int | None = None) -> Pair:
         pair = self.get((row.topic, row.document))
         if pair is None:
             raise NotRestorable(
@@ -277,8 +277,12 @@ class RestoredPairs(dict[PairKey, Pair]):
         return pair
 
 
-def unsaved_pairs(
-    campaign: Campaign, rows: Iterable[PairRow], *, topics: Mapping[str, Topic], answers: Answers
+def make_unsaved_pairs(
+    campaign: Campaign,
+    rows: Iterable[PairRow],
+    *,
+    topics: Mapping[str, Topic],
+    answers: AnswerSummary,
 ) -> RestoredPairs:
     """The pairs without their known grades and rulings, their slots settled as here, to be given to
     `store_pairs`. Raises NotRestorable."""
@@ -303,7 +307,7 @@ def unsaved_pairs(
             position=entry.position,
             counted=answers.filled[key],
             asked_more=row.asked_more,
-            beyond_depth=is_beyond(entry.priority, campaign.least_priority),
+            beyond_depth=is_beyond_depth(entry.priority, campaign.least_priority),
             without_text=entry.document_id is None,
         )
         pairs[key].unjudgeable = is_unjudgeable(
@@ -313,13 +317,13 @@ def unsaved_pairs(
     return pairs
 
 
-def set_gold(pairs: RestoredPairs, known: Iterable[Ruling]) -> None:
+def set_gold(pairs: RestoredPairs, known: Iterable[RulingRow]) -> None:
     for ruling in known:
         pair = pairs.of(ruling)
         pair.gold_grade, pair.gold_explanation = ruling.grade, ruling.reason
 
 
-def set_rulings(pairs: RestoredPairs, rulings: Iterable[Ruling]) -> None:
+def set_rulings(pairs: RestoredPairs, rulings: Iterable[RulingRow]) -> None:
     for ruling in rulings:
         pair = pairs.of(ruling)
         pair.adjudicated_grade, pair.adjudicated_at, pair.adjudicated_reason = (
@@ -346,7 +350,7 @@ def restore_judgements(
     told how many are stored. Raises NotRestorable, with the line."""
     n = 0
     batch: list[list[JudgementRow]] = []
-    for revisions in _by_annotator_and_pair(rows):
+    for revisions in _group_revisions(rows):
         batch.append(revisions)
         if len(batch) >= AT_ONCE:
             n += _store_judgements(campaign, batch, members=members, pairs=pairs)
@@ -355,7 +359,7 @@ def restore_judgements(
     return n + _store_judgements(campaign, batch, members=members, pairs=pairs)
 
 
-def _by_annotator_and_pair(rows: Iterable[JudgementRow]) -> Iterable[list[JudgementRow]]:
+def _group_revisions(rows: Iterable[JudgementRow]) -> Iterable[list[JudgementRow]]:
     revisions: list[JudgementRow] = []
     seen: set[tuple[str, str, str]] = set()
     for row in rows:
@@ -390,7 +394,7 @@ def _store_judgements(
     members: Mapping[str, Membership],
     pairs: RestoredPairs,
 ) -> int:
-    leases = _leases(batch, members=members, pairs=pairs)
+    leases = _make_leases(batch, members=members, pairs=pairs)
     judgements = []
     for revisions in batch:
         first, last = revisions[0], revisions[-1]
@@ -402,7 +406,7 @@ def _store_judgements(
             )
         judgements += [
             Judgement(
-                key=_key(campaign, row),
+                key=_judgement_key(campaign, row),
                 pair=pair,
                 membership=member,
                 lease=leases.get(str(row.lease)),
@@ -431,7 +435,7 @@ def _store_judgements(
     return len(judgements)
 
 
-def _leases(
+def _make_leases(
     batch: Sequence[list[JudgementRow]],
     *,
     members: Mapping[str, Membership],
@@ -471,7 +475,7 @@ def _leases(
     }
 
 
-def _key(campaign: Campaign, row: JudgementRow) -> uuid.UUID:
+def _judgement_key(campaign: Campaign, row: JudgementRow) -> uuid.UUID:
     return uuid.uuid5(
         uuid.NAMESPACE_OID,
         f"{campaign.pk} {row.topic} {row.document} {row.annotator} {row.revision}",

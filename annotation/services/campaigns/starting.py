@@ -13,15 +13,15 @@ from django.utils.translation import gettext as _
 from annotation.core.campaign_file import SETTINGS
 from annotation.core.presets import Preset, guidelines_text
 from annotation.models import Campaign, Membership, Pair
-from annotation.selectors.described import described_campaign
+from annotation.selectors.described import describe_campaign
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.known_pairs import KnownPairsTaken, take_known_pairs
+from annotation.services.campaigns.known_pairs import KnownPairsResult, add_known_pairs
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Pool
 
-OWN = {"name", "completion_code"}
+NOT_COPIED = {"name", "completion_code"}
 """Settings that a copy does not share."""
 
 
@@ -39,7 +39,7 @@ def start_campaign(
     counts_as: Mapping[int, int | None] | None = None,
     with_link: bool = False,
     guidelines: str = "",
-) -> tuple[Campaign, KnownPairsTaken | None]:
+) -> tuple[Campaign, KnownPairsResult | None]:
     """A draft with the preset's scale, rules and guidelines, the pool's pairs, gold and
     qualification, and a link to invite by.
 
@@ -58,7 +58,7 @@ def start_campaign(
         lifecycle.save_guideline(campaign, text, actor=actor)
         taken = None
         if known and (n_gold or n_qualification or any(row.get("kind") for row in known)):
-            taken = take_known_pairs(
+            taken = add_known_pairs(
                 campaign,
                 known,
                 n_gold=n_gold,
@@ -67,7 +67,7 @@ def start_campaign(
                 actor=actor,
             )
         if with_link:
-            accounts.invite(campaign=campaign, actor=actor)
+            accounts.create_invitation(campaign=campaign, actor=actor)
     return campaign, taken
 
 
@@ -77,8 +77,8 @@ def duplicate_campaign(
     """A new draft with the settings, the newest guidelines, the pool and the known pairs of
     another; with_people: also its annotators who take part. Judgements, invitations and a deadline
     that is over stay behind; so does a pool whose order follows the judgements of one campaign."""
-    said = described_campaign(campaign)
-    settings = {key.name: said[key.name] for key in SETTINGS if key.name not in OWN}
+    said = describe_campaign(campaign)
+    settings = {key.name: said[key.name] for key in SETTINGS if key.name not in NOT_COPIED}
     if settings["deadline"] is not None and settings["deadline"] <= timezone.now():
         settings["deadline"] = None
     shared = campaign.pool is not None and campaign.pool.kind != PoolKind.ORDERED
@@ -92,20 +92,20 @@ def duplicate_campaign(
             lifecycle.save_guideline(copy, said["guidelines"], actor=actor)
         if shared and campaign.pool is not None:
             lifecycle.set_pool(copy, campaign.pool, actor=actor)
-            _copy_known(copy, said["gold"], actor)
+            _copy_known_pairs(copy, said["gold"], actor)
         if with_people:
             _copy_people(campaign, copy)
     return copy
 
 
-def _copy_known(copy: Campaign, rows: Sequence[Mapping[str, Any]], actor: User) -> None:
+def _copy_known_pairs(copy: Campaign, rows: Sequence[Mapping[str, Any]], actor: User) -> None:
     pairs = copy.pairs.select_related("campaign", "entry__topic").filter(
         entry__docno__in={row["document"] for row in rows}
     )
     pair_of = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in pairs}
     for row in rows:
         pair: Pair = pair_of[row["topic"], row["document"]]
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair, row["kind"], gold_grade=row["grade"], explanation=row["explanation"], actor=actor
         )
     copy.refresh_from_db()

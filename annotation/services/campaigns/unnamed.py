@@ -12,15 +12,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Count
 
-from annotation.core.campaign_file import INVITATIONS, resolved
+from annotation.core.campaign_file import INVITATIONS, resolve_people
 from annotation.models import Campaign, Membership
 from annotation.services.people import accounts
-from assay.counts import counted
-from pooling.core.declared import Change, identity_of, shown_row
+from assay.counts import format_count
+from pooling.core.declared import Change, format_row, row_identity
 from pooling.models import Collection
 
 
-def unnamed(
+def find_unlisted(
     campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, Any], *, prune: bool
 ) -> tuple[list[str], list[Change]]:
     """(what stays all the same, in words; what prune takes away). before, said: the campaign's
@@ -31,15 +31,15 @@ def unnamed(
     stays: list[str] = []
     removed: list[Change] = []
     if "people" in said:
-        named = {row["user"] for row in resolved(before["people"], said["people"])}
+        named = {row["user"] for row in resolve_people(before["people"], said["people"])}
         beyond = [row for row in before["people"] if row["user"] not in named]
-        counts = _n_judgements(campaign, [row["user"] for row in beyond]) if beyond else {}
+        counts = _count_judgements(campaign, [row["user"] for row in beyond]) if beyond else {}
         for row in beyond:
             called, n = f"people: {row['user']} {row['pseudonym']}", counts.get(row["user"], 0)
             if row["role"] == Membership.Role.MANAGER or n:
                 stays.append(
                     f"{called}: stays "
-                    f"({'a manager' if row['role'] == Membership.Role.MANAGER else counted(n, 'judgement')})"
+                    f"({'a manager' if row['role'] == Membership.Role.MANAGER else format_count(n, 'judgement')})"
                 )
             elif prune:
                 removed.append(
@@ -50,11 +50,11 @@ def unnamed(
             else:
                 stays.append(f"{called}: stays (has judged nothing, so prune removes)")
     if "invitations" in said:
-        wanted = {identity_of(INVITATIONS, row) for row in said["invitations"]}
+        wanted = {row_identity(INVITATIONS, row) for row in said["invitations"]}
         for row in before["invitations"]:
-            if identity_of(INVITATIONS, row) in wanted:
+            if row_identity(INVITATIONS, row) in wanted:
                 continue
-            called = f"invitations: {shown_row(INVITATIONS, row)}"
+            called = f"invitations: {format_row(INVITATIONS, row)}"
             if prune:
                 removed.append(Change("campaign", "invitations", row, None, f"{called}: withdrawn"))
             else:
@@ -62,7 +62,7 @@ def unnamed(
     return stays, removed
 
 
-def unnamed_of_collection(collection: Collection, said: Mapping[str, Any]) -> list[str]:
+def find_unlisted_in_collection(collection: Collection, said: Mapping[str, Any]) -> list[str]:
     """Runs and qrels that stay, of lists that the document has: they are deleted on their page."""
     stays = []
     for name, key, rows in (("runs", "tag", collection.runs), ("qrels", "name", collection.qrels)):
@@ -76,12 +76,12 @@ def unnamed_of_collection(collection: Collection, said: Mapping[str, Any]) -> li
     return stays
 
 
-def _n_judgements(campaign: Campaign, users: Sequence[str]) -> dict[str, int]:
+def _count_judgements(campaign: Campaign, users: Sequence[str]) -> dict[str, int]:
     rows = campaign.memberships.filter(user__username__in=users).annotate(n=Count("judgements"))
     return dict(rows.values_list("user__username", "n"))
 
 
-def take_away(removed: Sequence[Change], campaign: Campaign, *, actor: User | None) -> None:
+def remove_unlisted(removed: Sequence[Change], campaign: Campaign, *, actor: User | None) -> None:
     """CampaignError where somebody has judged meanwhile."""
     for change in removed:
         if change.name == "people":
@@ -90,4 +90,4 @@ def take_away(removed: Sequence[Change], campaign: Campaign, *, actor: User | No
             )
         else:
             for invitation in campaign.invitations.filter(revoked_at=None, **change.before):
-                accounts.revoke(invitation=invitation, actor=actor)
+                accounts.revoke_invitation(invitation=invitation, actor=actor)

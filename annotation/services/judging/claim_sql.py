@@ -6,33 +6,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-FREE = """p.campaign_id = %(campaign)s AND p.open_slots > 0 AND p.kind = 'normal' AND NOT p.without_text
+FREE_SQL = """p.campaign_id = %(campaign)s AND p.open_slots > 0 AND p.kind = 'normal' AND NOT p.without_text
   AND NOT EXISTS (SELECT 1 FROM annotation_judgement j WHERE j.pair_id = p.id AND j.membership_id = %(me)s AND j.current)
   AND NOT EXISTS (SELECT 1 FROM annotation_lease l WHERE l.pair_id = p.id AND l.membership_id = %(me)s AND l.state = 'live')"""
-NOT_SKIPPED = "AND NOT EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s)"
-COLUMNS = "p.id, p.topic_row, p.priority, p.started, p.position, p.needed, p.counted, p.held"
-IN_ORDER = "p.priority DESC, p.started DESC, p.position"
-POOLS_ORDER = "p.priority DESC, p.position"
-EXPIRED = (
+NOT_SKIPPED_SQL = "AND NOT EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s)"
+PAIR_COLUMNS_SQL = (
+    "p.id, p.topic_row, p.priority, p.started, p.position, p.needed, p.counted, p.held"
+)
+SERVICE_ORDER_SQL = "p.priority DESC, p.started DESC, p.position"
+POOL_ORDER_SQL = "p.priority DESC, p.position"
+EXPIRED_SQL = (
     "EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s)"
 )
-N_LIVE = (
+LIVE_COUNT_SQL = (
     "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"
 )
-SEAT = (
-    f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED} AS "
-    f"expired, {N_LIVE} AS n_live"
+CLAIM_STATE_SQL = (
+    f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED_SQL} AS "
+    f"expired, {LIVE_COUNT_SQL} AS n_live"
 )
-TAKE_SLOT = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
+TAKE_SLOT_SQL = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = %(pair)s AND open_slots > 0 RETURNING id"""
 # Where nothing has to be locked first: of the pair that was chosen; the COLUMNS as they were
 # before, and how many leases the annotator holds.
-TAKE_CHOSEN = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
+TAKE_CHOSEN_SQL = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = (SELECT id FROM chosen) AND open_slots > 0 RETURNING id, topic_row, priority, counted + held > 1, position, needed, counted, held - 1,
   (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = %(me)s)"""
-GO_ON = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_row = %(topic)s, block_served = %(in_block)s,
+ADVANCE_MEMBER_SQL = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_row = %(topic)s, block_served = %(in_block)s,
   last_seen = %(now)s WHERE id = %(me)s RETURNING id"""
-SHARED = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
+SHARED_PAIRS_SQL = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
   ON b.pair_id = a.pair_id AND b.current AND b.standing = 'counted' AND b.membership_id <> a.membership_id
   WHERE a.membership_id = %(me)s AND a.current AND a.standing = 'counted' GROUP BY b.membership_id"""
 
@@ -50,7 +52,7 @@ class Candidate(NamedTuple):
     held: int
 
 
-class Choice(NamedTuple):
+class PairSource(NamedTuple):
     """Where to look for a pair: the first free one under `condition` in `order`; `reason` is what
     the manager is told. of_topic: whether its pairs are of the annotator's current topic; None
     where they may be of any, or of those that the choices before it have left."""
@@ -61,22 +63,22 @@ class Choice(NamedTuple):
     of_topic: bool | None = None
 
 
-def restricted(topics: Sequence[int], condition: str, order: str) -> str:
+def restrict_to_topics(topics: Sequence[int], condition: str, order: str) -> str:
     """A further condition for an annotator restricted to topics: the first free pair of each, each
     found by index."""
     if not topics:
         return ""
     each = ", ".join(f"({int(topic)})" for topic in topics)
     first_of_topic = (
-        f"SELECT (SELECT p.id FROM annotation_pair p WHERE p.topic_row = t.topic AND {FREE} "
+        f"SELECT (SELECT p.id FROM annotation_pair p WHERE p.topic_row = t.topic AND {FREE_SQL} "
         f"{condition} ORDER BY {order} LIMIT 1) "
         f"FROM (SELECT 0 AS topic WHERE 1 = 0 UNION ALL VALUES {each}) t"
     )
     return f"AND p.id IN ({first_of_topic})"
 
 
-def first_of(
-    choices: Sequence[Choice], topics: Sequence[int], *, gate: str, locks: bool, locking: str
+def first_choice_sql(
+    choices: Sequence[PairSource], topics: Sequence[int], *, gate: str, locks: bool, locking: str
 ) -> str:
     """`choice_0 AS (…), …, chosen AS (…)`: `chosen` is the first free pair under the first choice
     that has one, with that choice's place and the COLUMNS; none unless `gate` holds ("AND …", of no
@@ -90,9 +92,9 @@ def first_of(
         first = gate + "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
         once, limit = (first, "1") if locks else ("", f"(1 {first})")
         parts.append(
-            f"choice_{place} AS (SELECT {place} AS place, {COLUMNS} FROM annotation_pair p WHERE "
-            f"{FREE} {once} {condition}"
-            f" {restricted(topics, condition, order)} ORDER BY {order} LIMIT {limit} {locking})"
+            f"choice_{place} AS (SELECT {place} AS place, {PAIR_COLUMNS_SQL} FROM annotation_pair p WHERE "
+            f"{FREE_SQL} {once} {condition}"
+            f" {restrict_to_topics(topics, condition, order)} ORDER BY {order} LIMIT {limit} {locking})"
         )
     return (
         f"{', '.join(parts)}, chosen AS "

@@ -19,10 +19,10 @@ from django.utils import timezone
 from annotation.models import Campaign, Lease, Membership
 from annotation.services.judging import slots
 
-REAPED_AT_ONCE = 50
+REAP_BATCH_SIZE = 50
 
 
-def reap_expired(now: datetime | None = None, *, at_most: int = REAPED_AT_ONCE) -> int:
+def end_expired_leases(now: datetime | None = None, *, at_most: int = REAP_BATCH_SIZE) -> int:
     """Give back the slots of expired leases; returns how many ended. Cheap when there are none: one
     look at a partial index.
 
@@ -40,14 +40,14 @@ def reap_expired(now: datetime | None = None, *, at_most: int = REAPED_AT_ONCE) 
             slots.end_leases(rows, Lease.State.EXPIRED, now)
         return len(rows)
 
-    return slots.retrying(reap)
+    return slots.run_with_retries(reap)
 
 
-def expiry(annotator: Membership, now: datetime) -> datetime:
+def lease_expiry(annotator: Membership, now: datetime) -> datetime:
     return now + timedelta(minutes=annotator.campaign.lease_minutes)
 
 
-def renew(
+def renew_leases(
     annotator: Membership, tokens: Iterable[uuid.UUID], *, now: datetime | None = None
 ) -> dict[str, Lease]:
     """Push out the end of the annotator's live leases. Also of one whose time is over while nobody
@@ -58,11 +58,11 @@ def renew(
     now, tokens = now or timezone.now(), list(tokens)
     own = Lease.objects.filter(membership=annotator, token__in=tokens)
     if annotator.standing == Membership.Standing.ACTIVE and annotator.campaign.state == "open":
-        own.filter(state=Lease.State.LIVE).update(expires_at=expiry(annotator, now))
+        own.filter(state=Lease.State.LIVE).update(expires_at=lease_expiry(annotator, now))
     return {str(lease.token): lease for lease in own}
 
 
-def release(
+def release_leases(
     annotator: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None
 ) -> int:
     """Give back live leases of the annotator (all of them without `tokens`); returns how many
@@ -77,7 +77,7 @@ def release(
             slots.end_leases(rows, Lease.State.RELEASED, now)
         return len(rows)
 
-    return slots.retrying(give_back)
+    return slots.run_with_retries(give_back)
 
 
 log = logging.getLogger(__name__)

@@ -16,17 +16,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.rules import MOST
+from annotation.core.rules import MAX_VALUES
 from annotation.models import Campaign, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
-from annotation.services.audit import record
-from annotation.services.errors import CampaignError, Contradictory
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.services.audit import record_event
+from annotation.services.errors import CampaignError, ContradictionError
 from annotation.services.judging import slots
-from assay.counts import counted
+from assay.counts import format_count
 
-AT_ONCE = slots.BATCH
+BATCH_SIZE = slots.BATCH
 """Pairs that are chosen together at most: they are changed in one transaction."""
-NOT_RUNNING = {
+NOT_RUNNING_MESSAGES = {
     Campaign.State.DRAFT: gettext_lazy(
         "The campaign is not open yet: nobody has judged anything of which one could ask for more."
     ),
@@ -35,7 +35,7 @@ NOT_RUNNING = {
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectionResult:
     """ids: row ids of the pairs for which it can be done, one judgement each. refused: reason ->
     how many pairs it keeps from it. judged_by_all: of `ids`, pairs that every active annotator has
     judged, so that nobody could give the judgement."""
@@ -46,10 +46,10 @@ class Chosen:
 
     @property
     def reasons(self) -> list[str]:
-        return [f"{counted(n, 'pair')} left out: {why}." for why, n in self.refused.items()]
+        return [f"{format_count(n, 'pair')} left out: {why}." for why, n in self.refused.items()]
 
 
-def why_not_more(pair: Pair, n: int) -> str:
+def no_addition_reason(pair: Pair, n: int) -> str:
     """Why nobody can be asked for one more judgement of the pair; empty where one can. n: the
     campaign's judgements per pair."""
     if pair.kind != Pair.Kind.NORMAL:
@@ -65,69 +65,79 @@ def why_not_more(pair: Pair, n: int) -> str:
         return _("annotators said that it cannot be judged")
     if pair.without_text:
         return _("its document has no text")
-    if max(slots.wanted(pair, n), pair.counted) >= MOST["judgements_per_pair"]:
+    if max(slots.needed_judgements(pair, n), pair.counted) >= MAX_VALUES["judgements_per_pair"]:
         return _("it has the most judgements that a pair can have, %(most)s") % {
-            "most": MOST["judgements_per_pair"]
+            "most": MAX_VALUES["judgements_per_pair"]
         }
     return ""
 
 
-def why_not_back(pair: Pair, n: int) -> str:
+def no_withdrawal_reason(pair: Pair, n: int) -> str:
     """Why no judgement can be taken back; empty where one can."""
     if not pair.asked_more:
         return _("no further judgement was asked for")
     return "" if pair.open_slots > 0 else _("it has been given, or somebody has the pair on screen")
 
 
-def chosen(campaign: Campaign, ids: Collection[int], *, back: bool = False) -> Chosen:
+def check_selection(
+    campaign: Campaign, ids: Collection[int], *, back: bool = False
+) -> SelectionResult:
     """What asking for one more judgement of each of these pairs would come to, or with `back`
     taking one back: nothing is changed.
 
     Ids that are no pairs of the campaign are passed over. Raises CampaignError where it cannot be
     done to any, with the reason."""
-    _check(campaign, ids, back=back)
+    _check_request(campaign, ids, back=back)
     pairs = list(Pair.objects.filter(campaign=campaign, pk__in=ids).order_by("pk"))
-    fit, refused = _fit(pairs, campaign.judgements_per_pair, why_not_back if back else why_not_more)
+    fit, refused = _split_by_reason(
+        pairs, campaign.judgements_per_pair, no_withdrawal_reason if back else no_addition_reason
+    )
     if not fit:
-        raise CampaignError(_nothing(refused))
-    annotators = Q(judgements__current=True, judgements__membership__in=_active(campaign))
+        raise CampaignError(_nothing_possible_message(refused))
+    annotators = Q(
+        judgements__current=True, judgements__membership__in=_active_annotators(campaign)
+    )
     judged = (
         Pair.objects.filter(pk__in=[pair.pk for pair in fit])
         .annotate(n=Count("judgements", filter=annotators))
         .values_list("n", flat=True)
     )
-    n_active = _active(campaign).count()
-    return Chosen(
+    n_active = _active_annotators(campaign).count()
+    return SelectionResult(
         [pair.pk for pair in fit], refused, 0 if back else sum(n >= n_active for n in judged)
     )
 
 
-def ask_for_one_more(campaign: Campaign, ids: Collection[int], *, actor: User | None) -> Chosen:
+def request_additional_judgement(
+    campaign: Campaign, ids: Collection[int], *, actor: User | None
+) -> SelectionResult:
     """Ask for one more judgement of each; pairs of which it cannot be asked are left out and told.
     Raises CampaignError where that is all."""
 
     def ask(pair: Pair, n: int) -> None:
         pair.asked_more = (
-            max(slots.wanted(pair, n), pair.counted) + 1 - n
+            max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
         )  # also where it has more than the campaign asks for today
 
-    return _change(campaign, ids, ask, back=False, actor=actor)
+    return _change_needed(campaign, ids, ask, back=False, actor=actor)
 
 
-def take_one_more_back(campaign: Campaign, ids: Collection[int], *, actor: User | None) -> Chosen:
+def undo_additional_judgement(
+    campaign: Campaign, ids: Collection[int], *, actor: User | None
+) -> SelectionResult:
     """Take back one judgement of each that was asked for and that nobody has given, nor has on
     screen. Raises CampaignError where there is none."""
 
     def take(pair: Pair, n: int) -> None:
         pair.asked_more -= 1
 
-    return _change(campaign, ids, take, back=True, actor=actor)
+    return _change_needed(campaign, ids, take, back=True, actor=actor)
 
 
-def pairs_named(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[int]:
+def get_pair_ids(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[int]:
     """Row ids of the kept pairs with these topic and document ids. Raises CampaignError for one
     that is none, with the first of them."""
-    rows = kept_pairs(campaign).filter(
+    rows = get_kept_pairs(campaign).filter(
         entry__topic__topic_id__in={topic for topic, _ in named},
         entry__docno__in={docno for _, docno in named},
     )
@@ -145,27 +155,29 @@ def pairs_named(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[
     return [known[name] for name in named]
 
 
-def _active(campaign: Campaign):  # type: ignore[no-untyped-def]
+def _active_annotators(campaign: Campaign):  # type: ignore[no-untyped-def]
     return campaign.memberships.filter(
         role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE
     ).values("pk")
 
 
-def _check(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
+def _check_request(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
     if not ids:
-        raise Contradictory(_("Choose pairs first: check the boxes at the left of their rows."))
-    if len(ids) > AT_ONCE:
-        raise Contradictory(
-            _("%(n)s pairs at once are too many; choose %(most)s at most.")
-            % {"n": f"{len(ids):,}", "most": AT_ONCE}
+        raise ContradictionError(
+            _("Choose pairs first: check the boxes at the left of their rows.")
         )
-    if not back and campaign.state in NOT_RUNNING:
-        raise CampaignError(NOT_RUNNING[Campaign.State(campaign.state)])
+    if len(ids) > BATCH_SIZE:
+        raise ContradictionError(
+            _("%(n)s pairs at once are too many; choose %(most)s at most.")
+            % {"n": f"{len(ids):,}", "most": BATCH_SIZE}
+        )
+    if not back and campaign.state in NOT_RUNNING_MESSAGES:
+        raise CampaignError(NOT_RUNNING_MESSAGES[Campaign.State(campaign.state)])
     if not back and campaign.is_over:
         raise CampaignError(_("The deadline has passed: extend it first."))
 
 
-def _fit(
+def _split_by_reason(
     pairs: Collection[Pair], n: int, why_not: Callable[[Pair, int], str]
 ) -> tuple[list[Pair], dict[str, int]]:
     reasons = [(pair, why_not(pair, n)) for pair in pairs]
@@ -174,35 +186,37 @@ def _fit(
     )
 
 
-def _nothing(refused: dict[str, int]) -> str:
+def _nothing_possible_message(refused: dict[str, int]) -> str:
     return _("Nothing can be done: %(why)s.") % {
         "why": "; ".join(refused) or _("these are no pairs of this campaign")
     }
 
 
-def _change(
+def _change_needed(
     campaign: Campaign,
     ids: Collection[int],
     change: Callable[[Pair, int], None],
     *,
     back: bool,
     actor: User | None,
-) -> Chosen:
-    _check(campaign, ids, back=back)
+) -> SelectionResult:
+    _check_request(campaign, ids, back=back)
 
-    def work() -> Chosen:
-        locked = slots.locked(
+    def work() -> SelectionResult:
+        locked = slots.lock_pairs(
             Pair.objects.filter(campaign=campaign, pk__in=ids).values_list("pk", flat=True)
         )
-        n = slots.per_pair(campaign.pk)
-        fit, refused = _fit(locked.values(), n, why_not_back if back else why_not_more)
+        n = slots.get_judgements_per_pair(campaign.pk)
+        fit, refused = _split_by_reason(
+            locked.values(), n, no_withdrawal_reason if back else no_addition_reason
+        )
         if not fit:
-            raise CampaignError(_nothing(refused))
+            raise CampaignError(_nothing_possible_message(refused))
         for pair in fit:
             change(pair, n)
         Pair.objects.bulk_update(fit, ["asked_more"], batch_size=slots.BATCH)
-        slots.settle_unjudgeable(fit, n)
-        slots.save_all(fit, campaign.pk)
+        slots.update_unjudgeable(fit, n)
+        slots.save_pairs(fit, campaign.pk)
         changed = [pair.pk for pair in fit]
         names = [
             " ".join(row)
@@ -211,13 +225,13 @@ def _change(
             .values_list("entry__topic__topic_id", "entry__docno")
         ]
         action = AuditAction.TOOK_ONE_MORE_BACK if back else AuditAction.ASKED_FOR_ONE_MORE
-        record(
+        record_event(
             campaign,
             actor,
             action,
-            names[0] if len(names) == 1 else counted(len(names), "pair"),
+            names[0] if len(names) == 1 else format_count(len(names), "pair"),
             pairs=names,
         )
-        return Chosen(changed, refused)
+        return SelectionResult(changed, refused)
 
-    return slots.retrying(work)
+    return slots.run_with_retries(work)

@@ -9,29 +9,34 @@ from itertools import islice
 from typing import Any
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from annotation.services.judging.statements import Reader, row_locks, rows_of, stored_value
+from annotation.services.judging.statements import (
+    ModelReader,
+    fetch_rows,
+    has_row_locks,
+    to_database_value,
+)
 
 MEMBER, LEASE, PAIR, CAMPAIGN = (
-    Reader(Membership, "m"),
-    Reader(Lease, "l"),
-    Reader(Pair, "p"),
-    Reader(Campaign, "c"),
+    ModelReader(Membership, "m"),
+    ModelReader(Lease, "l"),
+    ModelReader(Pair, "p"),
+    ModelReader(Campaign, "c"),
 )
-OF_LEASE = "(SELECT o.pair_id FROM annotation_lease o WHERE o.token = %(named)s AND o.membership_id = %(me)s)"
-OF_JUDGEMENT = "(SELECT o.pair_id FROM annotation_judgement o WHERE o.id = %(named)s AND o.membership_id = %(me)s)"
-LOCK_MEMBER = f"SELECT {MEMBER.columns} FROM annotation_membership m WHERE m.id = %(me)s"
+LEASE_PAIR_SQL = "(SELECT o.pair_id FROM annotation_lease o WHERE o.token = %(named)s AND o.membership_id = %(me)s)"
+JUDGEMENT_PAIR_SQL = "(SELECT o.pair_id FROM annotation_judgement o WHERE o.id = %(named)s AND o.membership_id = %(me)s)"
+LOCK_MEMBER_SQL = f"SELECT {MEMBER.columns} FROM annotation_membership m WHERE m.id = %(me)s"
 # The live lease first: whoever holds it may wait for the pair, and nobody waits for another lease.
-LOCK_LEASES = f"""SELECT {LEASE.columns}, {PAIR.columns} FROM annotation_lease l JOIN annotation_pair p ON p.id = l.pair_id
+LOCK_LEASES_SQL = f"""SELECT {LEASE.columns}, {PAIR.columns} FROM annotation_lease l JOIN annotation_pair p ON p.id = l.pair_id
   WHERE l.membership_id = %(me)s AND l.pair_id = {{named}} ORDER BY CASE WHEN l.state = 'live' THEN 0 ELSE 1 END, l.id"""
-LOCK_PAIR = f"SELECT {PAIR.columns} FROM annotation_pair p WHERE p.id = {{named}}"
-STANDS = f"""SELECT {CAMPAIGN.columns},
+LOCK_PAIR_SQL = f"SELECT {PAIR.columns} FROM annotation_pair p WHERE p.id = {{named}}"
+CURRENT_STATE_SQL = f"""SELECT {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.key = %(key)s),
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.pair_id = %(pair)s AND j.current),
     (SELECT s.id FROM annotation_skip s WHERE s.membership_id = %(me)s AND s.pair_id = %(pair)s)
   FROM annotation_campaign c WHERE c.id = %(campaign)s"""
 # All of it where a transaction that writes is alone: nothing has to be locked, so nothing has to
 # come first. A row for each lease, or one.
-AT_ONCE = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
+COMBINED_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.key = %(key)s),
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.pair_id = p.id AND j.current),
     (SELECT s.id FROM annotation_skip s WHERE s.membership_id = m.id AND s.pair_id = p.id), {PAIR.columns}, {LEASE.columns}
@@ -74,26 +79,26 @@ def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Ope
         "me": annotator.pk,
         "named": named,
         "campaign": annotator.campaign_id,
-        "key": stored_value(Judgement, "key", key),
+        "key": to_database_value(Judgement, "key", key),
     }
-    if not row_locks():
-        return _read_at_once(annotator, of, values)
-    [own] = rows_of(f"{LOCK_MEMBER} FOR UPDATE", values)
+    if not has_row_locks():
+        return _read_combined(annotator, of, values)
+    [own] = fetch_rows(f"{LOCK_MEMBER_SQL} FOR UPDATE", values)
     MEMBER.refresh(annotator, own)
-    rows = rows_of(f"{LOCK_LEASES.format(named=of)} FOR UPDATE OF l, p", values)
+    rows = fetch_rows(f"{LOCK_LEASES_SQL.format(named=of)} FOR UPDATE OF l, p", values)
     own_leases = [LEASE.instance(row[: len(LEASE)]) for row in rows]
-    pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(
-        f"{LOCK_PAIR.format(named=of)} FOR UPDATE", values
+    pairs = [row[len(LEASE) :] for row in rows[:1]] or fetch_rows(
+        f"{LOCK_PAIR_SQL.format(named=of)} FOR UPDATE", values
     )
     pair = PAIR.instance(pairs[0]) if pairs else None
-    [stands] = rows_of(STANDS, {**values, "pair": pair.pk if pair else 0})
+    [stands] = fetch_rows(CURRENT_STATE_SQL, {**values, "pair": pair.pk if pair else 0})
     *campaign, known, judged, skipped = stands
     annotator.campaign = CAMPAIGN.instance(campaign)
     return Opening(annotator, pair, own_leases, known, judged, skipped is not None)
 
 
-def _read_at_once(annotator: Membership, of: str, values: dict[str, Any]) -> Opening:
-    rows = rows_of(AT_ONCE.format(named=of), values)
+def _read_combined(annotator: Membership, of: str, values: dict[str, Any]) -> Opening:
+    rows = fetch_rows(COMBINED_SQL.format(named=of), values)
     parts = iter(rows[0])
     member, campaign = list(islice(parts, len(MEMBER))), list(islice(parts, len(CAMPAIGN)))
     known, judged, skipped = islice(parts, 3)

@@ -11,21 +11,29 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Judgement, Lease, Membership, Pair
-from annotation.selectors.pairs import special_pairs
-from annotation.selectors.qualification import FAILED, THIS_TRY, passed, score, waiting
-from annotation.services.audit import record
+from annotation.selectors.pairs import get_special_pairs
+from annotation.selectors.qualification import (
+    CURRENT_ATTEMPT,
+    FAILED_MESSAGE,
+    get_failed_annotators,
+    get_score,
+    qualification_result,
+)
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from annotation.services.judging.leases import expiry
+from annotation.services.judging.leases import lease_expiry
 
 
-def serve(annotator: Membership, *, now: datetime) -> Lease | None:
+def serve_qualification_pair(annotator: Membership, *, now: datetime) -> Lease | None:
     """A lease for the next qualification pair in the pool's order, or None when all are judged or
     served. Takes no slot."""
-    own_judged = Judgement.objects.filter(THIS_TRY, membership=annotator, current=True).values(
-        "pair_id"
-    )
+    own_judged = Judgement.objects.filter(
+        CURRENT_ATTEMPT, membership=annotator, current=True
+    ).values("pair_id")
     own_live = Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).values("pair_id")
-    pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
+    pairs = get_special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(
+        without_text=False
+    )
     pair = pairs.exclude(pk__in=own_judged).exclude(pk__in=own_live).order_by("position").first()
     if pair is None:
         return None
@@ -34,36 +42,36 @@ def serve(annotator: Membership, *, now: datetime) -> Lease | None:
         membership=annotator,
         takes_slot=False,
         served_at=now,
-        expires_at=expiry(annotator, now),
+        expires_at=lease_expiry(annotator, now),
         why={"rule": "qualification", "position": pair.position},
     )
 
 
-def serve_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
+def serve_qualification_pairs(annotator: Membership, at_most: int, *, now: datetime) -> None:
     """Serve until the annotator holds `at_most` live leases or all qualification pairs."""
     for _more in range(
         at_most - Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).count()
     ):
-        if serve(annotator, now=now) is None:
+        if serve_qualification_pair(annotator, now=now) is None:
             return
 
 
 def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
     """After an answer: True when the annotator has passed, False when failed (and is paused), None
     while pairs are left. The membership is brought up to date in place."""
-    campaign, result = annotator.campaign, score(annotator)
-    has_passed = passed(campaign, result)
+    campaign, result = annotator.campaign, get_score(annotator)
+    has_passed = qualification_result(campaign, result)
     if has_passed is None:
         return None
     if has_passed:
         annotator.qualified_at = now
     else:
-        annotator.standing, annotator.standing_reason = Membership.Standing.PAUSED, FAILED
+        annotator.standing, annotator.standing_reason = Membership.Standing.PAUSED, FAILED_MESSAGE
     annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
     outcome = (
         AuditAction.PASSED_THE_QUALIFICATION if has_passed else AuditAction.FAILED_THE_QUALIFICATION
     )
-    record(
+    record_event(
         campaign,
         annotator.user,
         outcome,
@@ -74,21 +82,25 @@ def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
     return has_passed
 
 
-def let_in(annotator: Membership, *, actor: User | None, now: datetime | None = None) -> None:
+def admit_annotator(
+    annotator: Membership, *, actor: User | None, now: datetime | None = None
+) -> None:
     """The manager lets an annotator judge whatever the qualification said."""
     annotator.qualified_at = now or timezone.now()
     annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
     annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
-    record(annotator.campaign, actor, AuditAction.LET_IN_WITHOUT_QUALIFICATION, annotator.pseudonym)
+    record_event(
+        annotator.campaign, actor, AuditAction.LET_IN_WITHOUT_QUALIFICATION, annotator.pseudonym
+    )
 
 
-def let_try_again(annotator: Membership, *, actor: User | None) -> None:
+def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
     """The annotator is asked all qualification pairs once more; the answers until now stay in the
     record and decide nothing.
 
     Raises CampaignError unless the annotator failed and waits.
     """
-    if not waiting().filter(pk=annotator.pk).exists():
+    if not get_failed_annotators().filter(pk=annotator.pk).exists():
         raise CampaignError(
             _("%(pseudonym)s does not wait after a failed qualification.")
             % {"pseudonym": annotator.pseudonym}
@@ -98,11 +110,11 @@ def let_try_again(annotator: Membership, *, actor: User | None) -> None:
     )
     annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
     annotator.save(update_fields=["qualification_after", "standing", "standing_reason"])
-    record(
+    record_event(
         annotator.campaign, actor, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN, annotator.pseudonym
     )
 
 
-def is_of_an_earlier_try(annotator: Membership, pair: Pair, judged: int) -> bool:
+def is_from_earlier_attempt(annotator: Membership, pair: Pair, judged: int) -> bool:
     """judged: row id of the annotator's current judgement of the pair."""
     return pair.kind == Pair.Kind.QUALIFICATION and judged <= annotator.qualification_after

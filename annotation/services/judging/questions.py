@@ -12,16 +12,16 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Pair, Question
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.campaigns.lifecycle import save_guideline
-from annotation.services.errors import AnswerRefused, CampaignError, Contradictory
+from annotation.services.errors import AnswerRefused, CampaignError, ContradictionError
 
-MOST_OPEN = 30  # questions of one annotator that wait for an answer
-MOST_CHARACTERS = 2000
+MAX_OPEN = 30  # questions of one annotator that wait for an answer
+MAX_CHARACTERS = 2000
 HEADING = "## Examples from questions"
 
 
-def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Question:
+def ask_question(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Question:
     """A question about a pair that the annotator was given. The same key again is the same
     question.
 
@@ -32,8 +32,8 @@ def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Qu
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if not text:
         raise AnswerRefused("question_empty", _("Write what you want to know."))
-    if len(text) > MOST_CHARACTERS:
-        figures = {"n": f"{len(text):,}", "most": f"{MOST_CHARACTERS:,}"}
+    if len(text) > MAX_CHARACTERS:
+        figures = {"n": f"{len(text):,}", "most": f"{MAX_CHARACTERS:,}"}
         raise AnswerRefused(
             "question_too_long",
             _("The question has %(n)s characters; at most %(most)s are taken.") % figures,
@@ -45,11 +45,11 @@ def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Qu
         raise AnswerRefused(
             "pair_unknown", _("This document was not given to you by this campaign."), 404
         )
-    if Question.objects.filter(membership=annotator, answered_at=None).count() >= MOST_OPEN:
+    if Question.objects.filter(membership=annotator, answered_at=None).count() >= MAX_OPEN:
         raise AnswerRefused(
             "too_many_questions",
             _("%(n)s of your questions wait for an answer; ask again when some are answered.")
-            % {"n": MOST_OPEN},
+            % {"n": MAX_OPEN},
             409,
         )
     question = Question.objects.get_or_create(
@@ -58,12 +58,12 @@ def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Qu
     return question
 
 
-def reply(question: Question, answer: str, *, actor: User | None) -> Question:
+def answer_question(question: Question, answer: str, *, actor: User | None) -> Question:
     """The manager's answer, which the annotator is told of; another one takes its place. Raises
     CampaignError for an empty one."""
     answer = answer.strip()
     if not answer:
-        raise Contradictory(_("Write an answer first."))
+        raise ContradictionError(_("Write an answer first."))
     with transaction.atomic():
         question.answer, question.answered_by, question.answered_at, question.read_at = (
             answer,
@@ -72,8 +72,8 @@ def reply(question: Question, answer: str, *, actor: User | None) -> Question:
             None,
         )
         question.save(update_fields=["answer", "answered_by", "answered_at", "read_at"])
-        _recount(question.membership)
-        record(
+        _recount_unread(question.membership)
+        record_event(
             question.membership.campaign,
             actor,
             AuditAction.ANSWERED_A_QUESTION,
@@ -83,7 +83,7 @@ def reply(question: Question, answer: str, *, actor: User | None) -> Question:
     return question
 
 
-def take_back(annotator: Membership, question_id: int) -> None:
+def withdraw_question(annotator: Membership, question_id: int) -> None:
     """Undo asking, as long as nobody has answered. One that is not there is taken back already.
     Raises AnswerRefused for an answered one."""
     own = Question.objects.filter(pk=question_id, membership=annotator)
@@ -93,7 +93,7 @@ def take_back(annotator: Membership, question_id: int) -> None:
         )
 
 
-def read_answer(annotator: Membership, question_id: int) -> None:
+def mark_answer_read(annotator: Membership, question_id: int) -> None:
     """The annotator has opened the answer. Raises AnswerRefused where there is no such question
     with an answer."""
     own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)
@@ -103,10 +103,10 @@ def read_answer(annotator: Membership, question_id: int) -> None:
         )
     with transaction.atomic():
         own.filter(read_at=None).update(read_at=timezone.now())
-        _recount(annotator)
+        _recount_unread(annotator)
 
 
-def _recount(annotator: Membership) -> None:
+def _recount_unread(annotator: Membership) -> None:
     unread = (
         Question.objects.filter(membership=annotator, read_at=None)
         .exclude(answered_at=None)
@@ -116,7 +116,7 @@ def _recount(annotator: Membership) -> None:
     annotator.unread_answers = unread
 
 
-def publish(question: Question, *, actor: User | None) -> GuidelineVersion:
+def publish_example(question: Question, *, actor: User | None) -> GuidelineVersion:
     """Add question and answer to the guidelines as an example, without the name of who asked: a new
     version, of which annotators are told in one line. Raises CampaignError without an answer, or
     when it is an example already."""
@@ -136,8 +136,8 @@ def publish(question: Question, *, actor: User | None) -> GuidelineVersion:
         heading = "" if HEADING in text else f"{HEADING}\n\n"
         version = save_guideline(
             campaign,
-            f"{text}\n\n{heading}{example(question)}\n".lstrip(),
-            note=_note(question),
+            f"{text}\n\n{heading}{format_example(question)}\n".lstrip(),
+            note=_guideline_note(question),
             adds_example=True,
             actor=actor,
         )
@@ -146,21 +146,21 @@ def publish(question: Question, *, actor: User | None) -> GuidelineVersion:
     return version
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _document(pair: Pair) -> str:
+def _document_name(pair: Pair) -> str:
     entry = pair.entry
     return (entry.document.title if entry.document else "") or entry.docno
 
 
-def example(question: Question) -> str:
+def format_example(question: Question) -> str:
     """The Markdown of question and answer, as a paragraph of two lines."""
-    about = f"**“{_line(question.pair.entry.topic.text)}”, document “{_line(_document(question.pair))}”.**"
-    return f"{about} {_line(question.text)}  \n*Answer:* {_line(question.answer)}"
+    about = f"**“{_one_line(question.pair.entry.topic.text)}”, document “{_one_line(_document_name(question.pair))}”.**"
+    return f"{about} {_one_line(question.text)}  \n*Answer:* {_one_line(question.answer)}"
 
 
-def _note(question: Question) -> str:
-    said = f"a question about “{_line(question.pair.entry.topic.text)}”: {_line(question.answer)}"
+def _guideline_note(question: Question) -> str:
+    said = f"a question about “{_one_line(question.pair.entry.topic.text)}”: {_one_line(question.answer)}"
     return said if len(said) <= 200 else f"{said[:199]}…"

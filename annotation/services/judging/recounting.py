@@ -13,11 +13,11 @@ from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors import kept_figures
 from annotation.services.judging import slots
 
-COPIED = ["topic_row", "priority", "position", "without_text", "removed"]
-SETTLED = [*slots.COUNTERS, "beyond_depth", *COPIED]
+COPIED_FIELDS = ["topic_row", "priority", "position", "without_text", "removed"]
+SETTLED_FIELDS = [*slots.COUNTERS, "beyond_depth", *COPIED_FIELDS]
 
 
-def recount(campaign: Campaign) -> int:
+def recount_campaign(campaign: Campaign) -> int:
     """Make everything that the campaign keeps what its rows say, while people judge: each pair is
     locked as by a judgement.
     -> how many pairs and annotators were wrong
@@ -33,7 +33,7 @@ def recount(campaign: Campaign) -> int:
         _recount_annotator(membership_id)
         for membership_id in campaign.memberships.values_list("pk", flat=True)
     )
-    Campaign.objects.filter(pk=campaign.pk).update(**kept_figures.figures_of(campaign))
+    Campaign.objects.filter(pk=campaign.pk).update(**kept_figures.count_campaign_figures(campaign))
     _recount_invitations(campaign)
     return wrong
 
@@ -43,35 +43,38 @@ def _recount_invitations(campaign: Campaign) -> None:
     list(
         campaign.invitations.select_for_update().order_by("pk").values_list("pk", flat=True)
     )  # who joins now waits
-    for pk, n_uses in kept_figures.wrong_uses(campaign).items():
+    for pk, n_uses in kept_figures.find_wrong_use_counts(campaign).items():
         campaign.invitations.filter(pk=pk).update(n_uses=n_uses)
 
 
 @transaction.atomic
 def _recount_pairs(campaign: Campaign, ids: list[int]) -> int:
-    pairs = slots.locked(ids)
+    pairs = slots.lock_pairs(ids)
     current = Judgement.objects.filter(
-        slots.TAKING, pair__in=ids, current=True, standing=Judgement.Standing.COUNTED
+        slots.TAKES_SLOT, pair__in=ids, current=True, standing=Judgement.Standing.COUNTED
     )
     counted = dict(current.values_list("pair").annotate(n=Count("pk")).order_by())
     live = Lease.objects.filter(pair__in=ids, state=Lease.State.LIVE, takes_slot=True)
     held = dict(live.values_list("pair").annotate(n=Count("pk")).order_by())
-    least = slots.least_priority(campaign.pk)
+    least = slots.get_min_priority(campaign.pk)
     as_entry_says = {
-        pair.pk: kept_figures.as_entry_says(pair)
+        pair.pk: kept_figures.current_entry_fields(pair)
         for pair in Pair.objects.filter(pk__in=ids).select_related("entry__topic")
     }
-    before = {pair.pk: [getattr(pair, name) for name in SETTLED] for pair in pairs.values()}
+    before = {pair.pk: [getattr(pair, name) for name in SETTLED_FIELDS] for pair in pairs.values()}
     for pair in pairs.values():
         for name, value in as_entry_says[pair.pk].items():
             setattr(pair, name, value)
         pair.counted, pair.held = counted.get(pair.pk, 0), held.get(pair.pk, 0)
-        pair.beyond_depth = slots.is_beyond(pair.priority, least)
-    slots.settle_unjudgeable(pairs.values(), slots.per_pair(campaign.pk))
-    Pair.objects.bulk_update(pairs.values(), ["beyond_depth", *COPIED], batch_size=slots.BATCH)
-    slots.save_all(pairs.values(), campaign.pk)
+        pair.beyond_depth = slots.is_beyond_depth(pair.priority, least)
+    slots.update_unjudgeable(pairs.values(), slots.get_judgements_per_pair(campaign.pk))
+    Pair.objects.bulk_update(
+        pairs.values(), ["beyond_depth", *COPIED_FIELDS], batch_size=slots.BATCH
+    )
+    slots.save_pairs(pairs.values(), campaign.pk)
     return sum(
-        before[pair.pk] != [getattr(pair, name) for name in SETTLED] for pair in pairs.values()
+        before[pair.pk] != [getattr(pair, name) for name in SETTLED_FIELDS]
+        for pair in pairs.values()
     )
 
 
@@ -83,8 +86,8 @@ def _recount_annotator(membership_id: int) -> int:
         standing=Judgement.Standing.TOO_FAST
     )
     so: dict[str, Any] = {"n_judged": own.exclude(pair__kind=Pair.Kind.QUALIFICATION).count()}
-    so["unread_answers"] = kept_figures.unread_answers(one).get(member.pk, 0)
-    if member.today_since is not None and member.n_today != kept_figures.judged_since_today(
+    so["unread_answers"] = kept_figures.count_unread_answers(one).get(member.pk, 0)
+    if member.today_since is not None and member.n_today != kept_figures.count_judged_today(
         one
     ).get(member.pk, 0):
         so["today_since"] = None  # counted when it is asked for next

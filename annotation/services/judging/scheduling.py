@@ -32,100 +32,107 @@ from django.utils.translation import gettext as _
 
 from annotation.core import scheduling as rule
 from annotation.models import Campaign, Lease, Membership, Pair
-from annotation.selectors.pairs import special_pairs
+from annotation.selectors.pairs import get_special_pairs
 from annotation.services.errors import AnswerRefused
 from annotation.services.judging import leases
 from annotation.services.judging.claim_sql import (
-    COLUMNS,
-    FREE,
-    GO_ON,
-    IN_ORDER,
-    NOT_SKIPPED,
-    POOLS_ORDER,
-    SEAT,
-    SHARED,
-    TAKE_CHOSEN,
-    TAKE_SLOT,
+    ADVANCE_MEMBER_SQL,
+    CLAIM_STATE_SQL,
+    FREE_SQL,
+    NOT_SKIPPED_SQL,
+    PAIR_COLUMNS_SQL,
+    POOL_ORDER_SQL,
+    SERVICE_ORDER_SQL,
+    SHARED_PAIRS_SQL,
+    TAKE_CHOSEN_SQL,
+    TAKE_SLOT_SQL,
     Candidate,
-    Choice,
-    first_of,
-    restricted,
+    PairSource,
+    first_choice_sql,
+    restrict_to_topics,
 )
 from annotation.services.judging.statements import (
-    in_one_trip,
-    insertion,
-    row_locks,
-    rows_of,
-    stored,
-    stored_time,
-    stored_value,
-    waited_for_disk,
-    written_at_once,
+    defer_disk_sync,
+    execute_pipeline,
+    fetch_rows,
+    has_row_locks,
+    make_insert,
+    mark_stored,
+    mark_synced,
+    to_database_time,
+    to_database_value,
 )
 from assay.labels.judges import JudgeKind
-from pooling.platform.unavailable import lost_a_race
+from pooling.platform.unavailable import is_retryable_conflict
 
 ATTEMPTS, PATIENCE = (
     12,
     7,
 )  # after so many attempts that found everything locked, wait for the first
 PARTNER_CANDIDATES = 20
-ANY_NUMBER = 1_000_000
+UNLIMITED = 1_000_000
 
-MAY = (
+MAY_CLAIM_SQL = (
     "AND EXISTS (SELECT 1 FROM seat WHERE n_served = %(turn)s AND n_live < %(at_most)s AND (NOT "
     "expired OR %(reaped)s))"
 )
-AS_LOADED = f"""{MAY[:-1]} AND current_topic_row IS %(topic)s AND block_served = %(in_block)s AND topic_rows = %(own_topics)s
+UNCHANGED_SQL = f"""{MAY_CLAIM_SQL[:-1]} AND current_topic_row IS %(topic)s AND block_served = %(in_block)s AND topic_rows = %(own_topics)s
   AND standing = 'active')"""
-IN_BAND = f"{NOT_SKIPPED} AND p.priority >= (SELECT lowest FROM top)"
+IN_BAND_SQL = f"{NOT_SKIPPED_SQL} AND p.priority >= (SELECT lowest FROM top)"
 # The lowest priority of the band of the first free pair; bands are counted from the campaign's
 # highest priority down.
-LOWEST = "%(highest)s - ((%(highest)s - f.priority) / %(band)s + 1) * %(band)s + 1 AS lowest"
-STAY = Choice(
-    f"{IN_BAND} AND p.topic_row = %(topic)s",
+LOWEST_PRIORITY_SQL = (
+    "%(highest)s - ((%(highest)s - f.priority) / %(band)s + 1) * %(band)s + 1 AS lowest"
+)
+SAME_TOPIC = PairSource(
+    f"{IN_BAND_SQL} AND p.topic_row = %(topic)s",
     "p.started DESC, p.position",
     "stay with the topic",
     True,
 )
-POOLS_NEXT = (
-    Choice(f"{IN_BAND} AND p.started", POOLS_ORDER, "then the pool's order"),
-    Choice(IN_BAND, IN_ORDER, "then the pool's order"),
+NEXT_IN_POOL = (
+    PairSource(f"{IN_BAND_SQL} AND p.started", POOL_ORDER_SQL, "then the pool's order"),
+    PairSource(IN_BAND_SQL, SERVICE_ORDER_SQL, "then the pool's order"),
 )
 BLOCK_FULL = (
-    Choice(
-        f"{IN_BAND} AND p.started AND p.topic_row <> %(topic)s",
-        POOLS_ORDER,
+    PairSource(
+        f"{IN_BAND_SQL} AND p.started AND p.topic_row <> %(topic)s",
+        POOL_ORDER_SQL,
         "the topic's block is full",
         False,
     ),
-    Choice(f"{IN_BAND} AND p.topic_row <> %(topic)s", IN_ORDER, "the topic's block is full", False),
-    Choice(
-        f"{IN_BAND} AND p.topic_row = %(topic)s",
+    PairSource(
+        f"{IN_BAND_SQL} AND p.topic_row <> %(topic)s",
+        SERVICE_ORDER_SQL,
+        "the topic's block is full",
+        False,
+    ),
+    PairSource(
+        f"{IN_BAND_SQL} AND p.topic_row = %(topic)s",
         "p.started DESC, p.position",
         "the topic's block is full, there is no other topic",
         True,
     ),
 )
-CLOSING = Choice(
-    f"{NOT_SKIPPED} AND p.started AND p.counted > 0",
-    POOLS_ORDER,
+NEAR_DEADLINE = PairSource(
+    f"{NOT_SKIPPED_SQL} AND p.started AND p.counted > 0",
+    POOL_ORDER_SQL,
     "the deadline is near: finish what has judgements",
 )
-NEAR = f"""p.id IN (SELECT n.id FROM (SELECT p.id FROM annotation_pair p WHERE {FREE} {IN_BAND} AND p.started = (SELECT started FROM top)
-  ORDER BY {POOLS_ORDER} LIMIT {PARTNER_CANDIDATES}) n)"""
-PARTNERS = (
+NEARBY_SQL = f"""p.id IN (SELECT n.id FROM (SELECT p.id FROM annotation_pair p WHERE {FREE_SQL} {IN_BAND_SQL} AND p.started = (SELECT started FROM top)
+  ORDER BY {POOL_ORDER_SQL} LIMIT {PARTNER_CANDIDATES}) n)"""
+PARTNERS_SQL = (
     "EXISTS (SELECT 1 FROM annotation_judgement k WHERE k.pair_id = p.id AND k.membership_id = "
     "%(partner)s AND k.current)"
 )
-OVERLAP = Choice(
-    f"{IN_BAND} AND {NEAR} AND {PARTNERS}",
+OVERLAP = PairSource(
+    f"{IN_BAND_SQL} AND {NEARBY_SQL} AND {PARTNERS_SQL}",
     "p.position",
     "highest band, planned overlap with a partner",
 )
 
 
-class Contended(Exception):
+class ClaimContended(Exception):
     """Another claim holds what comes first; nothing was taken."""
 
 
@@ -133,7 +140,7 @@ class ExpiredLeases(Exception):
     """There are expired leases, whose slots have to be given back first; nothing was taken."""
 
 
-class Seat(NamedTuple):
+class ClaimState(NamedTuple):
     """The columns of SEAT: what a claim needs of the membership, read under its lock."""
 
     turn: int
@@ -145,10 +152,10 @@ class Seat(NamedTuple):
     n_live: int
 
 
-Taken = tuple[Candidate, bool, dict[str, Any]]
+TakenPair = tuple[Candidate, bool, dict[str, Any]]
 
 
-def claim(
+def claim_pair(
     annotator: Membership, *, at_most: int | None = None, now: datetime | None = None
 ) -> Lease | None:
     """Reserve the next pair for the annotator, or None when there is none or the annotator holds
@@ -157,20 +164,22 @@ def claim(
     `annotator.campaign` is used as loaded: state, deadline and target are the caller's to ask
     (`selectors.judging.situation`). Slots of expired leases are given back first. Two claims of one
     annotator at the same time wait for each other; of different annotators they do not."""
-    return _claimed(annotator, ANY_NUMBER if at_most is None else at_most, now or timezone.now())[0]
+    return _claim_with_retries(
+        annotator, UNLIMITED if at_most is None else at_most, now or timezone.now()
+    )[0]
 
 
-def claim_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
+def claim_pairs(annotator: Membership, at_most: int, *, now: datetime) -> None:
     """Claim until the annotator holds `at_most` live leases or nothing is free."""
     n_live = 0
-    with written_at_once():
+    with defer_disk_sync():
         while n_live < at_most:
-            lease, n_live = _claimed(annotator, at_most, now, up_to_all=True)
+            lease, n_live = _claim_with_retries(annotator, at_most, now, up_to_all=True)
             if lease is None:
                 return
 
 
-def _claimed(
+def _claim_with_retries(
     annotator: Membership, at_most: int, now: datetime, *, up_to_all: bool = False
 ) -> tuple[Lease | None, int]:
     """(the lease of the next pair or None, how many live leases the annotator holds then).
@@ -187,47 +196,53 @@ def _claimed(
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                lease, n_live = _claim(
+                lease, n_live = _try_claim(
                     annotator, at_most, now, reaped=reaped, wait=attempt >= PATIENCE
                 )
                 wrote = lease is not None
                 while up_to_all and not met and lease is not None and n_live < at_most:
-                    lease, n_live = _claim(annotator, at_most, now, reaped=reaped, wait=False)
+                    lease, n_live = _try_claim(annotator, at_most, now, reaped=reaped, wait=False)
             if wrote:
-                waited_for_disk()
+                mark_synced()
             return lease, n_live
         except ExpiredLeases:
-            leases.reap_expired(now)
+            leases.end_expired_leases(now)
             reaped = True  # what is left is being given back by another claim
-        except Contended:
+        except ClaimContended:
             met = True
             time.sleep(0.0005 * 2 ** min(attempt, PATIENCE))
         except OperationalError as error:  # the victim of a deadlock: waiting locks pairs in their order of service, others by id
-            if connection.in_atomic_block or attempt == ATTEMPTS - 1 or not lost_a_race(error):
+            if (
+                connection.in_atomic_block
+                or attempt == ATTEMPTS - 1
+                or not is_retryable_conflict(error)
+            ):
                 raise
             met = True
             time.sleep(0.01 * (attempt + 1))
     return None, 0
 
 
-def _claim(
+def _try_claim(
     annotator: Membership, at_most: int, now: datetime, *, reaped: bool, wait: bool
 ) -> tuple[Lease | None, int]:
-    def look(*, choose: bool) -> tuple[Seat, bool, tuple[Choice, Candidate] | None]:
-        return _look(
+    def look(*, choose: bool) -> tuple[ClaimState, bool, tuple[PairSource, Candidate] | None]:
+        return _find_pair(
             annotator,
-            _choices(annotator, now) if choose else (),
+            _pair_sources(annotator, now) if choose else (),
             at_most,
             now,
             reaped=reaped,
             wait=wait,
         )
 
-    due = _special_is_due(annotator)
-    at_once = None if due or row_locks() else _look_and_take(annotator, at_most, now, reaped=reaped)
+    due = _is_special_pair_due(annotator)
+    at_once = (
+        None if due or has_row_locks() else _find_and_take(annotator, at_most, now, reaped=reaped)
+    )
     if at_once is not None:
         pair, why, n_live = at_once
-        return _take(annotator, pair, True, why, now, has_slot=True), n_live + 1
+        return _take_pair(annotator, pair, True, why, now, has_slot=True), n_live + 1
     seat, is_free, choice_and_pair = look(choose=not due)
     if seat[:4] != (
         annotator.n_served,
@@ -241,28 +256,28 @@ def _claim(
             annotator.block_served,
             annotator.topic_rows,
         ) = seat[:4]
-        due = _special_is_due(annotator)
+        due = _is_special_pair_due(annotator)
         seat, is_free, choice_and_pair = look(choose=not due)  # under the annotator's lock now
     if seat.standing != Membership.Standing.ACTIVE or seat.n_live >= at_most:
         return None, at_most
     if seat.expired and not reaped:
         raise ExpiredLeases
-    taken = _special(annotator, due=True) if due else None
+    taken = _find_special_pair(annotator, due=True) if due else None
     if due and taken is None:
         seat, is_free, choice_and_pair = look(choose=True)
     if taken is None and is_free:
         if choice_and_pair is None:
-            raise Contended
+            raise ClaimContended
         choice, pair = choice_and_pair
-        taken = pair, True, _reason(choice, pair)
-    taken = taken or _skipped(annotator, wait) or _special(annotator, due=False)
+        taken = pair, True, _claim_reason(choice, pair)
+    taken = taken or _find_skipped_pair(annotator, wait) or _find_special_pair(annotator, due=False)
     if taken is None:
         return None, seat.n_live
-    return _take(annotator, *taken, now), seat.n_live + 1
+    return _take_pair(annotator, *taken, now), seat.n_live + 1
 
 
-def _reason(choice: Choice, pair: Candidate) -> dict[str, Any]:
-    alone = choice in (CLOSING, OVERLAP)
+def _claim_reason(choice: PairSource, pair: Candidate) -> dict[str, Any]:
+    alone = choice in (NEAR_DEADLINE, OVERLAP)
     how = (
         ""
         if alone
@@ -273,32 +288,32 @@ def _reason(choice: Choice, pair: Candidate) -> dict[str, Any]:
     return {"rule": f"{how}{choice.reason}"}
 
 
-def _choices(annotator: Membership, now: datetime) -> tuple[Choice, ...]:
+def _pair_sources(annotator: Membership, now: datetime) -> tuple[PairSource, ...]:
     """Where this annotator's next pair is looked for, by the membership as loaded: the order of
     service (METHODS 3)."""
     campaign, topic = annotator.campaign, annotator.current_topic_row
     if topic is None:
-        choices: tuple[Choice, ...] = POOLS_NEXT
+        choices: tuple[PairSource, ...] = NEXT_IN_POOL
     elif rule.stays_in_block(served=annotator.block_served, length=campaign.block_length):
-        choices = (STAY, *POOLS_NEXT)
+        choices = (SAME_TOPIC, *NEXT_IN_POOL)
     else:
         choices = BLOCK_FULL
-    if campaign.min_common and campaign.min_partners and _partner(annotator) is not None:
+    if campaign.min_common and campaign.min_partners and _find_partner(annotator) is not None:
         choices = (OVERLAP, *choices)
-    if rule.is_closing(now, deadline=campaign.deadline, hours=campaign.closing_hours):
-        choices = (CLOSING, *choices)
+    if rule.is_near_deadline(now, deadline=campaign.deadline, hours=campaign.closing_hours):
+        choices = (NEAR_DEADLINE, *choices)
     return choices
 
 
-def _look(
+def _find_pair(
     annotator: Membership,
-    choices: tuple[Choice, ...],
+    choices: tuple[PairSource, ...],
     at_most: int,
     now: datetime,
     *,
     reaped: bool,
     wait: bool,
-) -> tuple[Seat, bool, tuple[Choice, Candidate] | None]:
+) -> tuple[ClaimState, bool, tuple[PairSource, Candidate] | None]:
     """Lock the annotator, then the first free pair under the first of the choices that has one.
 
     -> (the membership's columns as they are now, whether there is any free pair, what was found and by which choice). Pairs that other
@@ -306,24 +321,26 @@ def _look(
     """
     topics = annotator.topic_rows
     values = {
-        **_values(annotator, at_most, now, reaped=reaped),
-        "partner": _partner(annotator) if OVERLAP in choices else None,
+        **_query_values(annotator, at_most, now, reaped=reaped),
+        "partner": _find_partner(annotator) if OVERLAP in choices else None,
     }
-    [row] = rows_of(
-        _statement(choices, tuple(topics), wait, row_locks()), values, prepare=not topics
+    [row] = fetch_rows(
+        _claim_statement(choices, tuple(topics), wait, has_row_locks()), values, prepare=not topics
     )
     turn, topic, in_block, own_topics, standing, expired, n_live, free, place, *pair = row
     own_topics = json.loads(own_topics) if isinstance(own_topics, str) else own_topics
-    seat = Seat(turn, topic, in_block, own_topics, standing, bool(expired), n_live)
+    seat = ClaimState(turn, topic, in_block, own_topics, standing, bool(expired), n_live)
     return seat, free is not None, None if place is None else (choices[place], Candidate(*pair))
 
 
-def _values(annotator: Membership, at_most: int, now: datetime, *, reaped: bool) -> dict[str, Any]:
+def _query_values(
+    annotator: Membership, at_most: int, now: datetime, *, reaped: bool
+) -> dict[str, Any]:
     campaign = annotator.campaign
     return {
         "me": annotator.pk,
         "campaign": campaign.pk,
-        "now": stored_time(now),
+        "now": to_database_time(now),
         "turn": annotator.n_served,
         "topic": annotator.current_topic_row,
         "at_most": at_most,
@@ -333,7 +350,7 @@ def _values(annotator: Membership, at_most: int, now: datetime, *, reaped: bool)
     }
 
 
-def _look_and_take(
+def _find_and_take(
     annotator: Membership, at_most: int, now: datetime, *, reaped: bool
 ) -> tuple[Candidate, dict[str, Any], int] | None:
     """Where a transaction that writes is alone: find the pair and take its slot by one statement.
@@ -341,15 +358,18 @@ def _look_and_take(
 
     -> (the pair, why, how many leases the annotator held before). The statement does not say by which choice; it follows from the topic.
     """
-    choices, topics = _choices(annotator, now), tuple(annotator.topic_rows)
-    if CLOSING in choices or OVERLAP in choices:
+    choices, topics = _pair_sources(annotator, now), tuple(annotator.topic_rows)
+    if NEAR_DEADLINE in choices or OVERLAP in choices:
         return None
-    values = _values(annotator, at_most, now, reaped=reaped)
+    values = _query_values(annotator, at_most, now, reaped=reaped)
     values |= {
         "in_block": annotator.block_served,
-        "own_topics": stored_value(Membership, "topic_rows", annotator.topic_rows),
+        "own_topics": to_database_value(Membership, "topic_rows", annotator.topic_rows),
     }
-    rows = rows_of(f"{_tables(choices, topics, False, False, AS_LOADED)} {TAKE_CHOSEN}", values)
+    rows = fetch_rows(
+        f"{_claim_tables_sql(choices, topics, False, False, UNCHANGED_SQL)} {TAKE_CHOSEN_SQL}",
+        values,
+    )
     if not rows:
         return None
     *columns, n_live = rows[0]
@@ -359,43 +379,43 @@ def _look_and_take(
         for one in choices
         if one.of_topic in (None, pair.topic_row == annotator.current_topic_row)
     )
-    return pair, _reason(choice, pair), n_live
+    return pair, _claim_reason(choice, pair), n_live
 
 
 @lru_cache(maxsize=256)
-def _statement(
-    choices: tuple[Choice, ...], topics: tuple[int, ...], wait: bool, locks: bool
+def _claim_statement(
+    choices: tuple[PairSource, ...], topics: tuple[int, ...], wait: bool, locks: bool
 ) -> str:
     if not choices:
         nothing = ", ".join(["NULL"] * (2 + len(Candidate._fields)))
-        return f"{_seat(locks)} SELECT s.*, {nothing} FROM seat s"
+        return f"{_claim_state_sql(locks)} SELECT s.*, {nothing} FROM seat s"
     return (
-        f"{_tables(choices, topics, wait, locks, MAY)} SELECT s.*, t.id, c.* FROM seat s LEFT "
+        f"{_claim_tables_sql(choices, topics, wait, locks, MAY_CLAIM_SQL)} SELECT s.*, t.id, c.* FROM seat s LEFT "
         f"JOIN top t ON TRUE LEFT JOIN chosen c ON TRUE"
     )
 
 
-def _seat(locks: bool) -> str:
+def _claim_state_sql(locks: bool) -> str:
     return (
-        f"WITH seat AS MATERIALIZED (SELECT {SEAT} FROM annotation_membership m WHERE m.id = "
+        f"WITH seat AS MATERIALIZED (SELECT {CLAIM_STATE_SQL} FROM annotation_membership m WHERE m.id = "
         f"%(me)s {'FOR UPDATE OF m' if locks else ''})"
     )
 
 
 @lru_cache(maxsize=256)
-def _tables(
-    choices: tuple[Choice, ...], topics: tuple[int, ...], wait: bool, locks: bool, gate: str
+def _claim_tables_sql(
+    choices: tuple[PairSource, ...], topics: tuple[int, ...], wait: bool, locks: bool, gate: str
 ) -> str:
     """`WITH seat AS (…), top AS (…), …, chosen AS (…)`: what a claim finds, of which `top` is the
     first free pair."""
     locking = ("FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED") if locks else ""
-    first = f"""SELECT {COLUMNS} FROM annotation_pair p
-      WHERE {FREE} {NOT_SKIPPED} {restricted(topics, NOT_SKIPPED, IN_ORDER)} ORDER BY {IN_ORDER} LIMIT 1"""
-    return f"""{_seat(locks)}, top AS MATERIALIZED (SELECT f.id, f.started, {LOWEST} FROM ({first}) f),
-      {first_of(choices, topics, gate=gate, locks=locks, locking=locking)}"""
+    first = f"""SELECT {PAIR_COLUMNS_SQL} FROM annotation_pair p
+      WHERE {FREE_SQL} {NOT_SKIPPED_SQL} {restrict_to_topics(topics, NOT_SKIPPED_SQL, SERVICE_ORDER_SQL)} ORDER BY {SERVICE_ORDER_SQL} LIMIT 1"""
+    return f"""{_claim_state_sql(locks)}, top AS MATERIALIZED (SELECT f.id, f.started, {LOWEST_PRIORITY_SQL} FROM ({first}) f),
+      {first_choice_sql(choices, topics, gate=gate, locks=locks, locking=locking)}"""
 
 
-def _take(
+def _take_pair(
     annotator: Membership,
     pair: Candidate,
     takes_slot: bool,
@@ -417,12 +437,14 @@ def _take(
         membership=annotator,
         takes_slot=takes_slot,
         served_at=now,
-        expires_at=leases.expiry(annotator, now),
+        expires_at=leases.lease_expiry(annotator, now),
         why={
             **why,
             "turn": turn,
             "priority": pair.priority,
-            "band": rule.band_of(pair.priority, highest=campaign.top_priority, width=campaign.band),
+            "band": rule.compute_band(
+                pair.priority, highest=campaign.top_priority, width=campaign.band
+            ),
             "position": pair.position,
             "started": bool(pair.started),
             "needed": pair.needed,
@@ -432,20 +454,21 @@ def _take(
             "block_length": campaign.block_length,
         },
     )
-    insert, values = insertion(lease)
+    insert, values = make_insert(lease)
     values |= {
         "pair": pair.id,
         "me": annotator.pk,
         "topic": topic,
         "in_block": in_block,
-        "now": stored_time(now),
+        "now": to_database_time(now),
     }
-    *guard, _, pk = in_one_trip(
-        [*([TAKE_SLOT] if takes_slot and not has_slot else []), GO_ON, insert], values
+    *guard, _, pk = execute_pipeline(
+        [*([TAKE_SLOT_SQL] if takes_slot and not has_slot else []), ADVANCE_MEMBER_SQL, insert],
+        values,
     )
     if guard == [None]:
-        raise Contended
-    stored(lease, pk)
+        raise ClaimContended
+    mark_stored(lease, pk)
     annotator.n_served, annotator.current_topic_row, annotator.block_served = (
         turn + 1,
         topic,
@@ -454,9 +477,9 @@ def _take(
     return lease
 
 
-def plan_of(annotator: Membership) -> rule.SpecialPairSpacing | None:
+def get_special_pair_spacing(annotator: Membership) -> rule.SpecialPairSpacing | None:
     campaign = annotator.campaign
-    return rule.special_pair_spacing(
+    return rule.make_special_pair_spacing(
         target=annotator.goal,
         n_everyone=campaign.n_everyone,
         n_gold=campaign.n_gold,
@@ -464,21 +487,21 @@ def plan_of(annotator: Membership) -> rule.SpecialPairSpacing | None:
     )
 
 
-def _special_is_due(annotator: Membership) -> bool:
-    plan = plan_of(annotator)
+def _is_special_pair_due(annotator: Membership) -> bool:
+    plan = get_special_pair_spacing(annotator)
     return plan is not None and rule.is_special_turn(
         annotator.n_served, every=plan.every, seed=annotator.seed
     )
 
 
-def _special(annotator: Membership, *, due: bool) -> Taken | None:
+def _find_special_pair(annotator: Membership, *, due: bool) -> TakenPair | None:
     """The annotator's next gold or everyone pair: because this turn is one for it (`due`), or
     because nothing else is left."""
     campaign = annotator.campaign
     if not campaign.n_everyone and not campaign.n_gold:
         return None
-    plan = plan_of(annotator)
-    specials = special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.EVERYONE).filter(
+    plan = get_special_pair_spacing(annotator)
+    specials = get_special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.EVERYONE).filter(
         without_text=False
     )
     if annotator.topic_rows:
@@ -494,7 +517,7 @@ def _special(annotator: Membership, *, due: bool) -> Taken | None:
             "pk", flat=True
         )
     )
-    order = rule.special_order(
+    order = rule.order_special_pairs(
         everyone=[pk for pk, kind in kinds.items() if kind == Pair.Kind.EVERYONE],
         gold=[pk for pk, kind in kinds.items() if kind == Pair.Kind.GOLD],
         n_gold=plan.n_gold if plan else 0,
@@ -518,7 +541,7 @@ def _special(annotator: Membership, *, due: bool) -> Taken | None:
     return None
 
 
-def _skipped(annotator: Membership, wait: bool) -> Taken | None:
+def _find_skipped_pair(annotator: Membership, wait: bool) -> TakenPair | None:
     """Nothing else is left: what the annotator put aside, the longest ago first; its row locked.
 
     Raises Contended where every such pair is locked by other claims (unless `wait`: then the first
@@ -527,15 +550,15 @@ def _skipped(annotator: Membership, wait: bool) -> Taken | None:
     oldest = "(SELECT s.created_at FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s), p.id"
     topics, values = annotator.topic_rows, {"me": annotator.pk, "campaign": annotator.campaign_id}
     plain = (
-        f"SELECT {COLUMNS} FROM annotation_pair p WHERE {FREE} {mine} "
-        f"{restricted(topics, mine, oldest)} ORDER BY {oldest} LIMIT 1"
+        f"SELECT {PAIR_COLUMNS_SQL} FROM annotation_pair p WHERE {FREE_SQL} {mine} "
+        f"{restrict_to_topics(topics, mine, oldest)} ORDER BY {oldest} LIMIT 1"
     )
     locking = (
-        "" if not row_locks() else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
+        "" if not has_row_locks() else "FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED"
     )
-    rows = rows_of(f"{plain} {locking}", values, prepare=not topics)
-    if not rows and locking and rows_of(plain, values, prepare=not topics):
-        raise Contended
+    rows = fetch_rows(f"{plain} {locking}", values, prepare=not topics)
+    if not rows and locking and fetch_rows(plain, values, prepare=not topics):
+        raise ClaimContended
     return (
         (Candidate(*rows[0]), True, {"rule": "put aside earlier, nothing else is left"})
         if rows
@@ -543,12 +566,14 @@ def _skipped(annotator: Membership, wait: bool) -> Taken | None:
     )
 
 
-def _partner(annotator: Membership) -> int | None:
+def _find_partner(annotator: Membership) -> int | None:
     """The annotator with whom to share more pairs (planned overlap, ours): the one with whom most
     are shared, yet fewer than `min_common`, until there are `min_partners` with enough. None where
     the plan is fulfilled or the rule has nothing to choose."""
     campaign: Campaign = annotator.campaign
-    counts = [(int(partner), int(n)) for partner, n in rows_of(SHARED, {"me": annotator.pk})]
+    counts = [
+        (int(partner), int(n)) for partner, n in fetch_rows(SHARED_PAIRS_SQL, {"me": annotator.pk})
+    ]
     if sum(n >= campaign.min_common for _, n in counts) >= campaign.min_partners:
         return None
-    return rule.preferred_partner(counts, common=campaign.min_common)
+    return rule.choose_partner(counts, common=campaign.min_common)

@@ -12,28 +12,28 @@ from datetime import datetime
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.core.scheduling import most_held
+from annotation.core.scheduling import max_leases
 from annotation.models import Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import judging as selectors
 from annotation.services.errors import AnswerRefused
 from annotation.services.judging import leases, qualification, scheduling, slots
-from annotation.services.judging.leases import expiry
+from annotation.services.judging.leases import lease_expiry
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedPairs:
     situation: selectors.Situation
-    leases: Sequence[selectors.InHand] = field(default_factory=list)
+    leases: Sequence[selectors.ActiveLease] = field(default_factory=list)
 
 
-def top_up(
+def refill_leases(
     annotator: Membership,
     *,
     want: int,
     held: Iterable[uuid.UUID] = (),
     continue_after_target: bool = False,
     now: datetime | None = None,
-) -> Served:
+) -> ServedPairs:
     """Let the annotator hold up to `want` live leases, never more than the campaign's window and
     one.
 
@@ -45,12 +45,12 @@ def top_up(
     lease without those that the page lacks from before it, also while another request of the same
     page, whose answer is lost or late, claims."""
     now, known = now or timezone.now(), set(held)
-    state = selectors.situation(annotator, now=now, continue_after_target=continue_after_target)
+    state = selectors.get_situation(annotator, now=now, continue_after_target=continue_after_target)
     if not state.may_claim:
-        return Served(state)
+        return ServedPairs(state)
     test, own = state.state == "qualification", state.progress
     past_target = own.target is None or own.judged >= own.target
-    at_most = most_held(
+    at_most = max_leases(
         want=min(want, annotator.campaign.lease_window + 1),
         judged=own.judged,
         target=None if past_target or test else own.target,
@@ -58,27 +58,29 @@ def top_up(
         daily_limit=None if test else own.daily_limit,
     )
     # A page that says that it has enough may be wrong: its leases may have ended.
-    if len(known) < at_most or selectors.n_live(annotator, now) < at_most:
+    if len(known) < at_most or selectors.count_live_leases(annotator, now) < at_most:
         if test:
-            qualification.serve_up_to(annotator, at_most, now=now)
+            qualification.serve_qualification_pairs(annotator, at_most, now=now)
         else:
-            scheduling.claim_up_to(annotator, at_most, now=now)
-    live = selectors.in_hand(annotator)
+            scheduling.claim_pairs(annotator, at_most, now=now)
+    live = selectors.get_active_leases(annotator)
     if not live and at_most:
-        name, message, details = selectors.when_nothing_is_free(annotator, now)
-        return Served(selectors.Situation(name, message, own, details))
-    until = leases.expiry(annotator, now)
+        name, message, details = selectors.state_without_pairs(annotator, now)
+        return ServedPairs(selectors.Situation(name, message, own, details))
+    until = leases.lease_expiry(annotator, now)
     older = {lease.token for lease in live if until - lease.expires_at > (until - now) / 8}
     if older:  # with every answer, so that a page that judges needs no renewals of its own
-        leases.renew(annotator, older, now=now)
+        leases.renew_leases(annotator, older, now=now)
     unknown = [lease for lease in live if lease.token not in known]
-    return Served(
+    return ServedPairs(
         state,
         [lease._replace(expires_at=until) if lease.token in older else lease for lease in unknown],
     )
 
 
-def take_up(annotator: Membership, pair_id: int, *, now: datetime | None = None) -> Lease:
+def resume_skipped_pair(
+    annotator: Membership, pair_id: int, *, now: datetime | None = None
+) -> Lease:
     """A lease for a pair that the annotator put aside; the annotator's live one if there is one.
     The pair is aside no longer.
 
@@ -107,13 +109,13 @@ def take_up(annotator: Membership, pair_id: int, *, now: datetime | None = None)
             )
         if not Skip.objects.filter(membership=locked, pair_id=pair_id).exists():
             raise AnswerRefused("not_aside", _("You have not put this document aside."), 404)
-        pair = slots.locked([pair_id])[pair_id]
+        pair = slots.lock_pairs([pair_id])[pair_id]
         takes_slot = pair.kind == Pair.Kind.NORMAL
         if pair.removed:
             raise AnswerRefused(
                 "removed", _("The topic of this document has been removed from the campaign."), 409
             )
-        n = slots.per_pair(pair.campaign_id)
+        n = slots.get_judgements_per_pair(pair.campaign_id)
         slots.balance_slots(pair, n)
         if takes_slot and (pair.open_slots <= 0 or pair.without_text):
             raise AnswerRefused(
@@ -126,7 +128,7 @@ def take_up(annotator: Membership, pair_id: int, *, now: datetime | None = None)
             membership=locked,
             takes_slot=takes_slot,
             served_at=now,
-            expires_at=expiry(locked, now),
+            expires_at=lease_expiry(locked, now),
             why={
                 "rule": "put aside earlier, and taken up again by the annotator",
                 "priority": pair.priority,
@@ -134,8 +136,8 @@ def take_up(annotator: Membership, pair_id: int, *, now: datetime | None = None)
             },
         )
         pair.held += takes_slot
-        slots.save(pair, n)
+        slots.save_pair(pair, n)
         Skip.objects.filter(membership=locked, pair_id=pair_id).delete()
         return lease
 
-    return slots.retrying(work)
+    return slots.run_with_retries(work)

@@ -15,29 +15,31 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from assay.labels.judges import JudgeKind
-from pooling.platform.unavailable import lost_a_race
+from pooling.platform.unavailable import is_retryable_conflict
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
 # pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for
 # locked pairs
 BATCH = 500
-REASONS_IN_THE_PAIR = (
+PAIR_REASONS = (
     "query",
     "document",
 )  # why nobody could judge it; the other reasons lie in the annotator
 ATTEMPTS = 5
-TAKING = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
+TAKES_SLOT = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
 """Of judgements: those that fill slots. A machine's are a layer of their own beside people's
 (SAMPLING 5)."""
-SAYS_SO = Q(current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR)
-SAYING_SO = Judgement.objects.filter(TAKING, SAYS_SO).exclude(
+SAYS_CANNOT_JUDGE = Q(
+    current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=PAIR_REASONS
+)
+CANNOT_JUDGE_JUDGEMENTS = Judgement.objects.filter(TAKES_SLOT, SAYS_CANNOT_JUDGE).exclude(
     membership__standing=Membership.Standing.EXCLUDED
 )
 """That the pair cannot be judged, whoever judges it: what people say who are not excluded."""
 Result = TypeVar("Result")
 
 
-def retrying(work: Callable[[], Result]) -> Result:
+def run_with_retries(work: Callable[[], Result]) -> Result:
     """Run `work` in a transaction, again when the database chose it as the victim of a deadlock. A
     database that is away or busy is not asked again: the page does, when it has waited."""
     for attempt in range(ATTEMPTS):
@@ -45,7 +47,11 @@ def retrying(work: Callable[[], Result]) -> Result:
             with transaction.atomic():
                 return work()
         except OperationalError as error:
-            if connection.in_atomic_block or attempt == ATTEMPTS - 1 or not lost_a_race(error):
+            if (
+                connection.in_atomic_block
+                or attempt == ATTEMPTS - 1
+                or not is_retryable_conflict(error)
+            ):
                 raise
             time.sleep(0.01 * 2**attempt)
     raise AssertionError("unreachable")
@@ -56,7 +62,7 @@ def takes_slots(member: Membership) -> bool:
     return member.judge_kind != JudgeKind.MACHINE
 
 
-def locked(pair_ids: Iterable[int]) -> dict[int, Pair]:
+def lock_pairs(pair_ids: Iterable[int]) -> dict[int, Pair]:
     """The pairs by id, locked in the order of their ids."""
     return {
         pair.pk: pair
@@ -64,7 +70,7 @@ def locked(pair_ids: Iterable[int]) -> dict[int, Pair]:
     }
 
 
-def wanted(pair: Pair, n: int) -> int:
+def needed_judgements(pair: Pair, n: int) -> int:
     """How many judgements the ordinary pair is to have. n: the campaign's judgements per pair."""
     return n + pair.asked_more
 
@@ -79,7 +85,7 @@ def balance_slots(pair: Pair, n: int) -> None:
     pair.needed = (
         pair.counted + pair.held
         if pair.unjudgeable or pair.removed or pair.is_left
-        else max(wanted(pair, n), pair.counted)
+        else max(needed_judgements(pair, n), pair.counted)
     )
     if pair.kind == Pair.Kind.QUALIFICATION:
         pair.needed = pair.counted + pair.held
@@ -89,31 +95,31 @@ def balance_slots(pair: Pair, n: int) -> None:
     pair.started = pair.counted > 0 or pair.held > 0
 
 
-def per_pair(campaign_id: int) -> int:
+def get_judgements_per_pair(campaign_id: int) -> int:
     """The campaign's judgements per pair as the database has it now."""
     return Campaign.objects.values_list("judgements_per_pair", flat=True).get(pk=campaign_id)
 
 
-def least_priority(campaign_id: int) -> int | None:
+def get_min_priority(campaign_id: int) -> int | None:
     """Below which pairs that nobody has judged wait, as the database has it now; None: nowhere."""
     return Campaign.objects.values_list("least_priority", flat=True).get(pk=campaign_id)
 
 
-def is_beyond(priority: int, least: int | None) -> bool:
+def is_beyond_depth(priority: int, least: int | None) -> bool:
     """Whether a pair of this priority lies beyond the depth to which is judged."""
     return least is not None and priority < least
 
 
-def save(pair: Pair, n: int | None = None) -> None:
+def save_pair(pair: Pair, n: int | None = None) -> None:
     """Settle and store one locked pair. n: the judgements per pair, if the caller has read them
     under the lock."""
-    balance_slots(pair, per_pair(pair.campaign_id) if n is None else n)
+    balance_slots(pair, get_judgements_per_pair(pair.campaign_id) if n is None else n)
     pair.save(update_fields=COUNTERS)
 
 
-def save_all(pairs: Iterable[Pair], campaign_id: int) -> None:
+def save_pairs(pairs: Iterable[Pair], campaign_id: int) -> None:
     """Settle and store locked pairs of one campaign."""
-    pairs, n = list(pairs), per_pair(campaign_id)
+    pairs, n = list(pairs), get_judgements_per_pair(campaign_id)
     for pair in pairs:
         balance_slots(pair, n)
     Pair.objects.bulk_update(pairs, COUNTERS, batch_size=BATCH)
@@ -122,20 +128,22 @@ def save_all(pairs: Iterable[Pair], campaign_id: int) -> None:
 def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
     """Whether nobody can judge the pair, under its lock. one_more: with a judgement that says so
     and is about to be stored."""
-    pair.unjudgeable = is_unjudgeable(pair, n, SAYING_SO.filter(pair=pair).count() + one_more)
+    pair.unjudgeable = is_unjudgeable(
+        pair, n, CANNOT_JUDGE_JUDGEMENTS.filter(pair=pair).count() + one_more
+    )
 
 
 def is_unjudgeable(pair: Pair, n: int, said: int) -> bool:
     """Whether as many annotators as the pair is to have judgements said that its query or document
     cannot be judged."""
-    return pair.kind == Pair.Kind.NORMAL and said >= wanted(pair, n)
+    return pair.kind == Pair.Kind.NORMAL and said >= needed_judgements(pair, n)
 
 
-def settle_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
+def update_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
     """After a change of what decides it: count anew which of these locked pairs nobody can judge.
     -> those that changed, to be saved"""
     of_id = {pair.pk: pair for pair in pairs}
-    said = number_saying_so(SAYING_SO.filter(pair__in=list(of_id)))
+    said = count_cannot_judge(CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=list(of_id)))
     changed = [
         pair
         for pair in of_id.values()
@@ -146,7 +154,7 @@ def settle_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
     return changed
 
 
-def number_saying_so(rows: QuerySet[Judgement]) -> dict[int, int]:
+def count_cannot_judge(rows: QuerySet[Judgement]) -> dict[int, int]:
     """Pair -> annotators. rows: of SAYING_SO"""
     return dict(rows.values_list("pair").annotate(n=Count("pk")).order_by())
 
@@ -158,10 +166,10 @@ def end_leases(leases: list[Lease], state: str, now: object) -> None:
         raise RuntimeError("a lease ended twice: its row was not locked")
     taking = [lease for lease in leases if lease.takes_slot]
     by_campaign: dict[int, list[Pair]] = {}
-    pairs = locked(lease.pair_id for lease in taking)
+    pairs = lock_pairs(lease.pair_id for lease in taking)
     for lease in taking:
         pairs[lease.pair_id].held -= 1
     for pair in pairs.values():
         by_campaign.setdefault(pair.campaign_id, []).append(pair)
     for campaign_id, members in by_campaign.items():
-        save_all(members, campaign_id)
+        save_pairs(members, campaign_id)

@@ -13,69 +13,69 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
 
 
-def stored_time(when: datetime | None) -> Any:
+def to_database_time(when: datetime | None) -> Any:
     """As the ORM writes it; SQLite compares moments as text."""
     return connection.ops.adapt_datetimefield_value(when)
 
 
-def stored_value(model: type[models.Model], name: str, value: Any) -> Any:
+def to_database_value(model: type[models.Model], name: str, value: Any) -> Any:
     """A value of the model's field as the database has it."""
     field: Any = model._meta.get_field(name)
     return field.get_db_prep_save(value, connection)
 
 
-def time_of_row(value: Any) -> datetime:
+def from_database_time(value: Any) -> datetime:
     """A moment of a raw row; SQLite keeps it without a zone, in UTC."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def row_locks() -> bool:
+def has_row_locks() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-class _Owed(threading.local):
-    """is_apart: whether this thread is within `written_at_once`; is_owed: whether what it has
+class _PendingSync(threading.local):
+    """is_apart: whether this thread is within `defer_disk_sync`; is_owed: whether what it has
     committed may not be on the disk yet."""
 
     is_apart = False
     is_owed = False
 
 
-owed = _Owed()
+pending_sync = _PendingSync()
 
 
-def waited_for_disk() -> None:
+def mark_synced() -> None:
     """A transaction has been committed that waited at its end."""
-    owed.is_owed = False
+    pending_sync.is_owed = False
 
 
 @contextmanager
-def written_at_once() -> Iterator[None]:
+def defer_disk_sync() -> Iterator[None]:
     """Around the transactions of one request: they wait for the disk once, at the end, and nothing
     is acknowledged before.
 
     On SQLite they are one transaction, for each has to wait for its turn, too. On PostgreSQL they
     stay apart, for others wait for what is locked; the first ones leave their writing to the last
-    (`in_one_trip(waits_for_disk=False)`), since its log is written in order."""
-    if not row_locks():
+    (`execute_pipeline(waits_for_disk=False)`), since its log is written in order."""
+    if not has_row_locks():
         with transaction.atomic():
             yield
         return
-    owed.is_apart = owed.is_owed = (
+    pending_sync.is_apart = pending_sync.is_owed = (
         True  # also what is found stored already may have been committed a moment ago
     )
     try:
         yield
-        if owed.is_owed:
-            rows_of(
+        if pending_sync.is_owed:
+            fetch_rows(
                 "SELECT pg_logical_emit_message(TRUE, 'assay', '')", {}
             )  # a transaction that writes nothing else, and waits
     finally:
-        owed.is_apart = owed.is_owed = False
+        pending_sync.is_apart = pending_sync.is_owed = False
 
 
-def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
+def fetch_rows(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
     """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning
     costs more than running it; not behind a pooler that mixes connections (Django's
     DISABLE_SERVER_SIDE_CURSORS says so)."""
@@ -98,28 +98,28 @@ def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> lis
         return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
 
 
-def in_one_trip(
+def execute_pipeline(
     changes: Sequence[str], values: Mapping[str, Any], *, waits_for_disk: bool = True
 ) -> list[Any]:
     """Make changes that do not see each other; -> what each returned (`RETURNING` of one column of
     at most one row), or None.
 
     One statement on PostgreSQL; on SQLite, where there is no trip, one after the other.
-    waits_for_disk: False where, within `written_at_once`, the transaction need not wait at its end.
+    waits_for_disk: False where, within `defer_disk_sync`, the transaction need not wait at its end.
     """
-    if row_locks():
+    if has_row_locks():
         parts = ", ".join(f"change_{i} AS ({change})" for i, change in enumerate(changes))
         returned = ", ".join(f"(SELECT * FROM change_{i})" for i in range(len(changes)))
-        later = owed.is_apart and not waits_for_disk
-        owed.is_owed |= later
+        later = pending_sync.is_apart and not waits_for_disk
+        pending_sync.is_owed |= later
         hurry = ", set_config('synchronous_commit', 'off', TRUE)" if later else ""
-        [row] = rows_of(f"WITH {parts} SELECT {returned}{hurry}", values)
+        [row] = fetch_rows(f"WITH {parts} SELECT {returned}{hurry}", values)
         return list(row[: len(changes)])
-    rows_of_changes = [rows_of(change, values) for change in changes]
+    rows_of_changes = [fetch_rows(change, values) for change in changes]
     return [rows[0][0] if rows else None for rows in rows_of_changes]
 
 
-class Reader:
+class ModelReader:
     """Rows of a statement as instances of a model, as the ORM would make them.
 
     `columns` names all of the model's columns, of the table called `alias` in the statement.
@@ -165,7 +165,7 @@ class Reader:
 
 
 @cache
-def _insertion(model: type[models.Model]) -> str:
+def _insert_statement(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     return (
@@ -174,17 +174,17 @@ def _insertion(model: type[models.Model]) -> str:
     )
 
 
-def insertion(row: models.Model) -> tuple[str, dict[str, Any]]:
+def make_insert(row: models.Model) -> tuple[str, dict[str, Any]]:
     """(statement that returns the new id, its values) for a row that is not stored yet."""
     database = connections[DEFAULT_DB_ALIAS]
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
-    return _insertion(type(row)), {
+    return _insert_statement(type(row)), {
         f"new_{field.column}": field.get_db_prep_save(field.pre_save(row, add=True), database)
         for field in fields
     }
 
 
-def stored(row: models.Model, pk: int) -> None:
+def mark_stored(row: models.Model, pk: int) -> None:
     """Tell a row that it has been stored by `insertion`."""
     row.pk = pk
     row._state.adding, row._state.db = False, connection.alias

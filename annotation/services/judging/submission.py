@@ -30,28 +30,41 @@ from django.utils.translation import ngettext
 
 from annotation.core import timing
 from annotation.core.audit_actions import AuditAction
-from annotation.core.display import merged_spans
+from annotation.core.display import merge_spans
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
-from annotation.selectors.judging import judged_today
-from annotation.selectors.pausing import reason_for
-from annotation.services.audit import record
+from annotation.selectors.judging import count_judged_today
+from annotation.selectors.pausing import format_pause_reason
+from annotation.services.audit import record_event
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import qualification, slots
-from annotation.services.judging.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
+from annotation.services.judging.openings import (
+    JUDGEMENT_PAIR_SQL,
+    LEASE_PAIR_SQL,
+    Opening,
+    open_pair,
+)
 from annotation.services.judging.statements import (
-    in_one_trip,
-    insertion,
-    stored,
-    stored_time,
-    stored_value,
+    execute_pipeline,
+    make_insert,
+    mark_stored,
+    to_database_time,
+    to_database_value,
 )
 from annotation.services.people import exclusion
 
-__all__ = ["Answer", "AnswerOutcome", "AnswerRefused", "adjudicate", "revise", "skip", "submit"]
+__all__ = [
+    "Answer",
+    "AnswerOutcome",
+    "AnswerRefused",
+    "adjudicate_pair",
+    "revise_judgement",
+    "skip_pair",
+    "submit_judgement",
+]
 
-REASONS = ("query", "document", "language", "expertise", "other")
-END_LEASE = """UPDATE annotation_lease SET state = 'submitted', ended_at = %(now)s
+CANNOT_JUDGE_REASONS = ("query", "document", "language", "expertise", "other")
+END_LEASE_SQL = """UPDATE annotation_lease SET state = 'submitted', ended_at = %(now)s
   WHERE pair_id = %(pair)s AND membership_id = %(me)s AND state = 'live' RETURNING id"""
 
 
@@ -81,7 +94,7 @@ class AnswerOutcome:
     feedback: dict[str, object] | None = None
 
 
-def submit(
+def submit_judgement(
     annotator: Membership,
     *,
     lease: uuid.UUID,
@@ -101,9 +114,11 @@ def submit(
     now = now or timezone.now()
 
     def work() -> AnswerOutcome:
-        opening = open_pair(annotator, key, OF_LEASE, stored_value(Lease, "token", lease))
+        opening = open_pair(
+            annotator, key, LEASE_PAIR_SQL, to_database_value(Lease, "token", lease)
+        )
         if opening.known is not None:
-            return _known(opening.known)
+            return _stored_outcome(opening.known)
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
             raise AnswerRefused(
@@ -112,10 +127,10 @@ def submit(
         old = None
         if opening.judged is not None:
             old = Judgement.objects.get(pk=opening.judged)
-            if not qualification.is_of_an_earlier_try(
+            if not qualification.is_from_earlier_attempt(
                 opening.annotator, opening.pair, opening.judged
             ):
-                return _judged_elsewhere(
+                return _resolve_duplicate(
                     opening, old, answer, key=key, since=served.served_at, now=now
                 )
         late = served.state != Lease.State.LIVE or served.expires_at <= now
@@ -123,12 +138,12 @@ def submit(
         judgement = Judgement(
             key=key, lease=served, late=late, served_at=served.served_at, revision=revision
         )
-        return _take(opening, judgement, answer, since=served.served_at, now=now, old=old)
+        return _accept_answer(opening, judgement, answer, since=served.served_at, now=now, old=old)
 
-    return _once(work, annotator, key)
+    return _run_once(work, annotator, key)
 
 
-def revise(
+def revise_judgement(
     annotator: Membership,
     judgement_id: int,
     *,
@@ -144,19 +159,19 @@ def revise(
     now = now or timezone.now()
 
     def work() -> AnswerOutcome:
-        opening = open_pair(annotator, key, OF_JUDGEMENT, judgement_id)
+        opening = open_pair(annotator, key, JUDGEMENT_PAIR_SQL, judgement_id)
         if opening.known is not None:
-            return _known(opening.known)
+            return _stored_outcome(opening.known)
         if opening.judged is None:
             raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
-        return _new_version(
+        return _add_revision(
             opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now
         )
 
-    return _once(work, annotator, key)
+    return _run_once(work, annotator, key)
 
 
-def _new_version(
+def _add_revision(
     opening: Opening,
     old: Judgement,
     answer: Answer,
@@ -181,10 +196,12 @@ def _new_version(
         late=old.late,
         served_at=old.served_at,
     )
-    return _take(opening, judgement, answer, since=since or old.received_at, now=now, old=old)
+    return _accept_answer(
+        opening, judgement, answer, since=since or old.received_at, now=now, old=old
+    )
 
 
-def _judged_elsewhere(
+def _resolve_duplicate(
     opening: Opening,
     old: Judgement,
     answer: Answer,
@@ -197,7 +214,7 @@ def _judged_elsewhere(
     given first."""
     sent_at = answer.sent_at
     if (
-        timing.judged_at(
+        timing.estimate_judged_at(
             client_judged_at=answer.judged_at,
             client_sent_at=sent_at,
             received_at=now,
@@ -212,14 +229,14 @@ def _judged_elsewhere(
             ),
             409,
         )
-    outcome = _new_version(opening, old, answer, key=key, now=now, since=since)
+    outcome = _add_revision(opening, old, answer, key=key, now=now, since=since)
     return replace(
         outcome,
         message=f"{outcome.message} {_('You had judged it already, on another device; the last version counts.')}",
     )
 
 
-def _take(
+def _accept_answer(
     opening: Opening,
     judgement: Judgement,
     answer: Answer,
@@ -233,18 +250,20 @@ def _take(
     annotator, pair = opening.annotator, opening.pair
     campaign = annotator.campaign
     n = campaign.judgements_per_pair
-    spans = _checked(answer, campaign, pair)
-    moment = timing.judged_at(
+    spans = _check_answer(answer, campaign, pair)
+    moment = timing.estimate_judged_at(
         client_judged_at=answer.judged_at,
         client_sent_at=answer.sent_at,
         received_at=now,
         served_at=judgement.served_at if old is None else old.judged_at,
     )
-    judgement.after_deadline = _in_time(campaign, moment, now)
-    times = _times(answer, annotator, timing.passed_ms(since, now) if annotator.is_person else None)
-    had_slot, fills = _end_live(opening.leases, pair), slots.takes_slots(annotator)
+    judgement.after_deadline = _check_in_time(campaign, moment, now)
+    times = _answer_times(
+        answer, annotator, timing.elapsed_ms(since, now) if annotator.is_person else None
+    )
+    had_slot, fills = _end_live_lease(opening.leases, pair), slots.takes_slots(annotator)
     if old is not None:
-        times = timing.added(
+        times = timing.add_times(
             timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms),
             times,
         )
@@ -256,7 +275,7 @@ def _take(
         standing = Judgement.Standing.EXTRA
     else:
         was_counted = old is not None and old.standing == Judgement.Standing.COUNTED
-        standing = _standing(
+        standing = _judgement_status(
             annotator, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted
         )
     judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = (
@@ -265,32 +284,32 @@ def _take(
         standing,
         moment,
     )
-    _fill(judgement, answer, spans, times)
+    _fill_judgement(judgement, answer, spans, times)
     pair.counted += fills and standing == Judgement.Standing.COUNTED
     if standing == Judgement.Standing.CANNOT:
-        slots.recount_unjudgeable(
-            pair, n, one_more=answer.cannot_reason in slots.REASONS_IN_THE_PAIR
-        )
+        slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.PAIR_REASONS)
     slots.balance_slots(pair, n)
-    _store(opening, judgement, _progress(annotator, judgement, old, now), now)
+    _store_judgement(opening, judgement, _progress_after(annotator, judgement, old, now), now)
     if standing == Judgement.Standing.TOO_FAST:
-        pause_when_too_many(annotator, now)
+        pause_if_too_fast(annotator, now)
     feedback = None
     if pair.kind == Pair.Kind.QUALIFICATION:
-        feedback = known_pairs.feedback(pair, answer.grade, annotator)
+        feedback = known_pairs.answer_feedback(pair, answer.grade, annotator)
         qualification.decide_qualification(annotator, now)
-    return AnswerOutcome(judgement, message(judgement, pair), feedback)
+    return AnswerOutcome(judgement, judgement_message(judgement, pair), feedback)
 
 
-def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime) -> None:
+def _store_judgement(
+    opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime
+) -> None:
     """The judgement, the end of the lease, the pair's and the annotator's counters: in one trip to
     the database."""
     annotator, pair = opening.annotator, opening.pair
-    insert, values = insertion(judgement)
-    values |= {"me": annotator.pk, "pair": pair.pk, "now": stored_time(now)}
+    insert, values = make_insert(judgement)
+    values |= {"me": annotator.pk, "pair": pair.pk, "now": to_database_time(now)}
     values |= {f"pair_{name}": getattr(pair, name) for name in slots.COUNTERS}
     values |= {
-        f"own_{name}": stored_time(value) if isinstance(value, datetime) else value
+        f"own_{name}": to_database_time(value) if isinstance(value, datetime) else value
         for name, value in progress.items()
     }
     changes = [
@@ -307,17 +326,17 @@ def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now
         ),
     ]
     if any(lease.state == Lease.State.LIVE for lease in opening.leases):
-        changes.append(END_LEASE)
+        changes.append(END_LEASE_SQL)
     if opening.skipped:
         changes.append(
             "DELETE FROM annotation_skip WHERE pair_id = %(pair)s AND membership_id = %(me)s RETURNING id"
         )
-    stored(judgement, in_one_trip(changes, values, waits_for_disk=False)[0])
+    mark_stored(judgement, execute_pipeline(changes, values, waits_for_disk=False)[0])
     for name, value in progress.items():
         setattr(annotator, name, value)
 
 
-def skip(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
+def skip_pair(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
     """Judge later: give the lease back and do not offer the pair before there is nothing else.
     Repeating it changes nothing."""
     now = now or timezone.now()
@@ -335,10 +354,10 @@ def skip(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None
             )
             Skip.objects.filter(pair_id=served.pair_id, membership=annotator).update(created_at=now)
 
-    slots.retrying(work)
+    slots.run_with_retries(work)
 
 
-def adjudicate(
+def adjudicate_pair(
     pair: Pair, grade: int | None, *, reason: str, actor: User | None, now: datetime | None = None
 ) -> Pair:
     """The manager's own label, which overrides the aggregated one; None takes it back. Judgements
@@ -348,7 +367,7 @@ def adjudicate(
         raise CampaignError(_("The grade must be one of the scale."))
 
     def work() -> Pair:
-        row = slots.locked([pair.pk])[pair.pk]
+        row = slots.lock_pairs([pair.pk])[pair.pk]
         before = row.adjudicated_grade
         row.adjudicated_grade = grade
         row.adjudicated_by = actor if grade is not None else None
@@ -365,7 +384,7 @@ def adjudicate(
         action = (
             AuditAction.ADJUDICATED if grade is not None else AuditAction.WITHDREW_AN_ADJUDICATION
         )
-        record(
+        record_event(
             campaign,
             actor,
             action,
@@ -377,10 +396,10 @@ def adjudicate(
         )
         return row
 
-    return slots.retrying(work)
+    return slots.run_with_retries(work)
 
 
-def message(judgement: Judgement, pair: Pair) -> str:
+def judgement_message(judgement: Judgement, pair: Pair) -> str:
     """One sentence for the annotator: whether it counts, and why not."""
     if pair.kind == Pair.Kind.QUALIFICATION:
         return _("Saved.")
@@ -403,13 +422,13 @@ def message(judgement: Judgement, pair: Pair) -> str:
     return _("Saved.")
 
 
-def _once(
+def _run_once(
     work: slots.Callable[[], AnswerOutcome], annotator: Membership, key: uuid.UUID
 ) -> AnswerOutcome:
     """Where the same key arrives twice at the same moment, the second gets the first one's
     answer."""
     try:
-        return slots.retrying(work)
+        return slots.run_with_retries(work)
     except IntegrityError:
         known = (
             Judgement.objects.filter(membership=annotator, key=key)
@@ -418,25 +437,25 @@ def _once(
         )
         if known is None:
             raise
-        return _known(known)
+        return _stored_outcome(known)
 
 
-def _known(number: int) -> AnswerOutcome:
+def _stored_outcome(number: int) -> AnswerOutcome:
     """The outcome of a judgement that is stored already."""
     judgement = Judgement.objects.select_related("pair", "membership__campaign").get(pk=number)
     is_test = judgement.pair.kind == Pair.Kind.QUALIFICATION
     feedback = (
-        known_pairs.feedback(judgement.pair, judgement.grade, judgement.membership)
+        known_pairs.answer_feedback(judgement.pair, judgement.grade, judgement.membership)
         if is_test
         else None
     )
-    return AnswerOutcome(judgement, message(judgement, judgement.pair), feedback)
+    return AnswerOutcome(judgement, judgement_message(judgement, judgement.pair), feedback)
 
 
-def _times(answer: Answer, annotator: Membership, server_ms: int | None) -> timing.Times:
+def _answer_times(answer: Answer, annotator: Membership, server_ms: int | None) -> timing.Times:
     """server_ms: None for a simulated annotator, whose times are drawn and not lived through: the
     server's clock does not bound them."""
-    return timing.bounded(
+    return timing.bound_times(
         active_ms=answer.active_ms,
         idle_ms=answer.idle_ms,
         hidden_ms=answer.hidden_ms,
@@ -445,10 +464,10 @@ def _times(answer: Answer, annotator: Membership, server_ms: int | None) -> timi
     )
 
 
-def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
+def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
     """The spans, merged; Refused when the answer does not fit the campaign."""
     if answer.grade is None:
-        if answer.cannot_reason not in REASONS:
+        if answer.cannot_reason not in CANNOT_JUDGE_REASONS:
             raise AnswerRefused("reason_missing", _("Say why it cannot be judged."))
     elif answer.cannot_reason:
         raise AnswerRefused(
@@ -465,7 +484,7 @@ def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
             raise AnswerRefused("spans_off", _("This campaign does not ask for marked text."))
         document = pair.entry.document
         try:
-            spans = merged_spans(
+            spans = merge_spans(
                 [(start, end) for start, end in answer.spans],
                 length=len(document.text) if document else 0,
             )
@@ -487,7 +506,7 @@ def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
     return spans
 
 
-def _too_late(grace_minutes: int) -> str:
+def _too_late_message(grace_minutes: int) -> str:
     return ngettext(
         "This was judged in time, but arrived more than %(n)s minute after the end.",
         "This was judged in time, but arrived more than %(n)s minutes after the end.",
@@ -495,7 +514,7 @@ def _too_late(grace_minutes: int) -> str:
     ) % {"n": grace_minutes}
 
 
-def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
+def _check_in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     """Whether it arrived in the grace after the end, for a judgement made before it. Refused when
     it is too late."""
     if campaign.state == Campaign.State.DRAFT:
@@ -513,14 +532,14 @@ def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
             if moment > end:
                 raise AnswerRefused(code, sentence, 409)
             if now > end + timedelta(minutes=campaign.grace_minutes):
-                raise AnswerRefused(code, _too_late(campaign.grace_minutes), 409)
+                raise AnswerRefused(code, _too_late_message(campaign.grace_minutes), 409)
             after = True
     if campaign.state == Campaign.State.CLOSED:
         after = True  # also where the clock was set back behind the end
     return after
 
 
-def _end_live(own_leases: list[Lease], pair: Pair) -> bool:
+def _end_live_lease(own_leases: list[Lease], pair: Pair) -> bool:
     """Take the annotator's live lease, if there is one, off the pair's counters; whether it had
     reserved a slot. `_store` ends it."""
     live = [lease for lease in own_leases if lease.state == Lease.State.LIVE]
@@ -528,7 +547,7 @@ def _end_live(own_leases: list[Lease], pair: Pair) -> bool:
     return any(lease.takes_slot for lease in live)
 
 
-def _standing(
+def _judgement_status(
     annotator: Membership,
     pair: Pair,
     grade: int | None,
@@ -546,19 +565,21 @@ def _standing(
         return Judgement.Standing.CANNOT
     if was_counted:
         return Judgement.Standing.COUNTED
-    if timing.too_fast(times.active_ms, min_active_seconds=annotator.campaign.min_active_seconds):
+    if timing.is_too_fast(
+        times.active_ms, min_active_seconds=annotator.campaign.min_active_seconds
+    ):
         return Judgement.Standing.TOO_FAST
     if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
         return Judgement.Standing.COUNTED
     slots.balance_slots(pair, n)
     room = (
-        slots.wanted(pair, n) if pair.removed or pair.is_left else pair.needed
+        slots.needed_judgements(pair, n) if pair.removed or pair.is_left else pair.needed
     )  # a slot reserved before that is filled all the same
     free = pair.counted < room if has_slot else pair.open_slots > 0
     return Judgement.Standing.COUNTED if free else Judgement.Standing.EXTRA
 
 
-def _fill(
+def _fill_judgement(
     judgement: Judgement, answer: Answer, spans: list[list[int]], times: timing.Times
 ) -> None:
     judgement.grade = answer.grade
@@ -576,7 +597,7 @@ def _fill(
     judgement.device = answer.device
 
 
-def _progress(
+def _progress_after(
     annotator: Membership, judgement: Judgement, old: Judgement | None, now: datetime
 ) -> dict[str, Any]:
     """The annotator's own counters after the judgement: pairs judged, other than too fast and
@@ -590,7 +611,7 @@ def _progress(
     changes["n_judged"] = annotator.n_judged + worth
     if old is not None:
         return {**changes, "today_since": None}  # its moment has changed: counted anew when asked
-    changes["today_since"], changes["n_today"] = judged_today(annotator, now)
+    changes["today_since"], changes["n_today"] = count_judged_today(annotator, now)
     changes["n_today"] += worth and judgement.judged_at >= changes["today_since"]
     if (
         worth
@@ -602,7 +623,7 @@ def _progress(
     return changes
 
 
-def pause_when_too_many(annotator: Membership, now: datetime) -> bool:
+def pause_if_too_fast(annotator: Membership, now: datetime) -> bool:
     """Whether the annotator is paused now. Counted are too fast judgements since a manager last let
     the annotator go on."""
     most = annotator.campaign.pause_after_fast
@@ -620,5 +641,5 @@ def pause_when_too_many(annotator: Membership, now: datetime) -> bool:
     n = (fast.filter(received_at__gt=last) if last else fast).count()
     if n < most:
         return False
-    exclusion.pause_annotator(annotator, reason=reason_for(n), actor=None, now=now)
+    exclusion.pause_annotator(annotator, reason=format_pause_reason(n), actor=None, now=now)
     return True

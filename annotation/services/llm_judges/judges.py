@@ -19,25 +19,25 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.machine_prompts import TEMPLATES, Grade, PromptTemplate, template_of
-from annotation.machine.asking import AskingPlan
+from annotation.core.machine_prompts import TEMPLATES, Grade, PromptTemplate, make_template
+from annotation.machine.asking import LabellingPlan
 from annotation.machine.chat_endpoint import Endpoint
 from annotation.machine.database_store import DatabaseStore
-from annotation.machine.label_files import LabelOfFile
+from annotation.machine.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge, MachineLabel
 from annotation.selectors import machines as selectors
-from annotation.services.audit import record
-from annotation.services.errors import CampaignError, Contradictory
+from annotation.services.audit import record_event
+from annotation.services.errors import CampaignError, ContradictionError
 from assay.cli.base import BadInput
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
-AT_ONCE = 2000
+BATCH_SIZE = 2000
 
 
 @dataclass(frozen=True)
-class Limits:
+class CallLimits:
     """threads: calls at once. attempts: calls until a pair's answer is given up for now. timeout:
     seconds. price_in, price_out: of a million tokens."""
 
@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class JudgeOptions:
     """prompt: name of a template of ours, or the text of an own one. related: tags or groups of
     runs built with this model."""
 
@@ -62,11 +62,11 @@ class Wanted:
     temperature: float = 0.0
     most_tokens: int = 400
     samples: int = 1
-    limits: Limits = field(default_factory=Limits)
+    limits: CallLimits = field(default_factory=CallLimits)
     related: str = ""
 
 
-def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> MachineJudge:
+def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> MachineJudge:
     """It is told the campaign's scale and guidelines as they are now. CampaignError with what is
     wrong."""
     known: dict[str, str] = settings.MACHINE_ENDPOINTS
@@ -79,10 +79,10 @@ def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> Mach
     if wanted.limits.most_cost is not None and not (
         wanted.limits.price_in or wanted.limits.price_out
     ):
-        raise Contradictory(
+        raise ContradictionError(
             _("A limit of cost needs prices: nothing else tells what a call costs.")
         )
-    template = _template(wanted.prompt)
+    template = _get_template(wanted.prompt)
     guideline = campaign.guidelines.last()
     judge = MachineJudge(
         campaign=campaign,
@@ -104,16 +104,16 @@ def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> Mach
         related=wanted.related.strip(),
         created_by=actor,
     )
-    return _stored(judge, actor)
+    return _save_judge(judge, actor)
 
 
-def _stored(judge: MachineJudge, actor: User | None) -> MachineJudge:
+def _save_judge(judge: MachineJudge, actor: User | None) -> MachineJudge:
     if not judge.name or not judge.model:
-        raise Contradictory(_("Say what the judge is called, and which model it is."))
+        raise ContradictionError(_("Say what the judge is called, and which model it is."))
     try:
         with transaction.atomic():
             judge.save(force_insert=True)
-            record(
+            record_event(
                 judge.campaign,
                 actor,
                 AuditAction.MADE_A_MACHINE_JUDGE,
@@ -129,30 +129,32 @@ def _stored(judge: MachineJudge, actor: User | None) -> MachineJudge:
     return judge
 
 
-def _template(prompt: str) -> PromptTemplate:
+def _get_template(prompt: str) -> PromptTemplate:
     if prompt in TEMPLATES:
         return TEMPLATES[prompt]
     try:
-        return template_of(prompt, "own")
+        return make_template(prompt, "own")
     except ValueError as error:
-        raise Contradictory(_("The prompt cannot be used: %(error)s.") % {"error": error}) from None
+        raise ContradictionError(
+            _("The prompt cannot be used: %(error)s.") % {"error": error}
+        ) from None
 
 
-def add_from_file(
+def create_judge_from_file(
     campaign: Campaign,
     *,
     name: str,
     model: str,
-    labels: Iterable[LabelOfFile],
+    labels: Iterable[FileLabel],
     file_name: str,
     related: str = "",
     actor: User | None,
 ) -> MachineJudge:
     """A judge with the labels of a file, all of them or none. CampaignError where one cannot be
     taken; labels of no pair of the pool are left out."""
-    rows: dict[tuple[int, str], LabelOfFile] = {}
+    rows: dict[tuple[int, str], FileLabel] = {}
     values = set(campaign.grades.values)
-    pairs = selectors.PoolPairs(campaign)
+    pairs = selectors.PoolPairFinder(campaign)
     for label in labels:
         if (place := pairs.place_of(label)) is None:
             continue
@@ -182,7 +184,7 @@ def add_from_file(
         )
         raise CampaignError(says % {"file_name": file_name})
     with transaction.atomic():
-        judge = _stored(
+        judge = _save_judge(
             MachineJudge(
                 campaign=campaign,
                 name=name.strip(),
@@ -206,20 +208,20 @@ def add_from_file(
             )
             for (topic, document), label in rows.items()
         )
-        MachineLabel.objects.bulk_create(made, batch_size=AT_ONCE)
+        MachineLabel.objects.bulk_create(made, batch_size=BATCH_SIZE)
     return judge
 
 
-def plan_of(judge: MachineJudge) -> AskingPlan:
+def make_plan(judge: MachineJudge) -> LabellingPlan:
     """As it is asked; the key is read from the environment here and kept nowhere."""
-    limits = Limits(**judge.limits)
+    limits = CallLimits(**judge.limits)
     key = os.environ.get(judge.key_variable, "") if judge.key_variable else ""
     endpoint = Endpoint(judge.endpoint, judge.model, key, float(limits.timeout), judge.parameters)
     template = PromptTemplate(judge.prompt_name, judge.prompt_version, judge.prompt_text)
     scale = tuple(
         Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale
     )
-    return AskingPlan(
+    return LabellingPlan(
         endpoint,
         template,
         scale,
@@ -235,10 +237,10 @@ def plan_of(judge: MachineJudge) -> AskingPlan:
     )
 
 
-def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
+def request_run(judge: MachineJudge, *, user: Any) -> Job:
     """The queued job that asks for what has no answer yet; of a judge one at a time."""
     with transaction.atomic():
-        _open(judge)
+        _lock_editable(judge)
         if judge.source != MachineJudge.Source.ENDPOINT:
             raise CampaignError(
                 _("The labels of %(judge)s are from a file; there is nothing to ask.")
@@ -251,7 +253,7 @@ def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
                     "them in ASSAY_MACHINE_ENDPOINTS."
                 )
             )
-        if selectors.estimate(judge).calls == 0:
+        if selectors.estimate_judge_cost(judge).calls == 0:
             raise CampaignError(
                 _(
                     "There is no pair to ask about: the campaign has no pool yet, no pair has a "
@@ -261,7 +263,7 @@ def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
         label = f"{judge.name} judges {judge.campaign.name}"
         campaign = judge.campaign
         return jobs.enqueue(
-            selectors.RUN,
+            selectors.LLM_JUDGE_JOB,
             {"machine": judge.pk},
             label=label,
             user=user,
@@ -270,7 +272,7 @@ def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
         )
 
 
-def _open(judge: MachineJudge) -> None:
+def _lock_editable(judge: MachineJudge) -> None:
     """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes
     it waits for whoever does so already."""
     locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
@@ -281,15 +283,15 @@ def _open(judge: MachineJudge) -> None:
             _("%(judge)s is frozen: nothing can be added, changed or deleted.")
             % {"judge": locked.name}
         )
-    if selectors.job_of(locked, active=True) is not None:
+    if selectors.get_last_job(locked, active=True) is not None:
         raise CampaignError(
             _("%(judge)s is being asked; wait until that is done, or cancel it.")
             % {"judge": locked.name}
         )
 
 
-@jobs.kind(selectors.RUN, unit="answers", resumes=True)
-def judge_by_machine(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(selectors.LLM_JUDGE_JOB, unit="answers", resumes=True)
+def run_judge(work: ClaimedJob) -> dict[str, Any]:
     """-> report: facts (answers, calls ...), warnings"""
     judge = (
         MachineJudge.objects.select_related("campaign__pool", "campaign__collection")
@@ -298,13 +300,13 @@ def judge_by_machine(work: Work) -> dict[str, Any]:
     )
     if judge is None:
         raise Refused(_("the machine judge was deleted"))
-    pairs = selectors.pairs_to_judge(judge)
+    pairs = selectors.get_pairs_to_judge(judge)
     topics = dict(judge.campaign.collection.topics.values_list("topic_id", "pk"))
     try:
-        outcome = DatabaseStore(judge, plan_of(judge), work, topics).run(pairs)
+        outcome = DatabaseStore(judge, make_plan(judge), work, topics).run(pairs)
     except BadInput as error:
         raise Refused(_("%(error)s; what was answered is kept") % {"error": error}) from None
-    counts = selectors.counts_of(judge)
+    counts = selectors.count_answers(judge)
     facts = {
         "calls now": outcome.calls,
         "calls lost with a worker": outcome.lost,
@@ -319,22 +321,22 @@ def judge_by_machine(work: Work) -> dict[str, Any]:
     return report
 
 
-def freeze(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
+def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
     """Fix labels, model and prompt with date and digest. CampaignError without a label, or while it
     is being asked."""
     with transaction.atomic():
-        _open(judge)
-        labels = selectors.labels_of(judge)
+        _lock_editable(judge)
+        labels = selectors.get_labels(judge)
         if not labels:
             raise CampaignError(
                 _("%(judge)s has no label yet; there is nothing to freeze.") % {"judge": judge.name}
             )
-        judge.frozen_at, judge.digest = timezone.now(), selectors.digest_of(labels)
+        judge.frozen_at, judge.digest = timezone.now(), selectors.compute_labels_digest(labels)
         judge.labels.filter(
             state=MachineLabel.State.ASKED
         ).delete()  # calls that never came back: no part of what is fixed
         judge.save(update_fields=["frozen_at", "digest"])
-        record(
+        record_event(
             judge.campaign,
             actor,
             AuditAction.FROZE_A_MACHINE_JUDGE,
@@ -345,11 +347,11 @@ def freeze(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
     return judge
 
 
-def delete(judge: MachineJudge, *, actor: User | None) -> None:
+def delete_judge(judge: MachineJudge, *, actor: User | None) -> None:
     """Of one that is not frozen: what was frozen may have been drawn by."""
     with transaction.atomic():
-        _open(judge)
-        record(
+        _lock_editable(judge)
+        record_event(
             judge.campaign,
             actor,
             AuditAction.DELETED_A_MACHINE_JUDGE,

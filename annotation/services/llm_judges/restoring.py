@@ -22,7 +22,7 @@ class MachineLabelRow(NamedTuple):
     grade: int
 
 
-def restore_machines(
+def restore_judges(
     campaign: Campaign,
     said: Sequence[Mapping[str, Any]],
     rows: Iterable[MachineLabelRow],
@@ -36,7 +36,7 @@ def restore_machines(
     for what cannot be stored."""
     judges = {}
     for one in said:
-        judge = _judge(campaign, one)
+        judge = _make_judge(campaign, one)
         if judge.name in judges:
             raise NotRestorable(f"the machine {judge.name[:60]!r} twice", "each once")
         judge.full_clean(
@@ -69,7 +69,7 @@ def restore_machines(
         labels[row.machine, row.topic, row.document] = label
     MachineLabel.objects.bulk_create(labels.values(), batch_size=AT_ONCE)
     for judge in judges.values():
-        if selectors.digest_of(selectors.labels_of(judge)) != judge.digest:
+        if selectors.compute_labels_digest(selectors.get_labels(judge)) != judge.digest:
             raise NotRestorable(
                 f"the labels of {judge.name} are not those of its digest",
                 "the labels that were frozen",
@@ -80,11 +80,11 @@ def restore_machines(
         and campaign.pool.kind == PoolKind.SAMPLED
         and (drawn := said[0].get("drawn_at"))
     ):
-        Pool.objects.filter(pk=campaign.pool.pk).update(built_at=_moment(drawn))
+        Pool.objects.filter(pk=campaign.pool.pk).update(built_at=_parse_moment(drawn))
     return len(labels)
 
 
-def _judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
+def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
     prompt = said.get("prompt") or {}
     scale, parameters = said.get("scale"), said.get("parameters") or {}
     if (
@@ -96,7 +96,7 @@ def _judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
             "a machine without scale, or with another prompt or parameters than an object",
             "as a release tells a machine",
         )
-    frozen_at = _moment(said.get("frozen_at"))
+    frozen_at = _parse_moment(said.get("frozen_at"))
     samples = said.get("samples")
     if frozen_at is None or not isinstance(samples, int) or not 0 < samples <= 1000:
         raise NotRestorable(
@@ -122,7 +122,7 @@ def _judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
     )
 
 
-def _moment(said: Any) -> datetime | None:
+def _parse_moment(said: Any) -> datetime | None:
     if said is None:
         return None
     try:

@@ -22,22 +22,22 @@ from django.utils.translation import gettext as _
 
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts
-from annotation.services.people.messages import MAIL_FAILS, are_printed
+from annotation.services.people.messages import MAIL_ERRORS, is_console_backend
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Refused, Work
+from pooling.platform.jobs import ClaimedJob, Refused
 
 log = logging.getLogger(__name__)
 SIGN_IN_LINK, ADDRESS_CHANGED = "sign-in link", "address changed"
-UNSENT = timedelta(minutes=1)
+UNSENT_TIMEOUT = timedelta(minutes=1)
 """A mail that has waited for so long shows that no worker sends any."""
 
 
-def ask_for_sign_in_link(*, email: str, address: str) -> Job | None:
+def request_sign_in_link(*, email: str, address: str) -> Job | None:
     """The job that mails a link to every account with this address; it is made whether there is one
     or not. CampaignError where the mail server or the worker is away, so that nothing is promised.
     None where mails are only printed, which is done here and now."""
-    if are_printed():
+    if is_console_backend():
         accounts.send_sign_in_link(email=email, address=address)
         return None
     away = CampaignError(
@@ -46,7 +46,7 @@ def ask_for_sign_in_link(*, email: str, address: str) -> Job | None:
         )
     )
     if Job.objects.filter(
-        kind=SIGN_IN_LINK, state=Job.State.QUEUED, created_at__lt=timezone.now() - UNSENT
+        kind=SIGN_IN_LINK, state=Job.State.QUEUED, created_at__lt=timezone.now() - UNSENT_TIMEOUT
     ).exists():
         log.error("sign-in links wait for a worker, and none takes them")
         raise away
@@ -54,7 +54,7 @@ def ask_for_sign_in_link(*, email: str, address: str) -> Job | None:
         connection = get_connection()
         connection.open()
         connection.close()
-    except MAIL_FAILS as error:
+    except MAIL_ERRORS as error:
         log.exception("sign-in links cannot be mailed")
         raise away from error
     return jobs.enqueue(
@@ -70,7 +70,7 @@ def change_address(user: User, email: str) -> Job | None:
         return None
     user.email = email
     user.save(update_fields=["email"])
-    if not old or are_printed():
+    if not old or is_console_backend():
         return None
     return jobs.enqueue(
         ADDRESS_CHANGED,
@@ -80,9 +80,9 @@ def change_address(user: User, email: str) -> Job | None:
     )
 
 
-@jobs.kind(SIGN_IN_LINK, unit="mails", urgent=True)
-def mail_sign_in_link(work: Work) -> dict[str, Any]:
-    return _mailed(
+@jobs.register_job_kind(SIGN_IN_LINK, unit="mails", urgent=True)
+def mail_sign_in_link(work: ClaimedJob) -> dict[str, Any]:
+    return _send_and_forget(
         work,
         partial(
             accounts.send_sign_in_link,
@@ -92,18 +92,20 @@ def mail_sign_in_link(work: Work) -> dict[str, Any]:
     )
 
 
-@jobs.kind(ADDRESS_CHANGED, unit="mails", urgent=True)
-def mail_old_address(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(ADDRESS_CHANGED, unit="mails", urgent=True)
+def mail_old_address(work: ClaimedJob) -> dict[str, Any]:
     user = User.objects.select_related("profile").get(pk=work.parameters["user"])
-    return _mailed(work, partial(accounts.tell_old_address, user, work.parameters["old"]))
+    return _send_and_forget(
+        work, partial(accounts.notify_old_address, user, work.parameters["old"])
+    )
 
 
-def _mailed(work: Work, send: Callable[[], object]) -> dict[str, Any]:
+def _send_and_forget(work: ClaimedJob, send: Callable[[], object]) -> dict[str, Any]:
     """Send it, and forget the job; of one that failed the reason stays, and nobody's address."""
     mine = Job.objects.filter(pk=work.job.pk)
     try:
         send()
-    except MAIL_FAILS:
+    except MAIL_ERRORS:
         log.exception("a mail about an account could not be sent")
         mine.update(parameters={})
         raise Refused(_("the mail server took no mail; the server's log says more")) from None

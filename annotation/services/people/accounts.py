@@ -27,32 +27,32 @@ from django.utils.translation import gettext as _
 from annotation import languages
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Invitation, Membership, Message, Profile
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from annotation.services.judging import leases
-from annotation.services.people.messages import MAIL_FAILS
-from assay.formats.errors import FormatError, Problem
+from annotation.services.people.messages import MAIL_ERRORS
+from assay.formats.errors import FileProblem, FormatError
 from assay.labels.judges import JudgeKind
 
 log = logging.getLogger(__name__)
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits
-MOST_NAMES = 5000
+MAX_NAMES = 5000
 LONGEST_NAME, LONGEST_EMAIL = 200, 254
 """Of an invitation's columns."""
-LONGEST_NOTE = 2000
+MAX_NOTE = 2000
 
 
 class PeopleError(Exception):
     """A person's mistake, as one sentence that can be shown."""
 
 
-class Invited(NamedTuple):
+class InvitedPerson(NamedTuple):
     invitation: Invitation
     name: str
     email: str
 
 
-def invite(
+def create_invitation(
     *,
     campaign: Campaign,
     actor: User | None,
@@ -78,7 +78,7 @@ def invite(
                     code=code,
                     created_by=actor,
                 )
-                record(
+                record_event(
                     campaign,
                     actor,
                     AuditAction.INVITED,
@@ -126,18 +126,22 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
     else:
         name_at, email_at = 0, 1 if len(header) > 1 else None
     people: list[tuple[str, str]] = []
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     seen: set[str] = set()
     for number, cells in rows:
         name = cells[name_at] if name_at is not None and name_at < len(cells) else ""
         email = cells[email_at] if email_at is not None and email_at < len(cells) else ""
         if not name and not email:
-            problems.append(Problem(number, "neither name nor address", "a name", ",".join(cells)))
+            problems.append(
+                FileProblem(number, "neither name nor address", "a name", ",".join(cells))
+            )
             continue
         if len(name) > LONGEST_NAME or len(email) > LONGEST_EMAIL:
             limits = f"at most {LONGEST_NAME} and {LONGEST_EMAIL} characters"
             problems.append(
-                Problem(number, "a name or address that is too long", limits, ",".join(cells)[:200])
+                FileProblem(
+                    number, "a name or address that is too long", limits, ",".join(cells)[:200]
+                )
             )
             continue
         if email:
@@ -145,7 +149,7 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
                 validate_email(email)
             except ValidationError:
                 problems.append(
-                    Problem(
+                    FileProblem(
                         number,
                         f"{email!r} is not an email address",
                         "an address such as ada@example.org",
@@ -155,30 +159,32 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
                 continue
             if email.lower() in seen:
                 problems.append(
-                    Problem(number, f"{email} appears twice", "each address once", ",".join(cells))
+                    FileProblem(
+                        number, f"{email} appears twice", "each address once", ",".join(cells)
+                    )
                 )
                 continue
             seen.add(email.lower())
         people.append((name or email.partition("@")[0], email))
-    if len(people) > MOST_NAMES:
-        problems.append(Problem(None, f"{len(people)} names", f"at most {MOST_NAMES} at once"))
+    if len(people) > MAX_NAMES:
+        problems.append(FileProblem(None, f"{len(people)} names", f"at most {MAX_NAMES} at once"))
     if problems:
         raise FormatError(file, problems)
     return people
 
 
 @transaction.atomic
-def invite_many(
+def create_invitations(
     *,
     campaign: Campaign,
     actor: User | None,
     people: list[tuple[str, str]],
     expires_at: datetime | None = None,
-) -> list[Invited]:
+) -> list[InvitedPerson]:
     """A personal invitation, good for one use, for each (name, email)."""
     return [
-        Invited(
-            invite(
+        InvitedPerson(
+            create_invitation(
                 campaign=campaign,
                 actor=actor,
                 name=name,
@@ -193,10 +199,10 @@ def invite_many(
     ]
 
 
-def revoke(*, invitation: Invitation, actor: User | None) -> None:
+def revoke_invitation(*, invitation: Invitation, actor: User | None) -> None:
     invitation.revoked_at = timezone.now()
     invitation.save(update_fields=["revoked_at"])
-    record(invitation.campaign, actor, AuditAction.REVOKED_AN_INVITATION, str(invitation))
+    record_event(invitation.campaign, actor, AuditAction.REVOKED_AN_INVITATION, str(invitation))
 
 
 def find_invitation(*, token: str = "", code: str = "") -> Invitation:
@@ -231,7 +237,7 @@ def find_invitation(*, token: str = "", code: str = "") -> Invitation:
     return invitation
 
 
-def join(*, invitation: Invitation, user: User) -> Membership:
+def join_campaign(*, invitation: Invitation, user: User) -> Membership:
     """Make the user a member; joining twice changes nothing. Raises PeopleError when the invitation
     is used up meanwhile."""
     existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
@@ -282,7 +288,7 @@ def add_member(
         seed=secrets.randbelow(2**62),
     )
     by = {"invitation": invitation.pk} if invitation else {}
-    record(campaign, user, AuditAction.JOINED, membership.pseudonym, role=role, **by)
+    record_event(campaign, user, AuditAction.JOINED, membership.pseudonym, role=role, **by)
     if judge_kind == JudgeKind.SIMULATED and not campaign.simulated:
         campaign.judge_kind = JudgeKind.SIMULATED
         campaign.save(update_fields=["judge_kind"])
@@ -305,9 +311,9 @@ def remove_member(membership: Membership, *, actor: User | None) -> None:
                 "%(pseudonym)s has judged: exclude or pause the annotator, so that the judgements keep their name."
             )
             raise CampaignError(says % {"pseudonym": member.pseudonym})
-        leases.release(member)
+        leases.release_leases(member)
         viewer = member.role == Membership.Role.VIEWER
-        record(
+        record_event(
             member.campaign,
             actor,
             AuditAction.REMOVED_A_VIEWER if viewer else AuditAction.REMOVED_AN_ANNOTATOR,
@@ -342,7 +348,7 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
     message = Message.objects.create(
         membership=membership, text=text.strip()[:5000], created_by=actor
     )
-    record(
+    record_event(
         membership.campaign,
         actor,
         AuditAction.WROTE_A_MESSAGE,
@@ -355,14 +361,14 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
 def write_note(membership: Membership, text: str, *, actor: User | None) -> None:
     """What the managers want to remember of the annotator; empty takes the note away. The trail
     says that there is one, not what it says."""
-    text = text.strip()[:LONGEST_NOTE]
+    text = text.strip()[:MAX_NOTE]
     if membership.note != text:
         membership.note = text
         membership.save(update_fields=["note"])
-        record(membership.campaign, actor, AuditAction.WROTE_A_NOTE, membership.pseudonym)
+        record_event(membership.campaign, actor, AuditAction.WROTE_A_NOTE, membership.pseudonym)
 
 
-def register(
+def register_account(
     *, invitation: Invitation, username: str, password: str, email: str = ""
 ) -> Membership:
     """A new account with its profile, and a member; who comes too late for the invitation
@@ -382,12 +388,12 @@ def register(
                 _("This name is taken. If it is yours, sign in; else choose another.")
             ) from None
         Profile.objects.create(user=user)
-        return join(invitation=invitation, user=user)
+        return join_campaign(invitation=invitation, user=user)
 
 
-def set_maker(user: User, *, may_create: bool, actor: User | None) -> None:
+def set_creator(user: User, *, may_create: bool, actor: User | None) -> None:
     """Give the right to make collections and campaigns, or take it back; what was made stays."""
-    profile = profile_of(user)
+    profile = get_profile(user)
     if profile.may_create != may_create:
         profile.may_create = may_create
         profile.save(update_fields=["may_create"])
@@ -401,15 +407,15 @@ def set_maker(user: User, *, may_create: bool, actor: User | None) -> None:
 
 def set_language(user: User, code: str) -> None:
     """What the pages of the annotator's way, and mails to this person, are written in. code:
-    annotation.languages.known"""
-    profile = profile_of(user)
+    annotation.languages.known_language"""
+    profile = get_profile(user)
     profile.language = code
     profile.save(update_fields=["language"])
 
 
-def tell_old_address(user: User, old: str) -> None:
+def notify_old_address(user: User, old: str) -> None:
     """Mail to the address that the account no longer has. Raises MAIL_FAILS."""
-    with translation.override(languages.of_person(user)):
+    with translation.override(languages.user_language(user)):
         subject = _("Your mail address was changed")
         text = _(
             "Hello %(name)s,\n\nthe mail address of your account was changed, and no mail goes "
@@ -419,7 +425,7 @@ def tell_old_address(user: User, old: str) -> None:
     send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [old])
 
 
-def profile_of(user: User) -> Profile:
+def get_profile(user: User) -> Profile:
     return Profile.objects.get_or_create(user=user)[0]
 
 
@@ -449,7 +455,7 @@ def sign_in_path(user: User) -> str:
     return f"{urlsafe_base64_encode(str(user.pk).encode())}/{sign_in_links.make_token(user)}"
 
 
-def user_of_sign_in_link(identifier: str, token: str) -> User | None:
+def get_sign_in_link_user(identifier: str, token: str) -> User | None:
     try:
         user = get_user_model().objects.get(
             pk=int(urlsafe_base64_decode(identifier)), is_active=True
@@ -459,9 +465,9 @@ def user_of_sign_in_link(identifier: str, token: str) -> User | None:
     return user if sign_in_links.check_token(user, token) else None
 
 
-def spend_sign_in_link(user: User) -> bool:
+def use_sign_in_link(user: User) -> bool:
     """Whether it is this one's turn: of several who open the same link at once one signs in. user:
-    as `user_of_sign_in_link` read it."""
+    as `get_sign_in_link_user` read it."""
     rows = get_user_model().objects.filter(pk=user.pk, last_login=user.last_login)
     return bool(rows.update(last_login=timezone.now()))
 
@@ -481,7 +487,7 @@ def send_sign_in_link(*, email: str, address: str) -> None:
         .exclude(email="")
         .select_related("profile")
     ):
-        with translation.override(languages.of_person(user)):
+        with translation.override(languages.user_language(user)):
             subject = _("Your sign-in link")
             text = _(
                 "Hello %(name)s,\n\nthis link signs you in. It is good once, for %(minutes)s minutes:\n\n%(link)s\n\n"
@@ -495,6 +501,6 @@ def send_sign_in_link(*, email: str, address: str) -> None:
             send_mail(
                 subject, text, settings.DEFAULT_FROM_EMAIL, [user.email], connection=connection
             )
-        except MAIL_FAILS:
+        except MAIL_ERRORS:
             log.exception("no sign-in link could be mailed to %s", user)
     connection.close()

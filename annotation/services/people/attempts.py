@@ -25,9 +25,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Attempts
-from pooling.platform.unavailable import Busy
+from pooling.platform.unavailable import ProcessBusy
 
-SPAN = timedelta(minutes=5)
+ATTEMPT_PERIOD = timedelta(minutes=5)
 MOST_OF_ACCOUNT, MOST_OF_ADDRESS, MOST_OF_NOBODY = 10, 100, 1000
 """Failures of an account at an address; of an address; of all visitors together whose address is
 unknown."""
@@ -42,19 +42,19 @@ COOKIE, COOKIE_SECONDS = "assay-known", 365 * 86400
 SALT = "annotation.services.people.attempts"
 
 
-def too_many(key: str, most: int) -> bool:
+def has_too_many_attempts(key: str, most: int) -> bool:
     now = timezone.now()
     return Attempts.objects.filter(
-        key=_digest(key), n__gte=most, began_at__gt=now - SPAN, began_at__lte=now
+        key=_digest_key(key), n__gte=most, began_at__gt=now - ATTEMPT_PERIOD, began_at__lte=now
     ).exists()
 
 
-def count(key: str) -> int:
+def count_attempt(key: str) -> int:
     """One more, from now on or since up to five minutes ago. -> how many"""
-    now, digest = timezone.now(), _digest(key)
+    now, digest = timezone.now(), _digest_key(key)
     with transaction.atomic():
         Attempts.objects.exclude(
-            began_at__gt=now - SPAN, began_at__lte=now
+            began_at__gt=now - ATTEMPT_PERIOD, began_at__lte=now
         ).delete()  # of the future: the clock was set back
         Attempts.objects.bulk_create(
             [Attempts(key=digest, n=0, began_at=now)], ignore_conflicts=True
@@ -63,19 +63,19 @@ def count(key: str) -> int:
         return Attempts.objects.values_list("n", flat=True).get(key=digest)
 
 
-def forget(key: str) -> None:
-    Attempts.objects.filter(key=_digest(key)).delete()
+def clear_attempts(key: str) -> None:
+    Attempts.objects.filter(key=_digest_key(key)).delete()
 
 
-def _digest(key: str) -> str:
+def _digest_key(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-class SignIn:
+class SignInAttempt:
     """One attempt to sign in. cookie: the browser's, as it came."""
 
     def __init__(self, username: str, *, address: str, cookie: str) -> None:
-        self.username, self.known = username, _known_browser(cookie, username)
+        self.username, self.known = username, _browser_id(cookie, username)
         name = username.strip().lower()
         self.account_key = (
             f"browser|{name}|{self.known}" if self.known else f"account|{name}|{address}"
@@ -84,20 +84,20 @@ class SignIn:
         self.most_of_address = MOST_OF_ADDRESS if address else MOST_OF_NOBODY
 
     def refused(self) -> bool:
-        return too_many(self.account_key, MOST_OF_ACCOUNT) or bool(
-            self.address_key and too_many(self.address_key, self.most_of_address)
+        return has_too_many_attempts(self.account_key, MOST_OF_ACCOUNT) or bool(
+            self.address_key and has_too_many_attempts(self.address_key, self.most_of_address)
         )
 
     def failed(self) -> None:
-        count(self.account_key)
+        count_attempt(self.account_key)
         if self.address_key:
-            count(self.address_key)
+            count_attempt(self.address_key)
 
     def succeeded(self) -> None:
-        forget(self.account_key)
+        clear_attempts(self.account_key)
 
 
-class OwnPassword:
+class PasswordAttempt:
     """One's own password, asked for once more of who is signed in: a browser left open does not let
     anybody try passwords without end."""
 
@@ -105,16 +105,16 @@ class OwnPassword:
         self.key = f"own password|{user.pk}"
 
     def refused(self) -> bool:
-        return too_many(self.key, MOST_OF_ACCOUNT)
+        return has_too_many_attempts(self.key, MOST_OF_ACCOUNT)
 
     def failed(self) -> None:
-        count(self.key)
+        count_attempt(self.key)
 
     def succeeded(self) -> None:
-        forget(self.key)
+        clear_attempts(self.key)
 
 
-class Code:
+class CodeAttempt:
     """One code of an invitation, typed by somebody who is signed in (then the count is that
     person's) or at an address.
 
@@ -126,36 +126,38 @@ class Code:
         self.most = MOST_CODES if user is not None or address else MOST_CODES_OF_NOBODY
 
     def refused(self) -> bool:
-        return too_many(self.key, self.most)
+        return has_too_many_attempts(self.key, self.most)
 
     def failed(self) -> None:
-        count(self.key)
+        count_attempt(self.key)
 
 
-def may_mail(email: str, *, address: str) -> bool:
+def can_send_mail(email: str, *, address: str) -> bool:
     """Whether one more mail may go to this person because somebody at this address asks. Who uses
     up another's mails has filled that person's mailbox with links that are good: nobody is kept
     out."""
-    from_here = count(f"link from|{address}")
+    from_here = count_attempt(f"link from|{address}")
     return (
         from_here <= (MOST_MAILS_FROM if address else MOST_MAILS_OF_NOBODY)
-        and count(f"link|{email.lower()}") <= MOST_MAILS
+        and count_attempt(f"link|{email.lower()}") <= MOST_MAILS
     )
 
 
-def may_look(link: str, *, address: str) -> bool:
+def can_open_link(link: str, *, address: str) -> bool:
     """Whether the pages of a link to results may be opened once more from here. Counted for each
     link: nobody uses up that of others."""
-    return count(f"look|{link}|{address}") <= (MOST_LOOKS if address else MOST_LOOKS_OF_NOBODY)
+    return count_attempt(f"look|{link}|{address}") <= (
+        MOST_LOOKS if address else MOST_LOOKS_OF_NOBODY
+    )
 
 
-def cookie_for(user: User) -> str:
+def make_browser_cookie(user: User) -> str:
     """What a browser keeps that has signed in to the account: good for this account alone, and for
     nothing but its own count."""
     return signing.dumps([user.get_username().lower(), secrets.token_hex(8)], salt=SALT)
 
 
-def _known_browser(cookie: str, username: str) -> str:
+def _browser_id(cookie: str, username: str) -> str:
     """The browser's number, empty unless it has signed in to this account before."""
     try:
         name, number = signing.loads(cookie, salt=SALT, max_age=COOKIE_SECONDS)
@@ -164,19 +166,19 @@ def _known_browser(cookie: str, username: str) -> str:
     return str(number) if name == username.strip().lower() else ""
 
 
-N_TURNS = 2
+N_HASHING_SLOTS = 2
 """Threads of a process that may hash passwords. One password is hashed at a time on a machine, so the
 sign-ins of a class would wait for it in every thread, and none would be left to answer those who
 judge. The browser repeats a sign-in that found no turn (static/js/repeating_form.js)."""
-_turns = threading.BoundedSemaphore(N_TURNS)
+_hashing_slots = threading.BoundedSemaphore(N_HASHING_SLOTS)
 
 
 @contextmanager
-def password_turn() -> Iterator[None]:
+def hashing_slot() -> Iterator[None]:
     """Hold one of the process's turns. Busy at once if none is free."""
-    if not _turns.acquire(blocking=False):
-        raise Busy(_("Many people are signing in right now. Try again in a few seconds."))
+    if not _hashing_slots.acquire(blocking=False):
+        raise ProcessBusy(_("Many people are signing in right now. Try again in a few seconds."))
     try:
         yield
     finally:
-        _turns.release()
+        _hashing_slots.release()

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Judgement, Lease, Membership, Pair
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from annotation.services.judging import slots
 
 
 @dataclass(frozen=True)
-class Inclusion:
+class InclusionResult:
     """What an inclusion has changed. `counted`: judgements that entered the labels; `extra`: that
     are kept as extra because others have filled their slots."""
 
@@ -39,24 +39,26 @@ def exclude_annotator(
     moment = now or timezone.now()
 
     def work() -> int:
-        locked = _locked(annotator)
+        locked = _lock_membership(annotator)
         locked.standing, locked.standing_reason = Membership.Standing.EXCLUDED, reason
         locked.save(update_fields=["standing", "standing_reason"])
-        _release(locked, moment)
+        _release_leases(locked, moment)
         rows = list(
             Judgement.objects.filter(
                 membership=locked, current=True, standing=Judgement.Standing.COUNTED
             ).values_list("pk", "pair_id")
         )
-        pairs = slots.locked([*(pair_id for _, pair_id in rows), *_said_cannot(locked)])
+        pairs = slots.lock_pairs(
+            [*(pair_id for _, pair_id in rows), *_pairs_reported_unjudgeable(locked)]
+        )
         # Only what still counts under the locks: its pair was locked by nobody else, and the
         # annotator's own answers wait for us.
         for _row, pair_id in rows:
             pairs[pair_id].counted -= slots.takes_slots(locked)
-        _set_standing([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
-        slots.settle_unjudgeable(pairs.values(), slots.per_pair(locked.campaign_id))
-        slots.save_all(pairs.values(), locked.campaign_id)
-        record(
+        _set_status([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
+        slots.update_unjudgeable(pairs.values(), slots.get_judgements_per_pair(locked.campaign_id))
+        slots.save_pairs(pairs.values(), locked.campaign_id)
+        record_event(
             locked.campaign,
             actor,
             AuditAction.EXCLUDED_AN_ANNOTATOR,
@@ -66,12 +68,12 @@ def exclude_annotator(
         )
         return len(rows)
 
-    done = slots.retrying(work)
+    done = slots.run_with_retries(work)
     annotator.refresh_from_db(fields=["standing", "standing_reason"])
     return done
 
 
-def exclude_together(annotators: Iterable[Membership], *, reason: str, actor: User | None) -> int:
+def exclude_annotators(annotators: Iterable[Membership], *, reason: str, actor: User | None) -> int:
     """Exclude those who are not excluded yet, each for the same reason; returns how many judgements
     counted until now."""
     return sum(
@@ -81,12 +83,14 @@ def exclude_together(annotators: Iterable[Membership], *, reason: str, actor: Us
     )
 
 
-def include_annotator(annotator: Membership, *, actor: User | None, reason: str = "") -> Inclusion:
+def include_annotator(
+    annotator: Membership, *, actor: User | None, reason: str = ""
+) -> InclusionResult:
     """Reverse an exclusion: judgements count again where their slot is still free, else they are
     extra. Returns what happened."""
 
-    def work() -> Inclusion:
-        locked = _locked(annotator)
+    def work() -> InclusionResult:
+        locked = _lock_membership(annotator)
         if locked.standing != Membership.Standing.EXCLUDED:
             raise CampaignError(
                 _("%(pseudonym)s is not excluded.") % {"pseudonym": locked.pseudonym}
@@ -100,9 +104,11 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
             .order_by("pk")
             .values_list("pk", "pair_id")
         )
-        pairs = slots.locked([*(pair_id for _, pair_id in rows), *_said_cannot(locked)])
-        n = slots.per_pair(locked.campaign_id)
-        slots.settle_unjudgeable(pairs.values(), n)
+        pairs = slots.lock_pairs(
+            [*(pair_id for _, pair_id in rows), *_pairs_reported_unjudgeable(locked)]
+        )
+        n = slots.get_judgements_per_pair(locked.campaign_id)
+        slots.update_unjudgeable(pairs.values(), n)
         counted, extra = [], []
         for pk, pair_id in rows:
             pair = pairs[pair_id]
@@ -117,10 +123,10 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
                 counted.append(pk)
             else:
                 extra.append(pk)
-        _set_standing(counted, Judgement.Standing.COUNTED)
-        _set_standing(extra, Judgement.Standing.EXTRA)
-        slots.save_all(pairs.values(), locked.campaign_id)
-        record(
+        _set_status(counted, Judgement.Standing.COUNTED)
+        _set_status(extra, Judgement.Standing.EXTRA)
+        slots.save_pairs(pairs.values(), locked.campaign_id)
+        record_event(
             locked.campaign,
             actor,
             AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN,
@@ -129,9 +135,9 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
             counted=len(counted),
             extra=len(extra),
         )
-        return Inclusion(len(counted), len(extra))
+        return InclusionResult(len(counted), len(extra))
 
-    done = slots.retrying(work)
+    done = slots.run_with_retries(work)
     annotator.refresh_from_db(fields=["standing", "standing_reason"])
     return done
 
@@ -143,7 +149,7 @@ def pause_annotator(
     is needed."""
     if not reason.strip():
         raise CampaignError(_("Give the reason; it is what the annotator is shown."))
-    _change(
+    _change_status(
         annotator,
         Membership.Standing.PAUSED,
         reason,
@@ -154,7 +160,7 @@ def pause_annotator(
 
 
 def resume_annotator(annotator: Membership, *, actor: User | None) -> None:
-    _change(
+    _change_status(
         annotator,
         Membership.Standing.ACTIVE,
         "",
@@ -164,7 +170,7 @@ def resume_annotator(annotator: Membership, *, actor: User | None) -> None:
     )
 
 
-def _change(
+def _change_status(
     annotator: Membership,
     standing: str,
     reason: str,
@@ -173,7 +179,7 @@ def _change(
     now: datetime,
 ) -> None:
     def work() -> None:
-        locked = _locked(annotator)
+        locked = _lock_membership(annotator)
         if locked.standing == Membership.Standing.EXCLUDED:
             raise CampaignError(
                 _("%(pseudonym)s is excluded; include the annotator again first.")
@@ -182,24 +188,24 @@ def _change(
         locked.standing, locked.standing_reason = standing, reason
         locked.save(update_fields=["standing", "standing_reason"])
         if standing != Membership.Standing.ACTIVE:
-            _release(locked, now)
-        record(locked.campaign, actor, action, locked.pseudonym, reason=reason)
+            _release_leases(locked, now)
+        record_event(locked.campaign, actor, action, locked.pseudonym, reason=reason)
 
-    slots.retrying(work)
+    slots.run_with_retries(work)
     annotator.refresh_from_db(fields=["standing", "standing_reason"])
 
 
-def _said_cannot(annotator: Membership) -> list[int]:
+def _pairs_reported_unjudgeable(annotator: Membership) -> list[int]:
     """Pairs of which the annotator says that nobody can judge them: it is not heard while the
     annotator is excluded."""
     return list(
-        Judgement.objects.filter(slots.SAYS_SO, membership=annotator).values_list(
+        Judgement.objects.filter(slots.SAYS_CANNOT_JUDGE, membership=annotator).values_list(
             "pair_id", flat=True
         )
     )
 
 
-def _locked(annotator: Membership) -> Membership:
+def _lock_membership(annotator: Membership) -> Membership:
     return (
         Membership.objects.select_for_update(of=("self",))
         .select_related("campaign")
@@ -207,7 +213,7 @@ def _locked(annotator: Membership) -> Membership:
     )
 
 
-def _release(annotator: Membership, now: datetime) -> None:
+def _release_leases(annotator: Membership, now: datetime) -> None:
     live = (
         Lease.objects.select_for_update()
         .filter(membership=annotator, state=Lease.State.LIVE)
@@ -216,6 +222,6 @@ def _release(annotator: Membership, now: datetime) -> None:
     slots.end_leases(list(live), Lease.State.RELEASED, now)
 
 
-def _set_standing(ids: list[int], standing: str) -> None:
+def _set_status(ids: list[int], standing: str) -> None:
     for start in range(0, len(ids), slots.BATCH):
         Judgement.objects.filter(pk__in=ids[start : start + slots.BATCH]).update(standing=standing)

@@ -16,16 +16,16 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import InstitutionAccount
-from annotation.services.people.accounts import PeopleError, profile_of, set_maker
+from annotation.services.people.accounts import PeopleError, get_profile, set_creator
 
 log = logging.getLogger(__name__)
-NO_PACKAGE = (
+NO_PACKAGE_MESSAGE = (
     "OpenID Connect (ASSAY_OIDC_ISSUER) needs the package mozilla-django-oidc beside Assay: pip "
     "install mozilla-django-oidc"
 )
 
 
-class Identity(NamedTuple):
+class InstitutionIdentity(NamedTuple):
     """What the institution says of a person. subject: who it is for good; name: as the person is
     called there now."""
 
@@ -35,7 +35,7 @@ class Identity(NamedTuple):
     groups: frozenset[str]
 
 
-def offered() -> dict[str, Any]:
+def sign_in_options() -> dict[str, Any]:
     """What the sign-in page offers."""
     return {
         "institution": settings.INSTITUTION,
@@ -44,7 +44,7 @@ def offered() -> dict[str, Any]:
     }
 
 
-def account_of(identity: Identity) -> User:
+def get_account(identity: InstitutionIdentity) -> User:
     """The person's account, made at the first sign-in, with the rights of today's groups.
 
     PeopleError with the reason where there can be none. An account that was made here is never
@@ -53,18 +53,18 @@ def account_of(identity: Identity) -> User:
         InstitutionAccount.objects.select_related("user").filter(subject=identity.subject).first()
     )
     if known is None:
-        user = _new_account(identity)
+        user = _create_account(identity)
     else:
         user = known.user
         if not user.is_active:
             raise PeopleError(
                 _("Your account here is closed. Ask an administrator of this installation.")
             )
-    _give_rights(user, identity.groups)
+    _apply_group_rights(user, identity.groups)
     return user
 
 
-def _new_account(identity: Identity) -> User:
+def _create_account(identity: InstitutionIdentity) -> User:
     name = identity.name.strip()
     try:
         UnicodeUsernameValidator()(name)
@@ -95,7 +95,7 @@ def _new_account(identity: Identity) -> User:
                 username=name, email=identity.email
             )  # without a password: none is good
             InstitutionAccount.objects.create(user=user, subject=identity.subject)
-            profile_of(user)
+            get_profile(user)
     except (
         IntegrityError
     ):  # somebody of that name, or the same person in another window, came at the same moment
@@ -104,11 +104,11 @@ def _new_account(identity: Identity) -> User:
     return user
 
 
-def _give_rights(user: User, groups: frozenset[str]) -> None:
+def _apply_group_rights(user: User, groups: frozenset[str]) -> None:
     """What the settings give to groups is given and taken at every sign-in; what they do not speak
     of stays as it is."""
     if settings.MAKER_GROUPS:
-        set_maker(user, may_create=bool(groups & set(settings.MAKER_GROUPS)), actor=None)
+        set_creator(user, may_create=bool(groups & set(settings.MAKER_GROUPS)), actor=None)
     if settings.ADMIN_GROUPS:
         is_administrator = bool(groups & set(settings.ADMIN_GROUPS))
         if user.is_superuser != is_administrator or user.is_staff != is_administrator:

@@ -29,31 +29,31 @@ from django.utils.translation import gettext as _
 from annotation import languages
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Membership, Profile
-from annotation.selectors.parts import parts_of
-from annotation.services.audit import record
+from annotation.selectors.parts import annotator_quotas
+from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
 log = logging.getLogger(__name__)
 REMINDERS = "reminders"
-PRINTED = "django.core.mail.backends.console.EmailBackend"
-MAIL_FAILS = (SMTPException, OSError)
+CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
+MAIL_ERRORS = (SMTPException, OSError)
 """What a mail server raises that refuses a mail, or is away."""
 DAY = timedelta(days=1)
-LOOK_AGAIN = timedelta(hours=1)
-LONGEST = 2000
+RETRY_AFTER = timedelta(hours=1)
+MAX_TEXT = 2000
 STARTING_TEXT = (
     "there are documents waiting for your judgement. Could you go on with them in the next days? "
     "Thank you for your work."
 )
 
 
-def are_printed() -> bool:
+def is_console_backend() -> bool:
     """Whether no mail server is set (ASSAY_EMAIL_HOST): mails are printed on the console of the
     process that sends them, and reach nobody."""
-    return str(settings.EMAIL_BACKEND) == PRINTED
+    return str(settings.EMAIL_BACKEND) == CONSOLE_BACKEND
 
 
 @dataclass(frozen=True)
@@ -65,30 +65,30 @@ class Reminder:
 
 
 @dataclass(frozen=True)
-class Reminders:
+class ReminderPreview:
     """left_out: who gets none, with the reason in words."""
 
     ready: list[Reminder]
     left_out: list[tuple[Membership, str]]
 
 
-def preview(
+def preview_reminders(
     campaign: Campaign,
     memberships: Iterable[Membership],
     text: str,
     *,
     address: str,
     now: datetime | None = None,
-) -> Reminders:
+) -> ReminderPreview:
     """The mails as they would be sent now. address: absolute, of this installation. Raises
     CampaignError: no text or too much of it, or the campaign is not open."""
     text = text.strip()
     if not text:
         raise CampaignError(_("Write what you want to say."))
-    if len(text) > LONGEST:
+    if len(text) > MAX_TEXT:
         raise CampaignError(
             _("The text has %(n)s characters; at most %(most)s are sent.")
-            % {"n": f"{len(text):,}", "most": f"{LONGEST:,}"}
+            % {"n": f"{len(text):,}", "most": f"{MAX_TEXT:,}"}
         )
     if campaign.state != Campaign.State.OPEN or campaign.is_over:
         raise CampaignError(
@@ -101,16 +101,16 @@ def preview(
         campaign=campaign, action=AuditAction.REMINDED_AN_ANNOTATOR, at__gt=since
     )
     reminded = set(events.values_list("subject", flat=True))
-    told = [(member, _why_not(member, reminded)) for member in memberships]
+    told = [(member, _skip_reason(member, reminded)) for member in memberships]
     ready = [member for member, reason in told if not reason]
     mails = [
-        _mail(campaign, member, part, text, address)
-        for member, part in zip(ready, parts_of(ready), strict=True)
+        _make_reminder(campaign, member, part, text, address)
+        for member, part in zip(ready, annotator_quotas(ready), strict=True)
     ]
-    return Reminders(mails, [(member, reason) for member, reason in told if reason])
+    return ReminderPreview(mails, [(member, reason) for member, reason in told if reason])
 
 
-def _why_not(member: Membership, reminded: set[str]) -> str:
+def _skip_reason(member: Membership, reminded: set[str]) -> str:
     if member.role != Membership.Role.ANNOTATOR or not member.is_person:
         return _("is no person who judges")
     if member.standing != Membership.Standing.ACTIVE:
@@ -120,11 +120,11 @@ def _why_not(member: Membership, reminded: set[str]) -> str:
     return _("was reminded within the last day") if member.pseudonym in reminded else ""
 
 
-def _mail(
+def _make_reminder(
     campaign: Campaign, member: Membership, part: int | None, text: str, address: str
 ) -> Reminder:
     """In the language of who gets it; what the manager wrote stands as it is."""
-    with translation.override(languages.of_person(member.user)):
+    with translation.override(languages.user_language(member.user)):
         judged = {
             "n": number_format(member.n_judged, force_grouping=True),
             "goal": number_format(part or 0, force_grouping=True),
@@ -148,19 +148,19 @@ def _mail(
     return Reminder(member, member.user.email, " ".join(subject.split()), "\n\n".join(parts) + "\n")
 
 
-def annotators(campaign: Campaign) -> QuerySet[Membership]:
+def get_annotators(campaign: Campaign) -> QuerySet[Membership]:
     rows = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related(
         "user__profile", "campaign"
     )
     return rows.order_by("pseudonym")
 
 
-def ask_to_remind(
+def request_reminders(
     campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User
 ) -> Job:
     """The job that sends them. Raises CampaignError, also where nobody would get one."""
     memberships = list(memberships)
-    if not preview(campaign, memberships, text, address=address).ready:
+    if not preview_reminders(campaign, memberships, text, address=address).ready:
         raise CampaignError(_("Nobody of these would get a mail."))
     parameters = {
         "members": [member.pk for member in memberships],
@@ -179,17 +179,17 @@ def ask_to_remind(
     )
 
 
-@jobs.kind(REMINDERS, unit="mails", resumes=True)
-def send_reminders(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind(REMINDERS, unit="mails", resumes=True)
+def send_reminders(work: ClaimedJob) -> dict[str, Any]:
     """Each is noted in the trail before it is sent: what is killed in the middle reminds nobody
     twice. -> report: what `remind` tells"""
     asked = work.parameters
     campaign = Campaign.objects.get(pk=work.campaign_id)
     actor = User.objects.filter(pk=asked["actor"]).first()
-    chosen = annotators(campaign).filter(pk__in=asked["members"])
-    done = remind(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
+    chosen = get_annotators(campaign).filter(pk__in=asked["members"])
+    done = deliver_reminders(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
     warnings = [f"{name} got none: {reason}" for name, reason in done["left_out"] + done["failed"]]
-    if are_printed():
+    if is_console_backend():
         warnings.insert(
             0,
             _(
@@ -199,12 +199,12 @@ def send_reminders(work: Work) -> dict[str, Any]:
         )
     return {
         **done,
-        "facts": {"mails printed" if are_printed() else "mails sent": len(done["sent"])},
+        "facts": {"mails printed" if is_console_backend() else "mails sent": len(done["sent"])},
         "warnings": warnings,
     }
 
 
-def remind(
+def deliver_reminders(
     campaign: Campaign,
     memberships: Iterable[Membership],
     text: str,
@@ -218,9 +218,9 @@ def remind(
         transaction.atomic()
     ):  # of two managers at once one comes later, and finds who has been reminded
         Campaign.objects.select_for_update().get(pk=campaign.pk)
-        mails = preview(campaign, memberships, text, address=address)
+        mails = preview_reminders(campaign, memberships, text, address=address)
         for mail in mails.ready:
-            record(
+            record_event(
                 campaign,
                 actor,
                 AuditAction.REMINDED_AN_ANNOTATOR,
@@ -239,7 +239,7 @@ def remind(
                 connection=connection,
             ).send()
             sent.append(mail.membership.pseudonym)
-        except MAIL_FAILS as error:
+        except MAIL_ERRORS as error:
             failed.append([mail.membership.pseudonym, str(error)[:200]])
     return {
         "sent": sent,
@@ -248,11 +248,11 @@ def remind(
     }
 
 
-def due_to_do_mails(now: datetime) -> QuerySet[Profile]:
+def get_due_to_do_mails(now: datetime) -> QuerySet[Profile]:
     """Of those who want the to-do list by mail, whose last mail is a day old and who were not
     looked at within the hour."""
     rested = Q(to_do_mailed_at=None) | Q(to_do_mailed_at__lte=now - DAY)
-    unseen = Q(to_do_looked_at=None) | Q(to_do_looked_at__lte=now - LOOK_AGAIN)
+    unseen = Q(to_do_looked_at=None) | Q(to_do_looked_at__lte=now - RETRY_AFTER)
     wanted = (
         Profile.objects.filter(rested, unseen, user__is_active=True)
         .exclude(to_do_address="")
@@ -261,20 +261,20 @@ def due_to_do_mails(now: datetime) -> QuerySet[Profile]:
     return wanted.select_related("user").order_by("pk")
 
 
-def take_to_do_turn(profile: Profile, now: datetime) -> bool:
+def claim_to_do_mail(profile: Profile, now: datetime) -> bool:
     """Whether it is this caller who looks now: of several one."""
     return bool(
         Profile.objects.filter(
-            pk__in=due_to_do_mails(now).filter(pk=profile.pk).values("pk")
+            pk__in=get_due_to_do_mails(now).filter(pk=profile.pk).values("pk")
         ).update(to_do_looked_at=now)
     )
 
 
-def mail_to_do(profile: Profile, *, subject: str, body: str, now: datetime) -> None:
+def send_to_do_mail(profile: Profile, *, subject: str, body: str, now: datetime) -> None:
     """Send it and remember when; where the mail server refuses it is tried again after an hour."""
     try:
         EmailMessage(subject, body, settings.DEFAULT_FROM_EMAIL, [profile.user.email]).send()
-    except MAIL_FAILS:
+    except MAIL_ERRORS:
         log.exception("the to-do list of %s could not be mailed", profile)
         return
     Profile.objects.filter(pk=profile.pk).update(to_do_mailed_at=now)

@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Feedback, GuidelineVersion, Membership, Message, Profile
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.errors import AnswerRefused
 
-MOST_CHOICES = 20_000  # characters of JSON
+MAX_CHOICES = 20_000  # characters of JSON
 
 
-def acknowledge(annotator: Membership, number: int) -> None:
+def acknowledge_guideline(annotator: Membership, number: int) -> None:
     """The annotator has read this version of the guidelines."""
     if not GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number=number).exists():
         raise AnswerRefused(
@@ -33,19 +33,19 @@ def acknowledge(annotator: Membership, number: int) -> None:
     annotator.refresh_from_db(fields=["guideline_read"])
 
 
-def consent(annotator: Membership) -> None:
+def record_consent(annotator: Membership) -> None:
     """Agreement to the campaign's terms, once; with a row in the audit trail."""
     if Membership.objects.filter(pk=annotator.pk, consented_at=None).update(
         consented_at=timezone.now()
     ):
         annotator.refresh_from_db(fields=["consented_at"])
-        record(annotator.campaign, annotator.user, AuditAction.CONSENTED, annotator.pseudonym)
+        record_event(annotator.campaign, annotator.user, AuditAction.CONSENTED, annotator.pseudonym)
 
 
-def save_choices(annotator: Membership, choices: dict[str, Any]) -> dict[str, Any]:
+def save_display_settings(annotator: Membership, choices: dict[str, Any]) -> dict[str, Any]:
     """Store the person's own settings of the judging page: one JSON object, known keys or not, of
     bounded size."""
-    if len(json.dumps(choices)) > MOST_CHOICES:
+    if len(json.dumps(choices)) > MAX_CHOICES:
         raise AnswerRefused("too_large", _("These settings are too large."))
     profile = Profile.objects.get_or_create(user_id=annotator.user_id)[0]
     profile.choices = choices
@@ -53,11 +53,11 @@ def save_choices(annotator: Membership, choices: dict[str, Any]) -> dict[str, An
     return choices
 
 
-def mark_read(annotator: Membership, message_id: int) -> None:
+def mark_message_read(annotator: Membership, message_id: int) -> None:
     Message.objects.filter(pk=message_id, membership=annotator, read_at=None).update(
         read_at=timezone.now()
     )
 
 
-def give_feedback(annotator: Membership, *, score: str, text: str) -> None:
+def save_feedback(annotator: Membership, *, score: str, text: str) -> None:
     Feedback.objects.update_or_create(membership=annotator, defaults={"score": score, "text": text})

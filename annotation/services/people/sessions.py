@@ -24,7 +24,7 @@ BROWSERS = {
     "Chrome": "Chrome",
     "Safari": "Safari",
 }
-SYSTEMS = {
+OPERATING_SYSTEMS = {
     "Android": "Android",
     "iPhone": "iPhone",
     "iPad": "iPad",
@@ -34,18 +34,18 @@ SYSTEMS = {
     "Linux": "Linux",
 }
 """What stands in a browser's name for itself -> what it is, the first that is there."""
-A_MOMENT = timedelta(minutes=10)
+RECENT_PERIOD = timedelta(minutes=10)
 
 
-def device_of(agent: str) -> str:
+def describe_device(agent: str) -> str:
     """`Firefox on Linux` of what a browser says of itself; empty where nothing is known. No
     version: it would tell people apart."""
     browser = next((name for sign, name in BROWSERS.items() if re.search(rf"\b{sign}", agent)), "")
-    system = next((name for sign, name in SYSTEMS.items() if sign in agent), "")
+    system = next((name for sign, name in OPERATING_SYSTEMS.items() if sign in agent), "")
     return " on ".join(part for part in (browser, system) if part)
 
 
-def note(request: HttpRequest, user: User) -> None:
+def remember_session(request: HttpRequest, user: User) -> None:
     """Remember the request's session under its user. To be called whenever the session has got a
     new key."""
     if request.session.session_key is None:
@@ -55,14 +55,14 @@ def note(request: HttpRequest, user: User) -> None:
         session_id=key,
         defaults={
             "user": user,
-            "device": device_of(request.META.get("HTTP_USER_AGENT", "")[:1000]),
+            "device": describe_device(request.META.get("HTTP_USER_AGENT", "")[:1000]),
         },
     )
 
 
-def has_begun_now(request: HttpRequest, user: User) -> bool:
+def has_just_signed_in(request: HttpRequest, user: User) -> bool:
     """Whether the user has signed in with this browser a moment ago."""
-    since = timezone.now() - A_MOMENT
+    since = timezone.now() - RECENT_PERIOD
     return OpenSession.objects.filter(
         session=request.session.session_key, user=user, began_at__gte=since
     ).exists()
@@ -70,10 +70,10 @@ def has_begun_now(request: HttpRequest, user: User) -> bool:
 
 def note_sign_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
     """Receives user_logged_in."""
-    note(request, user)
+    remember_session(request, user)
 
 
-def open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
+def get_open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
     """The sessions that are good now, of one person or of everybody, the newest first."""
     rows = OpenSession.objects.filter(session__expire_date__gt=timezone.now()).select_related(
         "session", "user"
@@ -81,7 +81,7 @@ def open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
     return rows if user is None else rows.filter(user=user)
 
 
-def end(rows: QuerySet[OpenSession]) -> int:
+def end_sessions(rows: QuerySet[OpenSession]) -> int:
     """Sign these out at once: their next request is answered as a stranger's. -> how many"""
     keys = list(rows.values_list("session_id", flat=True))
     Session.objects.filter(session_key__in=keys).delete()

@@ -15,9 +15,9 @@ from annotation.models import EVERY_SCOPE, ApiTokenRow, Scope
 from annotation.services.people.accounts import PeopleError
 
 DAYS, USUAL_DAYS = (7, 30, 90, 365), 90
-MOST_TOKENS = 50
+MAX_TOKENS = 50
 """Of one person, ended ones among them."""
-NOTED_EVERY = timedelta(minutes=5)
+USE_NOTED_EVERY = timedelta(minutes=5)
 
 
 def create_api_token(
@@ -31,40 +31,40 @@ def create_api_token(
     wanted = set(scopes)
     if not wanted or wanted - set(Scope.values):
         raise ValueError(f"scopes are some of {', '.join(Scope.values)}, not {sorted(wanted)}")
-    if ApiTokenRow.objects.filter(user=user).count() >= MOST_TOKENS:
+    if ApiTokenRow.objects.filter(user=user).count() >= MAX_TOKENS:
         raise PeopleError(
             _("You have %(most)s tokens; end one that you do not need any more.")
-            % {"most": MOST_TOKENS}
+            % {"most": MAX_TOKENS}
         )
     token = "assay_" + secrets.token_urlsafe(32)
     kept = " ".join(scope for scope in Scope.values if scope in wanted)
     ApiTokenRow.objects.create(
         user=user,
         name=name,
-        digest=digest_of(token),
+        digest=digest_token(token),
         scopes=kept,
         expires_at=timezone.now() + timedelta(days=days),
     )
     return token
 
 
-def token_row(token: str) -> ApiTokenRow | None:
+def get_token(token: str) -> ApiTokenRow | None:
     """The row of a token, over or not, with `user`; None where there is none or the account is
     closed. Notes that one that is good was used."""
     row = (
         ApiTokenRow.objects.select_related("user")
-        .filter(digest=digest_of(token), user__is_active=True)
+        .filter(digest=digest_token(token), user__is_active=True)
         .first()
     )
     if row is None or row.is_over:
         return row
     now = timezone.now()
-    if row.last_used_at is None or now - row.last_used_at > NOTED_EVERY:
+    if row.last_used_at is None or now - row.last_used_at > USE_NOTED_EVERY:
         ApiTokenRow.objects.filter(pk=row.pk).update(last_used_at=now)
     return row
 
 
-def enough(scopes: str, *, judging: bool, changes: bool) -> list[str]:
+def sufficient_scopes(scopes: str, *, judging: bool, changes: bool) -> list[str]:
     """Which of the token's scopes let a request through: one that judges or belongs to judging, one
     that changes something, or reads."""
     good = {Scope.JUDGE} if judging else {Scope.MANAGE} if changes else set()
@@ -73,5 +73,5 @@ def enough(scopes: str, *, judging: bool, changes: bool) -> list[str]:
     return [scope for scope in scopes.split() if scope in good]
 
 
-def digest_of(token: str) -> str:
+def digest_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()

@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotation.core import simulation as core
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, Membership, Profile
-from annotation.services.audit import record
+from annotation.services.audit import record_event
 from annotation.services.judging import submission
 from annotation.services.people import accounts
 from assay.column_types import QrelsColumns
@@ -27,7 +27,7 @@ from assay.labels.judges import JudgeKind
 
 
 @dataclass
-class Simulated:
+class SimulatedAnnotator:
     """One simulated annotator. `leaves_after`: judgements after which a dropout goes away for good,
     leaving its leases."""
 
@@ -56,7 +56,7 @@ class SimulationReport:
     errors: list[str] = field(default_factory=list)
 
 
-class Truth:
+class KnownGrades:
     """Known grades of (topic id, document id), on the campaign's scale."""
 
     def __init__(self, qrels: QrelsColumns | None, campaign: Campaign) -> None:
@@ -73,10 +73,12 @@ class Truth:
             }
 
     def of(self, topic: str, docno: str) -> int:
-        return core.grade_of_scale(self.grades.get((topic, docno)), self.values)
+        return core.map_to_scale(self.grades.get((topic, docno)), self.values)
 
 
-def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int) -> list[Simulated]:
+def recruit_annotators(
+    campaign: Campaign, n: int, *, weights: dict[str, float], seed: int
+) -> list[SimulatedAnnotator]:
     """n annotators marked simulated, those of an earlier simulation first; the campaign is marked,
     too.
 
@@ -85,7 +87,7 @@ def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int)
     if not campaign.simulated:
         campaign.judge_kind = JudgeKind.SIMULATED
         Campaign.objects.filter(pk=campaign.pk).update(judge_kind=campaign.judge_kind)
-        record(campaign, None, AuditAction.MARKED_AS_SIMULATED, campaign.name, annotators=n)
+        record_event(campaign, None, AuditAction.MARKED_AS_SIMULATED, campaign.name, annotators=n)
     earlier = campaign.memberships.filter(
         judge_kind=JudgeKind.SIMULATED, role=Membership.Role.ANNOTATOR
     )
@@ -113,19 +115,21 @@ def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int)
     chosen.filter(qualified_at=None).update(qualified_at=now)  # a simulation does not take the test
     streams = np.random.default_rng(seed).spawn(n)
     simulated = []
-    for member, kind, rng in zip(existing, core.kinds_of(n, weights), streams, strict=True):
+    for member, kind, rng in zip(existing, core.assign_kinds(n, weights), streams, strict=True):
         member.campaign = campaign
         leaves = int(rng.integers(1, 25)) if kind == "dropout" else None
-        simulated.append(Simulated(member, kind, rng, leaves))
+        simulated.append(SimulatedAnnotator(member, kind, rng, leaves))
     return simulated
 
 
-def answer_of(behaviour: core.Behaviour, annotator: Simulated, text: str) -> submission.Answer:
+def make_answer(
+    behaviour: core.SimulatedAnswer, annotator: SimulatedAnnotator, text: str
+) -> submission.Answer:
     """With a passage of the text where the campaign requires one for the grade; where there is
     nothing to mark the document is no good."""
     member, grade = annotator.membership, behaviour.grade
     asked = member.campaign.spans == Campaign.Spans.REQUIRED and grade >= member.campaign.spans_from
-    marked = core.passage(text, annotator.rng) if asked else None
+    marked = core.draw_passage(text, annotator.rng) if asked else None
     empty = asked and marked is None
     return submission.Answer(
         grade=None if empty else grade,

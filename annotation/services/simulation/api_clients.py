@@ -18,17 +18,22 @@ from annotation.core import simulation as core
 from annotation.models import ApiTokenRow, Campaign
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.people import tokens
-from annotation.services.simulation.annotators import Simulated, SimulationReport, Truth, answer_of
+from annotation.services.simulation.annotators import (
+    KnownGrades,
+    SimulatedAnnotator,
+    SimulationReport,
+    make_answer,
+)
 
 TOKEN_NAME = "simulation"
-AT_ONCE = 2
+LEASES_HELD = 2
 """Pairs that an annotator asks for, so that the next one is there when one is judged."""
 
 
 def run_over_http(
     campaign: Campaign,
-    annotators: list[Simulated],
-    truth: Truth,
+    annotators: list[SimulatedAnnotator],
+    truth: KnownGrades,
     *,
     url: str,
     reliability: float,
@@ -46,7 +51,7 @@ def run_over_http(
     began = time.monotonic()
     for annotator in annotators:
         annotator.token = tokens.create_api_token(user=annotator.membership.user, name=TOKEN_NAME)
-    crowd = _Crowd(
+    crowd = _SharedState(
         url,
         campaign.slug,
         truth,
@@ -72,15 +77,15 @@ def run_over_http(
     return crowd.report
 
 
-class _Crowd:
+class _SharedState:
     """What the threads share."""
 
     def __init__(
         self,
         url: str,
         slug: str,
-        truth: Truth,
-        annotators: list[Simulated],
+        truth: KnownGrades,
+        annotators: list[SimulatedAnnotator],
         *,
         reliability: float,
         seconds: float,
@@ -103,9 +108,9 @@ class _Crowd:
     def finished(self) -> bool:
         return self.most is not None and self.report.judgements >= self.most
 
-    def work(self, mine: list[Simulated]) -> None:
+    def work(self, mine: list[SimulatedAnnotator]) -> None:
         """One thread: its annotators judge in turn."""
-        server = Server(self.url, self.slug)
+        server = ApiConnection(self.url, self.slug)
         hands: dict[int, list[dict[str, Any]]] = {annotator.membership.pk: [] for annotator in mine}
         try:
             self.judge_in_turn(server, mine, hands)
@@ -117,7 +122,10 @@ class _Crowd:
             connection.close()
 
     def judge_in_turn(
-        self, server: Server, mine: list[Simulated], hands: dict[int, list[dict[str, Any]]]
+        self,
+        server: ApiConnection,
+        mine: list[SimulatedAnnotator],
+        hands: dict[int, list[dict[str, Any]]],
     ) -> None:
         waiting = list(mine)
         while waiting and not self.finished:
@@ -140,14 +148,14 @@ class _Crowd:
                 time.sleep(0.2)
 
     def turn(
-        self, server: Server, annotator: Simulated, hand: list[dict[str, Any]]
+        self, server: ApiConnection, annotator: SimulatedAnnotator, hand: list[dict[str, Any]]
     ) -> tuple[str | None, bool]:
         """One judgement of one annotator: (the state in which this annotator is finished, or None;
         whether something was judged)."""
         if annotator.gone:
             return "dropped out", False
         if not hand:
-            leases = server.post(annotator.token, "leases", {"want": AT_ONCE})
+            leases = server.post(annotator.token, "leases", {"want": LEASES_HELD})
             hand.extend(leases["pairs"])
             if not hand:
                 return (
@@ -167,13 +175,13 @@ class _Crowd:
         annotator.n_judged += 1
         return None, True
 
-    def judgement(self, annotator: Simulated, pair: dict[str, Any]) -> dict[str, Any]:
+    def judgement(self, annotator: SimulatedAnnotator, pair: dict[str, Any]) -> dict[str, Any]:
         """What the annotator says of the pair, as the API takes it."""
         grade, values = (
             self.truth.of(pair["topic"]["id"], pair["document"]["id"]),
             self.truth.values,
         )
-        behaviour = core.simulated_answer(
+        behaviour = core.simulate_answer(
             annotator.kind,
             grade,
             values,
@@ -181,7 +189,7 @@ class _Crowd:
             seconds=self.seconds,
             rng=annotator.rng,
         )
-        answer = answer_of(behaviour, annotator, pair["document"]["text"])
+        answer = make_answer(behaviour, annotator, pair["document"]["text"])
         return {
             "key": str(uuid.uuid4()),
             "lease": pair["lease"],
@@ -194,11 +202,11 @@ class _Crowd:
             "wall_ms": answer.wall_ms,
             "guideline_version": answer.guideline_version,
             "device": answer.device,
-            "want": AT_ONCE,
+            "want": LEASES_HELD,
         }
 
 
-class Server:
+class ApiConnection:
     """One kept-alive connection to the judging API. Raises Refused for an error of the API, OSError
     when nothing answers."""
 

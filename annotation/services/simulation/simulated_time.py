@@ -17,20 +17,25 @@ from django.utils import timezone
 
 from annotation.core import simulation as core
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.judging import scheduling, submission
-from annotation.services.simulation.annotators import Simulated, SimulationReport, Truth, answer_of
+from annotation.services.simulation.annotators import (
+    KnownGrades,
+    SimulatedAnnotator,
+    SimulationReport,
+    make_answer,
+)
 
-LONGEST_SITTING = timedelta(minutes=50)
-SITTINGS = 3  # at least so many for everybody's share of the work
+MAX_SESSION = timedelta(minutes=50)
+SESSIONS_PER_DAY = 3  # at least so many for everybody's share of the work
 PAUSES = 14  # a pause is on average so many times as long as a sitting
-EVENTS_A_TRANSACTION = 50
+EVENTS_PER_TRANSACTION = 50
 
 
 def run_directly(
     campaign: Campaign,
-    annotators: list[Simulated],
-    truth: Truth,
+    annotators: list[SimulatedAnnotator],
+    truth: KnownGrades,
     *,
     reliability: float,
     seconds: float,
@@ -52,13 +57,13 @@ def run_directly(
     while agenda.events and (most is None or report.judgements < most):
         # One commit for many events: on SQLite a commit costs more than a judgement.
         with transaction.atomic() if connection.vendor == "sqlite" else nullcontext():
-            for _ in range(EVENTS_A_TRANSACTION):
+            for _ in range(EVENTS_PER_TRANSACTION):
                 if agenda.events:
                     agenda.step()
         told(report.judgements)
         if not agenda.events:
             agenda.ask_again()
-    _arrive_when_judged(campaign, annotators)
+    _backdate_judgements(campaign, annotators)
     report.seconds = time.monotonic() - began
     return report
 
@@ -72,8 +77,8 @@ class _Agenda:
     def __init__(
         self,
         campaign: Campaign,
-        annotators: list[Simulated],
-        truth: Truth,
+        annotators: list[SimulatedAnnotator],
+        truth: KnownGrades,
         *,
         reliability: float,
         seconds: float,
@@ -88,19 +93,21 @@ class _Agenda:
         self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
         self.now = timezone.now()
         self.numbers = itertools.count()
-        self.resting: list[Simulated] = []
+        self.resting: list[SimulatedAnnotator] = []
         self.events: list[
-            tuple[datetime, int, Simulated, tuple[uuid.UUID, submission.Answer] | None]
+            tuple[datetime, int, SimulatedAnnotator, tuple[uuid.UUID, submission.Answer] | None]
         ] = []
         slots = (
-            kept_pairs(campaign)
+            get_kept_pairs(campaign)
             .filter(kind="normal", open_slots__gt=0)
             .aggregate(n=Sum("open_slots"))["n"]
             or 0
         )
         self.sitting = min(
-            LONGEST_SITTING,
-            timedelta(seconds=max(2 * seconds, slots * seconds / len(annotators) / SITTINGS)),
+            MAX_SESSION,
+            timedelta(
+                seconds=max(2 * seconds, slots * seconds / len(annotators) / SESSIONS_PER_DAY)
+            ),
         )
         for annotator in annotators:
             self.sit_down(annotator, start + self.sitting * float(annotator.rng.uniform()))
@@ -108,12 +115,12 @@ class _Agenda:
     def note(
         self,
         moment: datetime,
-        annotator: Simulated,
+        annotator: SimulatedAnnotator,
         work: tuple[uuid.UUID, submission.Answer] | None = None,
     ) -> None:
         heapq.heappush(self.events, (moment, next(self.numbers), annotator, work))
 
-    def sit_down(self, annotator: Simulated, moment: datetime) -> None:
+    def sit_down(self, annotator: SimulatedAnnotator, moment: datetime) -> None:
         annotator.session_ends = moment + self.sitting
         self.note(moment, annotator)
 
@@ -131,7 +138,7 @@ class _Agenda:
         if member.goal is not None and member.n_judged >= member.goal:
             self.report.states["target_reached"] += 1
             return
-        lease = scheduling.claim(member, now=moment)
+        lease = scheduling.claim_pair(member, now=moment)
         if lease is None:
             self.resting.append(annotator)
         elif annotator.gone:
@@ -145,20 +152,24 @@ class _Agenda:
             )
 
     def submit(
-        self, annotator: Simulated, lease: uuid.UUID, answer: submission.Answer, moment: datetime
+        self,
+        annotator: SimulatedAnnotator,
+        lease: uuid.UUID,
+        answer: submission.Answer,
+        moment: datetime,
     ) -> None:
-        outcome = submission.submit(
+        outcome = submission.submit_judgement(
             annotator.membership, lease=lease, key=uuid.uuid4(), answer=answer, now=moment
         )
         self.report.standings[outcome.judgement.standing] += 1
         self.report.judgements += 1
         annotator.n_judged += 1
 
-    def answer(self, annotator: Simulated, lease: Lease) -> submission.Answer:
+    def answer(self, annotator: SimulatedAnnotator, lease: Lease) -> submission.Answer:
         columns = "entry__topic__topic_id", "entry__docno", "entry__document__text"
         topic, docno, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
         grade, values = self.truth.of(topic, docno), self.truth.values
-        behaviour = core.simulated_answer(
+        behaviour = core.simulate_answer(
             annotator.kind,
             grade,
             values,
@@ -166,7 +177,7 @@ class _Agenda:
             seconds=self.seconds,
             rng=annotator.rng,
         )
-        return answer_of(behaviour, annotator, text or "")
+        return make_answer(behaviour, annotator, text or "")
 
     def ask_again(self) -> None:
         """Nobody found anything, but leases of those who dropped out end some time: all ask again
@@ -181,7 +192,7 @@ class _Agenda:
         self.resting.clear()
 
 
-def _arrive_when_judged(campaign: Campaign, annotators: list[Simulated]) -> None:
+def _backdate_judgements(campaign: Campaign, annotators: list[SimulatedAnnotator]) -> None:
     """Judgements arrive at the simulated time, and the campaign was opened before the first."""
     simulated = Judgement.objects.filter(membership__in=[a.membership.pk for a in annotators])
     simulated.filter(judged_at__lt=F("received_at")).update(received_at=F("judged_at"))

@@ -10,7 +10,7 @@ from assay.campaigns.statistics import CampaignStatistics
 from assay.labels.agreement.report import AnnotatorAgreement, ScaleAgreement
 
 
-def instant(seconds: float) -> str:
+def format_instant(seconds: float) -> str:
     """ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
@@ -30,10 +30,12 @@ def statistics_json(statistics: CampaignStatistics) -> dict[str, Any]:
         "grades": {grade: row._asdict() for grade, row in s.grades.items()},
         "annotators": s.annotators,
         "per_annotator": s.per_annotator,
-        "per_12h": None if s.per_12h is None else [[instant(start), n] for start, n in s.per_12h],
+        "per_12h": None
+        if s.per_12h is None
+        else [[format_instant(start), n] for start, n in s.per_12h],
         "daily_seconds": None
         if s.daily_seconds is None
-        else [[instant(start)[:10], means] for start, means in s.daily_seconds],
+        else [[format_instant(start)[:10], means] for start, means in s.daily_seconds],
         "topic_seconds": {topic: row._asdict() for topic, row in s.topic_seconds.items()},
         "complete_depth": s.complete_depth,
         "coverage": None

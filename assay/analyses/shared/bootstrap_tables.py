@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
-from assay.analyses.shared.score_tables import conditions_of
-from assay.charts.matrices import matrix
-from assay.charts.points import DrawnInterval, intervals
+from assay.analyses.shared.pictures import MAX_RUNS, number_name, numbering_key
+from assay.analyses.shared.score_tables import result_conditions
+from assay.charts.matrices import matrix_chart
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.comparison.bootstrap_words import (
-    LABELS_DRAWN,
-    beaten_by,
-    by_expected_rank,
-    label_rows,
-    many_comparisons,
-    may_be,
+    LABEL_NOISE_CAVEAT,
+    format_beaten_by,
+    format_possible_ranks,
+    label_noise_rows,
+    multiple_comparisons_note,
+    sort_by_expected_rank,
 )
-from assay.counts import counted
+from assay.counts import format_count
 from assay.results import Values
-from assay.tabular import Cell, Table, place
+from assay.tabular import Cell, Table, format_rank
 
 
 def tables(result: Values) -> list[Table]:
     made = []
-    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
-        tags = by_expected_rank(condition)
+    for number, (name, condition) in enumerate(result_conditions(result).items(), 1):
+        tags = sort_by_expected_rank(condition)
         header = [
             "run",
             "score",
@@ -43,7 +43,7 @@ def tables(result: Values) -> list[Table]:
                 condition["observed"][tag],
                 condition["expected_rank"][tag],
                 *(
-                    place(rank)
+                    format_rank(rank)
                     for rank in (
                         condition["best_rank"][tag],
                         condition["worst_rank"][tag],
@@ -51,17 +51,17 @@ def tables(result: Values) -> list[Table]:
                     )
                 ),
             ]
-            + [may_be(condition, tag), beaten_by(condition, tag, most=None)]
+            + [format_possible_ranks(condition, tag), format_beaten_by(condition, tag, most=None)]
             for tag in tags
         ]
-        over = f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'sample')}."
+        over = f"{format_count(condition['topics'], 'topic')}, {format_count(condition['trials'], 'sample')}."
         made.append(
             Table(
                 f"ranks-{number}",
                 f"Ranks by {name}",
                 header,
                 rows,
-                f"{over} {many_comparisons(condition)}".rstrip(),
+                f"{over} {multiple_comparisons_note(condition)}".rstrip(),
             )
         )
         if condition.get("labels"):
@@ -99,14 +99,14 @@ def labels_table(key: str, name: str, condition: Values) -> Table:
     """Return the ranks under resampled labels."""
     drawn = condition["labels"]
     rows: list[list[Cell]] = [
-        [row[0], row[1], place(row[2]), place(row[3]), *row[4:]]
-        for row in label_rows(condition, by_expected_rank(condition))
+        [row[0], row[1], format_rank(row[2]), format_rank(row[3]), *row[4:]]
+        for row in label_noise_rows(condition, sort_by_expected_rank(condition))
     ]
     header = ["run", "expected rank", "best", "worst", "expected rank", "2.5%", "97.5%", "may be"]
     heads = (("", 1), ("labels resampled", 3), ("labels and topics", 4))
     note = (
-        f"{counted(drawn['labellings'], 'labelling')} of {counted(drawn['pairs'], 'pair')}, "
-        f"{counted(drawn['topics'], 'topic')}. {LABELS_DRAWN}"
+        f"{format_count(drawn['labellings'], 'labelling')} of {format_count(drawn['pairs'], 'pair')}, "
+        f"{format_count(drawn['topics'], 'topic')}. {LABEL_NOISE_CAVEAT}"
     )
     return Table(
         key,
@@ -121,21 +121,21 @@ def labels_table(key: str, name: str, condition: Values) -> Table:
 
 def pictures(result: Values) -> list[Picture]:
     drawn = []
-    conditions = conditions_of(result)
+    conditions = result_conditions(result)
     for name, one in conditions.items():
         if one.get("no_verdict"):
             continue
-        tags = by_expected_rank(one)[:MOST_RUNS]
+        tags = sort_by_expected_rank(one)[:MAX_RUNS]
         places = sorted(one["rank_share"][tags[0]], key=int)
         values = [[one["rank_share"][tag][place] for place in places] for tag in tags]
         drawn.append(
-            matrix(
+            matrix_chart(
                 tags,
                 places,
                 values,
                 caption=(
-                    f"Probability of each rank by {name}: {counted(one['topics'], 'topic')}, "
-                    f"{counted(one['trials'], 'sample')}"
+                    f"Probability of each rank by {name}: {format_count(one['topics'], 'topic')}, "
+                    f"{format_count(one['trials'], 'sample')}"
                 ),
                 row_label="run",
                 column_label="rank",
@@ -148,11 +148,11 @@ def pictures(result: Values) -> list[Picture]:
         rows = [DrawnInterval(*row) for row in side_by_side(conditions, 30 * len(conditions))]
         caption = (
             f"Expected rank over samples of topics, and the ranks that each run may have (95%), "
-            f"by condition{key_of(list(conditions))}"
+            f"by condition{numbering_key(list(conditions))}"
         )
         drawn.insert(
             0,
-            intervals(
+            interval_chart(
                 rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"
             ),
         )
@@ -164,10 +164,10 @@ def side_by_side(
 ) -> list[tuple[str, float | None, float | None, float | None]]:
     """Return (run and number of the condition, expected rank, lowest and highest rank that it may
     have), run by run. most: number of rows; a run keeps all its rows."""
-    tags = by_expected_rank(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
+    tags = sort_by_expected_rank(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
     return [
         (
-            numbered(tag, i, len(conditions)),
+            number_name(tag, i, len(conditions)),
             one["expected_rank"].get(tag),
             *one.get("rank_interval", {}).get(tag, (None, None)),
         )

@@ -50,10 +50,10 @@ class ByTopicGroup(FileCommand):
         if self.topics_read is None:
             raise BadInput("--topic-groups needs qrels, whose topics it divides")
         from assay.analyses.shared.topic_groups import (
-            groups_of_topics,
+            read_topic_groups,
         )  # with a reader of tables, which only this option needs
 
-        groups = groups_of_topics(self, path, self.topics_read)
+        groups = read_topic_groups(self, path, self.topics_read)
         if not groups:
             raise BadInput(f"{path}: none of its topics is in the qrels")
         parts: dict[str, Any] = {}

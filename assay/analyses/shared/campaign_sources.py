@@ -15,15 +15,15 @@ from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from assay.analyses.shared.judges import add_judges
-from assay.analyses.shared.measures import DefaultMeasures, Stored
+from assay.analyses.shared.judges import add_judges_option
+from assay.analyses.shared.measures import DefaultMeasures, InMemoryInputs
 from assay.cli.base import BadInput, FileCommand
-from assay.counts import counted
+from assay.counts import format_count
 from assay.labels.aggregation import METHODS
-from assay.measures.measures import at_judged_depth
+from assay.measures.measures import limit_cutoffs
 
 
-class InPlaceOfFiles(Action):
+class CampaignAction(Action):
     """--campaign SLUG: then no file has to be named."""
 
     def __call__(
@@ -43,7 +43,7 @@ def add_campaign_options(parser: ArgumentParser, *, grades: str = "graded") -> N
     """--campaign, --grades, --method, --judges."""
     parser.add_argument(
         "--campaign",
-        action=InPlaceOfFiles,
+        action=CampaignAction,
         metavar="SLUG",
         help=(
             "the labels of this campaign in the database in place of QRELS; a RUN may then be a "
@@ -62,10 +62,10 @@ def add_campaign_options(parser: ArgumentParser, *, grades: str = "graded") -> N
         default="majority",
         help="aggregation method of the campaign's labels (default: majority)",
     )
-    add_judges(parser)
+    add_judges_option(parser)
 
 
-class OfCampaign(FileCommand):
+class CampaignCommand(FileCommand):
     """A command that takes --campaign in place of QRELS."""
 
     qrels_place = "qrels"
@@ -88,15 +88,15 @@ class OfCampaign(FileCommand):
         if isinstance(options.get("measures"), DefaultMeasures):
             options = {
                 **options,
-                "measures": at_judged_depth(options["measures"], campaign.judged_depth),
+                "measures": limit_cutoffs(options["measures"], campaign.judged_depth),
             }
-        self.stored = Stored(
+        self.stored = InMemoryInputs(
             runs=source.runs_of(campaign), qrels={name: source.labels_of(campaign, options)}
         )
         if source.is_sampled(campaign) and not self.counts_labels_only:
             if not self.estimates_sampled:
                 raise BadInput(source.why_not_naive(name))
-            self.stored = Stored(
+            self.stored = InMemoryInputs(
                 runs=self.stored.runs, qrels={}, prels={name: source.prel_of(campaign, options)}
             )
             options = {**options, "sampled": True}
@@ -105,7 +105,7 @@ class OfCampaign(FileCommand):
         given = [
             value
             for place in (self.qrels_place, *self.run_places)
-            for value in as_list(options[place])
+            for value in to_list(options[place])
         ]
         runs = given or list(self.stored.runs)
         if self.run_places == ("runs",):
@@ -116,11 +116,11 @@ class OfCampaign(FileCommand):
             return {**options, self.qrels_place: name, "runs": runs}
         if len(runs) != len(self.run_places):
             raise BadInput(
-                f"with --campaign expected {counted(len(self.run_places), 'run')}, files or tags "
+                f"with --campaign expected {format_count(len(self.run_places), 'run')}, files or tags "
                 f"of its collection, not {len(runs)}"
             )
         return {**options, self.qrels_place: name, **dict(zip(self.run_places, runs, strict=True))}
 
 
-def as_list(value: Any) -> list[Any]:
+def to_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]

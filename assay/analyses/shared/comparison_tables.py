@@ -7,20 +7,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.analyses.shared.score_tables import best_of
-from assay.analyses.shared.verdict_tables import p_value
-from assay.charts.lines import Line, lines
-from assay.charts.points import DrawnInterval, intervals
+from assay.analyses.shared.score_tables import best_cells
+from assay.analyses.shared.verdict_tables import p_value_or_none
+from assay.charts.lines import Line, line_chart
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.comparison.bootstrap_words import CAVEAT
-from assay.comparison.system_comparison import interval_width, smallest_difference
-from assay.comparison.verdict_words import constant_words, groups_column
+from assay.comparison.system_comparison import detectable_difference, interval_width
+from assay.comparison.verdict_words import describe_constant, make_groups_column
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-MOST_PAIRS = 60
+MAX_PAIRS = 60
 """More rows than this make no picture; the table has all."""
-TESTED = (
+TEST_COLUMNS = (
     ("t", "t p"),
     ("wsr", "signed-rank p"),
     ("sign", "sign p"),
@@ -28,7 +28,7 @@ TESTED = (
 )
 
 
-def measures_of(result: Values) -> dict[str, Any]:
+def result_measures(result: Values) -> dict[str, Any]:
     return {
         name: answer
         for name, answer in result.items()
@@ -46,7 +46,7 @@ def means_table(
     tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
     against = settings["against"]
     header, heads = ["run"], [("", 1)]
-    columns = {measure: groups_column(answer[measure]) for measure in measures}
+    columns = {measure: make_groups_column(answer[measure]) for measure in measures}
     for measure in measures:
         header += ["mean", columns[measure][0]] if against == "all" else ["mean"]
         heads.append((measure, len(header) - sum(n for _, n in heads)))
@@ -55,7 +55,7 @@ def means_table(
     for number, tag in enumerate(tags):
         row: list[Cell] = [tag]
         for measure in measures:
-            if sign := dagger(answer[measure], tag, settings):
+            if sign := significance_mark(answer[measure], tag, settings):
                 marks[number, len(row)] = sign
             row += [
                 answer[measure]["means"][tag],
@@ -68,14 +68,21 @@ def means_table(
     over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in answer.values()}))
     why = sorted({one["no_verdict"] for one in answer.values() if one.get("no_verdict")})
     note = f"Means over {over} topics. " + (
-        f"No verdict: {'; '.join(why)}." if why else how_tested(settings)
+        f"No verdict: {'; '.join(why)}." if why else describe_test(settings)
     )
     return Table(
-        key, title, header, rows, note, heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
+        key,
+        title,
+        header,
+        rows,
+        note,
+        heads=tuple(heads),
+        bold=best_cells(rows, numbers),
+        marks=marks,
     )
 
 
-def how_tested(settings: Mapping[str, Any]) -> str:
+def describe_test(settings: Mapping[str, Any]) -> str:
     test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[
         settings["letters_by"]
     ]
@@ -93,7 +100,7 @@ def how_tested(settings: Mapping[str, Any]) -> str:
     return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
 
 
-def dagger(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
+def significance_mark(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
     """† significantly better than the run that all are compared with, ‡ significantly worse; none
     where every pair is compared."""
     if settings["against"] == "all":
@@ -107,7 +114,7 @@ def dagger(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> 
 def pairs_table(
     key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Table:
-    tested = TESTED if "tests" not in settings else TESTED[:1]
+    tested = TEST_COLUMNS if "tests" not in settings else TEST_COLUMNS[:1]
     held = [
         (test, words)
         for test, words in tested
@@ -140,8 +147,8 @@ def pairs_table(
         ]
         + [row["effect"], *row.get("effect_interval", (None, None))]
         + [row["wins"], row["ties"], row["losses"]]
-        + [p_value(row[test]) for test, _ in tested]
-        + [p_value(row["corrected"][test]) for test, _ in held]
+        + [p_value_or_none(row[test]) for test, _ in tested]
+        + [p_value_or_none(row["corrected"][test]) for test, _ in held]
         for row in answer["pairs"]
     ]
     decided = range(len(header) - len(held or tested), len(header))
@@ -166,7 +173,7 @@ def pairs_table(
         f"Over {answer['topics']} topics; effect: mean difference / standard deviation of the "
         f"differences, with its interval. "
     )
-    note += verdict + constant_words({"": answer})
+    note += verdict + describe_constant({"": answer})
     if settings["family"] == "none" and len(rows) > 1:
         note += "Uncorrected p-values of many pairs find differences that do not exist. "
     randomised = (
@@ -176,7 +183,7 @@ def pairs_table(
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
 
 
-def these_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
+def fixed_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     """Of a sampled pool: what judging the whole of it would say of these very topics; None where
     the measure is no sum over pairs."""
     rows: list[list[Cell]] = [
@@ -206,7 +213,7 @@ def these_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     )
 
 
-def helped_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
+def assisted_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     """Of a sampled pool: the differences once more, with the help of the regression on ranks; None
     where that was not asked for."""
     helped = [
@@ -236,7 +243,9 @@ def helped_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     return Table(f"helped-{key}", f"Helped by the rank model, by {measure}", columns, rows, note)
 
 
-def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
+def largest_differences(
+    pairs: Sequence[Mapping[str, Any]], most: int
+) -> Sequence[Mapping[str, Any]]:
     """As they come, or where there are more those with the greatest differences, greatest first."""
     return (
         pairs
@@ -245,19 +254,19 @@ def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[
     )
 
 
-def differences_picture(measure: str, answer: Mapping[str, Any]) -> Picture:
+def differences_chart(measure: str, answer: Mapping[str, Any]) -> Picture:
     pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
     caption = (
         f"Mean differences by {measure} (B - A) with 95% intervals over {answer['topics']} topics"
     )
-    if len(pairs) > MOST_PAIRS:
-        pairs = greatest(pairs, MOST_PAIRS)
-        caption += f"; the {MOST_PAIRS} greatest"
+    if len(pairs) > MAX_PAIRS:
+        pairs = largest_differences(pairs, MAX_PAIRS)
+        caption += f"; the {MAX_PAIRS} greatest"
     rows = [
         DrawnInterval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"])
         for row in pairs
     ]
-    return intervals(
+    return interval_chart(
         rows,
         caption=caption,
         x_label=f"difference of {measure}",
@@ -267,7 +276,7 @@ def differences_picture(measure: str, answer: Mapping[str, Any]) -> Picture:
     )
 
 
-def planned(result: Values) -> dict[str, Any]:
+def defined_plans(result: Values) -> dict[str, Any]:
     """By measure, what `plan study` says of those whose variance is defined."""
     return {
         measure: one
@@ -281,7 +290,7 @@ def planning_table(key: str, result: Values) -> Table:
     rows: list[list[Cell]] = [
         [measure, one["topics"], one["variance"]["median"], one["variance"]["highest"]]
         + [one[name] for name in ("topics_needed", "topics_needed_highest", "smallest_difference")]
-        for measure, one in planned(result).items()
+        for measure, one in defined_plans(result).items()
     ]
     header = [
         "measure",
@@ -309,26 +318,26 @@ def planning_table(key: str, result: Values) -> Table:
     )
 
 
-CURVE = 40
+CURVE_POINTS = 40
 """Points of a planning curve."""
 
 
 def planning_curves(result: Values) -> dict[str, list[tuple[float, float | None]]]:
     """By measure, over numbers of topics: the smallest difference that they show, or the width of
     its interval where that was asked for."""
-    plans, settings = planned(result), result["settings"]
+    plans, settings = defined_plans(result), result["settings"]
     needed = [
         one[name] for one in plans.values() for name in ("topics", "topics_needed") if one[name]
     ]
     most = min(max([*needed, 20]) * 3 // 2, 5000)
-    at = sorted({round(10 * (most / 10) ** (k / (CURVE - 1))) for k in range(CURVE)})
+    at = sorted({round(10 * (most / 10) ** (k / (CURVE_POINTS - 1))) for k in range(CURVE_POINTS)})
     power, alpha = settings["power"], settings["alpha"]
 
     def seen(sd: float, n: int) -> float:
         return (
             interval_width(sd, n, alpha=alpha)
             if settings["width"]
-            else smallest_difference(sd, n, wanted=power, alpha=alpha)
+            else detectable_difference(sd, n, wanted=power, alpha=alpha)
         )
 
     return {
@@ -337,7 +346,7 @@ def planning_curves(result: Values) -> dict[str, list[tuple[float, float | None]
     }
 
 
-def planning_words(result: Values) -> tuple[str, str, float]:
+def planning_labels(result: Values) -> tuple[str, str, float]:
     """(caption, label of the height, what was asked for)"""
     settings = result["settings"]
     if settings["width"]:
@@ -353,15 +362,15 @@ def planning_words(result: Values) -> tuple[str, str, float]:
     return caption, "smallest difference", settings["difference"]
 
 
-def planning_picture(result: Values) -> list[Picture]:
+def planning_chart(result: Values) -> list[Picture]:
     """None where no variance is defined."""
     curves = planning_curves(result)
     if not curves:
         return []
-    caption, label, wanted = planning_words(result)
-    here = sorted({one["topics"] for one in planned(result).values()})
+    caption, label, wanted = planning_labels(result)
+    here = sorted({one["topics"] for one in defined_plans(result).values()})
     return [
-        lines(
+        line_chart(
             [Line(measure, points) for measure, points in curves.items()],
             caption=caption,
             x_label="topics",
@@ -375,15 +384,19 @@ def planning_picture(result: Values) -> list[Picture]:
     ]
 
 
-def noise_of(result: Values) -> dict[str, Any]:
+def label_noise_by_measure(result: Values) -> dict[str, Any]:
     """By measure; empty where the noise of labels was not asked for."""
-    return {measure: one["labels"] for measure, one in planned(result).items() if one.get("labels")}
+    return {
+        measure: one["labels"]
+        for measure, one in defined_plans(result).items()
+        if one.get("labels")
+    }
 
 
 def noise_table(key: str, result: Values) -> Table | None:
     """What is noise of the labels, and what other numbers of judgements a pair would leave of it;
     None where it was not asked for."""
-    noise = noise_of(result)
+    noise = label_noise_by_measure(result)
     if not noise:
         return None
     numbers = list(next(iter(noise.values()))["per_pair"])
@@ -414,9 +427,9 @@ def noise_table(key: str, result: Values) -> Table | None:
     )
 
 
-def noise_picture(result: Values) -> list[Picture]:
+def noise_chart(result: Values) -> list[Picture]:
     """Standard error by labels over judgements a pair; none where it was not asked for."""
-    noise = noise_of(result)
+    noise = label_noise_by_measure(result)
     if not noise:
         return []
     series = [
@@ -429,7 +442,7 @@ def noise_picture(result: Values) -> list[Picture]:
         "of labels, median pair of systems"
     )
     return [
-        lines(
+        line_chart(
             series,
             caption=caption,
             x_label="judgements per pair",

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from assay.cli.base import BadInput
-from assay.labels.labels import Dropped, LabelTable
+from assay.labels.labels import DroppedCounts, LabelTable
 
 
 class CountedJudgements(NamedTuple):
     table: LabelTable
-    dropped: Dropped
+    dropped: DroppedCounts
     threshold: int
     """Lowest relevant grade."""
     campaign: Any
@@ -20,7 +20,7 @@ class CountedJudgements(NamedTuple):
     """The only topics wanted; None: all."""
 
 
-def threshold_within(threshold: int, n_grades: int) -> int:
+def check_threshold(threshold: int, n_grades: int) -> int:
     if threshold >= n_grades:
         raise BadInput(
             f"--threshold {threshold} is above every grade of a scale of {n_grades}, expected 1 to {n_grades - 1}"

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
+from assay.analyses.shared.pictures import MAX_RUNS, number_name, numbering_key
 from assay.analyses.shared.score_tables import scores_table
-from assay.charts.points import DrawnInterval, intervals
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.natural import natural
+from assay.natural import natural_sort_key
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-NO_TOPIC = "no topic of the run counts under these qrels"
-INTERVALS = (
+NO_TOPIC_REASON = "no topic of the run counts under these qrels"
+INTERVALS_NOTE = (
     "95% confidence interval of the mean over all topics of this kind, by Student's t over the "
     "topics that count, wider if scores are skewed. The mean over as many new topics varies more. "
     "Intervals do not compare two runs."
 )
-ESTIMATES = (
+ESTIMATES_NOTE = (
     "Estimates with the 95% confidence interval of the mean over all topics of this kind. The mean "
     "over a few new topics varies more. These topics: 95% confidence interval of the mean if the "
     "whole pool were judged, only for measures that are sums over pairs."
 )
-HELPED = (
+ASSISTED_NOTE = (
     "Estimates assisted by a regression of the labels on the ranks of the runs, fitted in five "
     "folds that leave out the pairs they predict."
 )
 
 
-def estimates(result: Values) -> list[Table]:
+def estimate_tables(result: Values) -> list[Table]:
     """Return the tables of a sampled pool: estimated means with confidence intervals, and the
     sample."""
     made = []
@@ -45,7 +45,7 @@ def estimates(result: Values) -> list[Table]:
                     value,
                     *result["interval"][name][tag][measure],
                     *these.get(measure, (None, None)),
-                    why_none(result, name, tag, measure),
+                    missing_interval_reason(result, name, tag, measure),
                 ]
                 for measure, value in of_measure.items()
             ]
@@ -61,13 +61,13 @@ def estimates(result: Values) -> list[Table]:
         ]
         note = " ".join(
             [
-                ESTIMATES,
+                ESTIMATES_NOTE,
                 *(f"{words}." for words in result.get("caution", {}).get(name, {}).values()),
             ]
         )
         made.append(Table(f"estimates-{number}", f"Estimates under {name}", columns, rows, note))
         if name in result.get("rank_model", {}):
-            made.append(helped_table(f"helped-{number}", name, result["rank_model"][name]))
+            made.append(assisted_table(f"helped-{number}", name, result["rank_model"][name]))
         pool, topics = result["pool"][name], result["topics"][name]
         cells: list[Cell] = [
             name,
@@ -88,7 +88,7 @@ def estimates(result: Values) -> list[Table]:
     return made
 
 
-def why_none(result: Values, name: str, tag: str, measure: str) -> str:
+def missing_interval_reason(result: Values, name: str, tag: str, measure: str) -> str:
     """Return the reason for a missing interval. Reports of older versions have one reason per
     measure."""
     of_run = result.get("interval_reason", {}).get(name, {}).get(tag, {}).get(measure)
@@ -103,7 +103,7 @@ def why_none(result: Values, name: str, tag: str, measure: str) -> str:
     )
 
 
-def helped_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
+def assisted_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = [
         [
             tag,
@@ -126,7 +126,7 @@ def helped_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
         "these topics to",
         "why none",
     ]
-    return Table(key, f"Estimates with the rank model under {name}", columns, rows, HELPED)
+    return Table(key, f"Estimates with the rank model under {name}", columns, rows, ASSISTED_NOTE)
 
 
 def is_estimate(result: Values) -> bool:
@@ -134,7 +134,7 @@ def is_estimate(result: Values) -> bool:
     return "pool" in result
 
 
-def interval_of(
+def interval_bounds(
     result: Values, name: str, tag: str, measure: str
 ) -> tuple[float | None, float | None]:
     """Return the bounds of the interval, (None, None) in a report of an older version."""
@@ -148,7 +148,7 @@ def intervals_table(result: Values) -> Table:
         for tag, means in by_run.items():
             reasons = result["interval_reason"][name][tag]
             rows += [
-                [name, tag, m, mean, *interval_of(result, name, tag, m), reasons.get(m, "")]
+                [name, tag, m, mean, *interval_bounds(result, name, tag, m), reasons.get(m, "")]
                 for m, mean in means.items()
             ]
     return Table(
@@ -156,7 +156,7 @@ def intervals_table(result: Values) -> Table:
         "Confidence intervals of the means",
         ["qrels", "run", "measure", "mean", "from", "to", "why none"],
         rows,
-        INTERVALS,
+        INTERVALS_NOTE,
     )
 
 
@@ -187,9 +187,9 @@ def topics_table(topics_by_qrels: Mapping[str, Any]) -> Table:
     return Table("topics", "Topics averaged over", header, counts)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     if is_estimate(result):
-        return estimates(result)
+        return estimate_tables(result)
     made = [scores_table(result["qrels"])]
     if "interval" in result:
         made.append(intervals_table(result))
@@ -201,7 +201,7 @@ def tables(result: Values) -> list[Table]:
             measures = list(by_measure)
             rows += [
                 [tag, topic, *(by_measure[m].get(topic) for m in measures)]
-                for topic in sorted(by_measure[measures[0]], key=natural)
+                for topic in sorted(by_measure[measures[0]], key=natural_sort_key)
             ]
         made.append(
             Table(
@@ -214,21 +214,25 @@ def tables(result: Values) -> list[Table]:
     return made
 
 
-def pictures_of_estimates(result: Values) -> list[Picture]:
+def estimate_charts(result: Values) -> list[Picture]:
     drawn = []
     for name, means in result["qrels"].items():
         for measure in next(iter(means.values()), {}):
             rows = []
-            for tag in best_first(means, measure)[:MOST_RUNS]:
+            for tag in tags_by_mean(means, measure)[:MAX_RUNS]:
                 low, high = result["interval"][name][tag][measure]
                 rows.append(
                     DrawnInterval(
-                        tag, means[tag][measure], low, high, why_none(result, name, tag, measure)
+                        tag,
+                        means[tag][measure],
+                        low,
+                        high,
+                        missing_interval_reason(result, name, tag, measure),
                     )
                 )
             caption = f"Mean {measure} of the runs, estimated from the sample (95% CI over topics)"
             drawn.append(
-                intervals(
+                interval_chart(
                     rows,
                     caption=caption,
                     x_label=f"mean {measure}",
@@ -240,12 +244,12 @@ def pictures_of_estimates(result: Values) -> list[Picture]:
     return drawn
 
 
-def said_of_intervals(result: Values, measure: str) -> str:
+def interval_caption(result: Values, measure: str) -> str:
     """Return what the caption says about the intervals: shown, or the reason why not."""
     if "interval" not in result:
         return ""
     shown = [
-        interval_of(result, name, tag, measure)[0] is not None
+        interval_bounds(result, name, tag, measure)[0] is not None
         for name, by_run in result["qrels"].items()
         for tag in by_run
     ]
@@ -267,9 +271,9 @@ def said_of_intervals(result: Values, measure: str) -> str:
     return f", with 95% confidence intervals over topics{missing}"
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     if is_estimate(result):
-        return pictures_of_estimates(result)
+        return estimate_charts(result)
     first_to_last = list(result["qrels"].items())
     first = first_to_last[0][1]
     tags = list(first)
@@ -278,12 +282,12 @@ def pictures(result: Values) -> list[Picture]:
     for measure in measures:
         rows = [
             DrawnInterval(
-                numbered(tag, i, len(first_to_last)),
+                number_name(tag, i, len(first_to_last)),
                 by_run[tag][measure],
-                *interval_of(result, name, tag, measure),
-                NO_TOPIC,
+                *interval_bounds(result, name, tag, measure),
+                NO_TOPIC_REASON,
             )
-            for tag in best_first(first, measure)[:MOST_RUNS]
+            for tag in tags_by_mean(first, measure)[:MAX_RUNS]
             for i, (name, by_run) in enumerate(first_to_last, 1)
         ]
         least = min(
@@ -291,11 +295,11 @@ def pictures(result: Values) -> list[Picture]:
         )
         caption = (
             f"Mean {measure} of the runs, the best "
-            f"first{said_of_intervals(result, measure)}{key_of(list(result['qrels']))}"
+            f"first{interval_caption(result, measure)}{numbering_key(list(result['qrels']))}"
         )
         label = axis_label(result, measure)
         drawn.append(
-            intervals(
+            interval_chart(
                 rows,
                 caption=caption,
                 x_label=label,
@@ -310,15 +314,15 @@ def pictures(result: Values) -> list[Picture]:
 def axis_label(result: Values, measure: str) -> str:
     """Return the label of the axis. It explains the lines because print has no caption."""
     return f"mean {measure}" + (
-        ", 95% CI over topics" if "with 95%" in said_of_intervals(result, measure) else ""
+        ", 95% CI over topics" if "with 95%" in interval_caption(result, measure) else ""
     )
 
 
-def best_first(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:
+def tags_by_mean(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:
     """Return the tags by mean, best first, ties by name; undefined means come last."""
 
     def place(tag: str) -> tuple[bool, float, Any]:
         value = by_run[tag][measure]
-        return value is None, -(value or 0.0), natural(tag)
+        return value is None, -(value or 0.0), natural_sort_key(tag)
 
     return sorted(by_run, key=place)

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.measures import evaluate_runs
-from assay.analyses.shared.reading import Reading, alpha_option
+from assay.analyses.shared.reading import EvaluationOptions, alpha_option
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.outcomes import Ranks, ranks_from_rr
 from assay.comparison.significance import Floats
 from assay.comparison.verdicts import ALPHA
-from assay.counts import part_of
+from assay.counts import format_part
 from assay.measures.measures import Measure
-from assay.measures.score_table import score_table
+from assay.measures.score_table import make_score_table
 from assay.options import option
 
-MANY = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
+SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class FirstRanks:
 
 
 @dataclass(frozen=True)
-class VerdictOptions(Reading):
+class VerdictOptions(EvaluationOptions):
     cutoff: int = option(
         100,
         "Rank cutoff",
@@ -69,7 +69,7 @@ def correction_option(*corrections: str) -> Any:
     )
 
 
-def first_ranks(
+def read_first_ranks(
     qrels: QrelsColumns,
     runs: Iterable[RunColumns],
     options: VerdictOptions,
@@ -80,13 +80,13 @@ def first_ranks(
     """Find the rank of the first relevant document within the cutoff, per run and topic.
 
     part: the qrels are limited to a group of topics. Raises BadInput if no topic is in all runs."""
-    n_several = topics_with_several(qrels, options.level)
+    n_several = count_topics_with_several(qrels, options.level)
     if n_several:
         warn(
-            f"{qrels.name}: {part_of(n_several, len(qrels.topics), 'topic', 'has', 'have')} {MANY}"
+            f"{qrels.name}: {format_part(n_several, len(qrels.topics), 'topic', 'has', 'have')} {SEVERAL_RELEVANT_WARNING}"
         )
     measures = [Measure("RR", options.cutoff)]
-    table = score_table(
+    table = make_score_table(
         evaluate_runs(runs, {"": qrels}, measures, options, warn=warn, part=part)[""]
     )
     if not table.topics:
@@ -94,7 +94,7 @@ def first_ranks(
     return FirstRanks(table.tags, ranks_from_rr(table.scores), table.scores.mean(axis=1), n_several)
 
 
-def topics_with_several(qrels: QrelsColumns, level: int) -> int:
+def count_topics_with_several(qrels: QrelsColumns, level: int) -> int:
     relevant = (
         np.add.reduceat(np.append(qrels.grades >= level, False), qrels.offsets[:-1])
         if len(qrels.topics)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.charts.points import DrawnInterval, intervals
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.comparison.holes import SETTLED
-from assay.counts import counted
+from assay.comparison.holes import NEGLIGIBLE_WIDTH
+from assay.counts import format_count
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -30,8 +30,8 @@ def scores_table(result: Values) -> Table:
         rows,
         words(result)
         + (
-            f" {counted(total, 'unjudged document')} in the first {result['cutoff']} of "
-            f"{counted(len(per_topic), 'topic')}, at most {max(per_topic.values(), default=0)} in "
+            f" {format_count(total, 'unjudged document')} in the first {result['cutoff']} of "
+            f"{format_count(len(per_topic), 'topic')}, at most {max(per_topic.values(), default=0)} in "
             f"one. {CERTAIN}"
         ),
     )
@@ -107,7 +107,7 @@ def before_table(result: Values) -> Table:
     ]
     filled = before["holes"] - result["holes"]["total"]
     note = (
-        f"{filled:,} of {counted(before['holes'], 'unjudged document')} have been judged since. "
+        f"{filled:,} of {format_count(before['holes'], 'unjudged document')} have been judged since. "
         f"Both bounds are over all grades that unjudged documents may have."
     )
     columns = [
@@ -131,7 +131,7 @@ def settles_table(result: Values) -> Table:
     note = (
         f"Of what the unjudged documents leave open of {of_what}nDCG@{result['cutoff']}, by their "
         f"weights. Judging the first {settled['n']} settles {1 - settled['left']:.0%}; judging "
-        f"{settled['enough']} settles all but {SETTLED}. Weights are no bound: a document that "
+        f"{settled['enough']} settles all but {NEGLIGIBLE_WIDTH}. Weights are no bound: a document that "
         "turns out relevant also changes the ideal."
     )
     return Table(
@@ -183,4 +183,4 @@ def pictures(result: Values) -> list[Picture]:
         f"Scores of {result['run']}: score bounds over all grades of its unjudged documents, and "
         f"the imputed score, or with unjudged as 0 if there is none"
     )
-    return [intervals(rows, caption=caption, x_label="score", what="measure", low=0.0)]
+    return [interval_chart(rows, caption=caption, x_label="score", what="measure", low=0.0)]

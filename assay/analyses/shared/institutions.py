@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.formats.delimited import DelimitedTable, FileMistakes
+from assay.formats.delimited import DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
 from assay.formats.leaderboards import BoardRow
 
 
-def taken(
+def submissions_until(
     rows: Sequence[BoardRow], *, institutions: Mapping[str, str], until: str
 ) -> list[BoardRow]:
     """Rows of up to this day (ISO 8601, or with slashes; empty: all), with the institution in the
@@ -24,7 +24,7 @@ def read_institutions(path: str) -> dict[str, str]:
     """Group -> institution, of a file with these two columns and a header. FormatError for a group
     with two institutions."""
     table = DelimitedTable(path)
-    mistakes = FileMistakes(table.name)
+    mistakes = FileProblems(table.name)
     of_group: dict[str, str] = {}
     for line, cells in table:
         if len(cells) < 2 or not cells[0].strip() or not cells[1].strip():

@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyses.shared.counted_judgements import CountedJudgements, threshold_within
-from assay.analyses.shared.judges import add_judges
-from assay.analyses.shared.only_topics import add_only_topics, judgements_of, only_topics
-from assay.cli.base import BadInput, FileCommand, positive
+from assay.analyses.shared.counted_judgements import CountedJudgements, check_threshold
+from assay.analyses.shared.judges import add_judges_option
+from assay.analyses.shared.only_topics import (
+    add_topics_option,
+    filter_judgements,
+    read_topic_filter,
+)
+from assay.cli.base import BadInput, FileCommand, parse_positive
 from assay.formats.judgements import read_judgements
-from assay.labels.labels import Dropped, counted
-from assay.options import Checked, add_options, option
+from assay.labels.labels import DroppedCounts, select_counted
+from assay.options import CheckedOptions, add_options, option
 
 DEFAULT_SCALE = 4
 DEFAULT_THRESHOLD = 2
@@ -33,14 +37,14 @@ def scale_option(label: str, **about: Any) -> Any:
     )
 
 
-def at_least_two(text: str) -> int:
-    value = positive(text)
+def parse_at_least_two(text: str) -> int:
+    value = parse_positive(text)
     if value < 2:
         raise ArgumentTypeError("a scale has at least 2 grades")
     return value
 
 
-def duration(text: str) -> float:
+def parse_duration(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -51,7 +55,7 @@ def duration(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class JudgementOptions(Checked):
+class JudgementOptions(CheckedOptions):
     """Options of analyses of judgements. None: the default of files, or the campaign's own."""
 
     scale: int | None = option(
@@ -79,7 +83,7 @@ class JudgementOptions(Checked):
         "Minimum time",
         help="seconds below which judgements do not count; unknown times do (default "
         f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)",
-        read=duration,
+        read=parse_duration,
         metavar="S",
     )
     no_gold: bool = option(False, "Leave out gold pairs", help="leave out judgements of gold pairs")
@@ -99,8 +103,8 @@ def add_judgement_options(parser: ArgumentParser, options: type) -> None:
         help="campaign in the database whose judgements are used instead of a file",
     )
     add_options(parser, options)
-    add_judges(parser)
-    add_only_topics(parser)
+    add_judges_option(parser)
+    add_topics_option(parser)
 
 
 def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudgements:
@@ -118,16 +122,16 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
             "judgements come from a file or from --campaign SLUG, expected one of the two"
         )
     if path is not None:
-        return _of_file(command, path, options)
+        return _read_file(command, path, options)
     judged: CountedJudgements = command.stored_campaigns().judged_of_campaign(
         command, slug, options
     )
     return judged
 
 
-def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> CountedJudgements:
+def _read_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> CountedJudgements:
     n_grades = options["scale"] or DEFAULT_SCALE
-    threshold = threshold_within(
+    threshold = check_threshold(
         options["threshold"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades
     )
     stored = getattr(command, "stored", None)
@@ -139,15 +143,15 @@ def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> Cou
     for warning in judgements.warnings:
         command.warn(warning)
     min_seconds = DEFAULT_MIN_SECONDS if options["min_seconds"] is None else options["min_seconds"]
-    only = only_topics(command, options, judgements.topics, path)
-    judgements = judgements_of(judgements, only)
-    table, dropped = counted(
+    only = read_topic_filter(command, options, judgements.topics, path)
+    judgements = filter_judgements(judgements, only)
+    table, dropped = select_counted(
         judgements, n_grades=n_grades, min_seconds=min_seconds, with_gold=not options["no_gold"]
     )
     return CountedJudgements(table, dropped, threshold, None, only)
 
 
-def dropped_rows(dropped: Dropped) -> dict[str, int]:
+def count_dropped_rows(dropped: DroppedCounts) -> dict[str, int]:
     """Return the number of rows by reason, and of pairs without any counted judgement."""
     return {
         "too_fast": dropped.too_fast,

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.cli.base import BadInput
-from assay.labels.judges import LABELLING, JudgeKind, check, ordered
+from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_kinds
 
 
-def add_judges(parser: ArgumentParser) -> None:
+def add_judges_option(parser: ArgumentParser) -> None:
     """--judges."""
     kinds = [kind.value for kind in JudgeKind]
     parser.add_argument(
@@ -22,9 +22,9 @@ def add_judges(parser: ArgumentParser) -> None:
     )
 
 
-def judges_of(options: Mapping[str, Any]) -> tuple[str, ...]:
+def chosen_judge_kinds(options: Mapping[str, Any]) -> tuple[str, ...]:
     """--judges, or its default; BadInput where machines are mixed with others."""
-    judges = ordered(options.get("judges") or LABELLING)
-    if wrong := check(judges):
+    judges = sort_kinds(options.get("judges") or LABELLING_KINDS)
+    if wrong := check_kinds(judges):
         raise BadInput(wrong)
     return judges

@@ -18,36 +18,36 @@ from assay.cli.base import BadInput
 from assay.column_types import QrelsColumns
 from assay.comparison.rankings import tau_b
 from assay.formats.judgements import read_judgements
-from assay.formats.opening import lines
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.opening import iterate_lines
+from assay.formats.qrels import make_qrels
 from assay.labels import machine_agreement as agreement
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.labels import counted
+from assay.labels.labels import select_counted
 from assay.measures.measures import Measure
-from assay.measures.packing import Packed
+from assay.measures.packing import PackedRun
 from assay.sampling.correction import (
     CorrectedEstimate,
-    Targets,
-    corrected,
-    cross_fitted,
-    rank_features,
-    ranking_by_runs,
-    tuned_lambda,
-    weights_of_run,
+    EstimationTargets,
+    compute_run_weights,
+    correct_estimates,
+    cross_fit_estimates,
+    make_regression_features,
+    summarise_run_ranks,
+    tune_lambda,
 )
-from assay.sampling.estimates import within_range
+from assay.sampling.estimates import clip_to_range
 
-BEST = agreement.BEST
-WAYS = ("people", "corrected", "cross_fitted")
+BEST = agreement.N_BEST
+ESTIMATORS = ("people", "corrected", "cross_fitted")
 """Estimates of one quantity: by people alone, by PPI++, cross-fitted."""
 HEADER = ["machine", "topic", "document", "grade"]
 
 
-def machines_of_table(path: str) -> dict[str, QrelsColumns]:
+def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
     """The second file of a release: machine, topic, document, grade. BadInput with the line."""
     rows: dict[str, list[tuple[str, str, int]]] = {}
     seen: dict[tuple[str, str, str], int] = {}
-    for number, text in lines(path, name=path):
+    for number, text in iterate_lines(path, name=path):
         cells = text.rstrip("\n").split("\t")
         if number == 1 and cells == HEADER:
             continue
@@ -63,10 +63,10 @@ def machines_of_table(path: str) -> dict[str, QrelsColumns]:
                 f"{before} already, expected each pair once"
             )
         rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
-    return {name: qrels_of_rows(name, machine_rows) for name, machine_rows in rows.items()}
+    return {name: make_qrels(name, machine_rows) for name, machine_rows in rows.items()}
 
 
-def about_of(path: str | None) -> dict[str, Mapping[str, Any]]:
+def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
     """machines.json of a release, by name. BadInput for another file."""
     if path is None:
         return {}
@@ -79,7 +79,7 @@ def about_of(path: str | None) -> dict[str, Mapping[str, Any]]:
         ) from None
 
 
-def why_not_valid(about: Mapping[str, Any] | None) -> str | None:
+def invalid_correction_reason(about: Mapping[str, Any] | None) -> str | None:
     """Why people may not be corrected by it, from what is known of the machine; None where nothing
     speaks against it, or nothing is known."""
     if about is None:
@@ -98,7 +98,9 @@ def why_not_valid(about: Mapping[str, Any] | None) -> str | None:
     return None
 
 
-def labels_on(pool: SampledPool, qrels: QrelsColumns, name: str) -> tuple[np.ndarray, str | None]:
+def labels_for_pool(
+    pool: SampledPool, qrels: QrelsColumns, name: str
+) -> tuple[np.ndarray, str | None]:
     """int64 (n_rows), -1 without a label: the machine's grade of every pair of the pool; and why it
     cannot correct where one is missing."""
     rows = np.full(len(pool.sample.grades), -1, np.int64)
@@ -118,12 +120,12 @@ def labels_on(pool: SampledPool, qrels: QrelsColumns, name: str) -> tuple[np.nda
     )
 
 
-def judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
+def read_judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
     """float64 (n_rows, n_grades): judgements of each pair of the pool by grade, from a file of
     single judgements."""
     judgements = read_judgements(path)
     n_grades = 1 + int(judgements.grade.max(initial=1))
-    table, _ = counted(judgements, n_grades=n_grades)
+    table, _ = select_counted(judgements, n_grades=n_grades)
     counts = np.zeros((len(pool.sample.grades), n_grades))
     for code, topic in enumerate(table.topics):
         if topic not in pool.index.topic_codes:
@@ -142,7 +144,7 @@ def judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
     return counts
 
 
-def agreement_of(
+def compute_agreement(
     pool: SampledPool, labels: np.ndarray, level: int, counts: np.ndarray | None
 ) -> dict[str, Any]:
     """Kappas of people's labels and the machine's over the judged pairs, each weighted by 1 / π, so
@@ -164,9 +166,9 @@ def agreement_of(
         sample.topic[judged],
     )
     single = np.eye(n_grades)[people]
-    joint = agreement.joint_with_machine(single, machine, topic, len(sample.topics), weight)
-    kappas = agreement.kappas(joint, level)
-    binary = agreement.on_two_grades(joint, level)
+    joint = agreement.joint_with_llm(single, machine, topic, len(sample.topics), weight)
+    kappas = agreement.compute_kappas(joint, level)
+    binary = agreement.binarise_joint(joint, level)
     n = np.bincount(topic, minlength=len(sample.topics))
     result: dict[str, Any] = {
         "pairs": len(judged),
@@ -193,21 +195,23 @@ def agreement_of(
         where = (sample.topic[rows], len(sample.topics), sample.weight[rows])
         result["people"] = {
             "pairs": len(rows),
-            "among_themselves": _figures(agreement.joint_of_people(wide[rows], *where), level),
-            "one_and_machine": _figures(
-                agreement.joint_with_machine(wide[rows], labels[rows], *where), level
+            "among_themselves": _kappa_values(
+                agreement.joint_between_people(wide[rows], *where), level
+            ),
+            "one_and_machine": _kappa_values(
+                agreement.joint_with_llm(wide[rows], labels[rows], *where), level
             ),
         }
     return result
 
 
-def _figures(joint: np.ndarray, level: int) -> dict[str, list[float]]:
-    return {name: kappa.figures for name, kappa in agreement.kappas(joint, level).items()}
+def _kappa_values(joint: np.ndarray, level: int) -> dict[str, list[float]]:
+    return {name: kappa.figures for name, kappa in agreement.compute_kappas(joint, level).items()}
 
 
-def systems_of(
+def compute_systems(
     pool: SampledPool,
-    runs: Sequence[Packed],
+    runs: Sequence[PackedRun],
     labels: np.ndarray,
     measure: Measure,
     level: int,
@@ -226,12 +230,12 @@ def systems_of(
     machine = (np.maximum(labels, 0) if discounted else labels >= lowest).astype(np.float64)
     weights = np.column_stack(
         [
-            weights_of_run(packed, sample, cutoff=measure.cutoff or 10, discounted=discounted)
+            compute_run_weights(packed, sample, cutoff=measure.cutoff or 10, discounted=discounted)
             for packed in runs
         ]
     )
-    targets = Targets(sample, weights, people, machine)
-    alone = corrected(targets, 0.0)
+    targets = EstimationTargets(sample, weights, people, machine)
+    alone = correct_estimates(targets, 0.0)
     tags = [packed.tag for packed in runs]
     by_topic = np.zeros_like(alone.by_topic)
     np.add.at(by_topic, sample.topic, weights * machine[:, None])
@@ -239,16 +243,18 @@ def systems_of(
     top = np.argsort(-alone.values, kind="stable")[:BEST]
     others = np.array([tag not in related for tag in tags])
     result: dict[str, Any] = {
-        "people": of_systems(tags, alone, measure),
+        "people": values_by_system(tags, alone, measure),
         "machine_alone": dict(zip(tags, by_machine.tolist(), strict=True)),
         "tau_machine_alone": tau_b(alone.values, by_machine),
         "tau_machine_alone_top5": tau_b(alone.values[top], by_machine[top]),
-        "halves": agreement.halves(alone.by_topic, by_topic, np.random.default_rng(seed))._asdict(),
+        "halves": agreement.compare_halves(
+            alone.by_topic, by_topic, np.random.default_rng(seed)
+        )._asdict(),
     }
     if related:
         by_people, by_its_own = (
-            agreement.places(alone.values).tolist(),
-            agreement.places(by_machine).tolist(),
+            agreement.rank_positions(alone.values).tolist(),
+            agreement.rank_positions(by_machine).tolist(),
         )
         result["related"] = {
             tag: [p, m]
@@ -260,7 +266,7 @@ def systems_of(
         )
     estimates = [alone]
     if why is None:
-        corrections, corrected_ones = corrections_of(
+        corrections, corrected_ones = compute_corrections(
             targets, alone, runs, tags, labels, measure, seed
         )
         result |= corrections
@@ -274,7 +280,11 @@ def systems_of(
     contradictions = {
         tag: both
         for tag in tags
-        if (both := contradiction({way: result[way][tag] for way in WAYS if way in result}))
+        if (
+            both := find_contradiction(
+                {way: result[way][tag] for way in ESTIMATORS if way in result}
+            )
+        )
     }
     return (
         result
@@ -283,7 +293,7 @@ def systems_of(
     )
 
 
-def contradiction(estimates: Mapping[str, Sequence[float]]) -> list[str]:
+def find_contradiction(estimates: Mapping[str, Sequence[float]]) -> list[str]:
     """The first two of these estimates of one quantity whose intervals exclude each other; empty
     where there are none. estimates: value, low, high."""
     for (a, (_, low_a, high_a)), (b, (_, low_b, high_b)) in combinations(estimates.items(), 2):
@@ -292,7 +302,7 @@ def contradiction(estimates: Mapping[str, Sequence[float]]) -> list[str]:
     return []
 
 
-def contradiction_words(contradictions: Mapping[str, Sequence[str]]) -> str:
+def format_contradictions(contradictions: Mapping[str, Sequence[str]]) -> str:
     shown = ", ".join(f"{tag} ({a} and {b})" for tag, (a, b) in contradictions.items()).replace(
         "_fitted", "-fitted"
     )
@@ -303,26 +313,26 @@ def contradiction_words(contradictions: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def corrections_of(
-    targets: Targets,
+def compute_corrections(
+    targets: EstimationTargets,
     alone: CorrectedEstimate,
-    runs: Sequence[Packed],
+    runs: Sequence[PackedRun],
     tags: Sequence[str],
     labels: np.ndarray,
     measure: Measure,
     seed: int,
 ) -> tuple[dict[str, Any], list[CorrectedEstimate]]:
-    powered = corrected(targets, tuned_lambda(targets))
-    fitted = cross_fitted(
+    powered = correct_estimates(targets, tune_lambda(targets))
+    fitted = cross_fit_estimates(
         targets,
-        rank_features(ranking_by_runs(runs, len(labels)), labels),
+        make_regression_features(summarise_run_ranks(runs, len(labels)), labels),
         np.random.default_rng(seed),
     )
     new = zip(tags, fitted.new_low.tolist(), fitted.new_high.tolist(), strict=True)
     corrections = {
-        "corrected": of_systems(tags, powered, measure),
-        "cross_fitted": of_systems(tags, fitted, measure),
-        "new_topics": {tag: list(within_range(measure, low, high)) for tag, low, high in new},
+        "corrected": values_by_system(tags, powered, measure),
+        "cross_fitted": values_by_system(tags, fitted, measure),
+        "new_topics": {tag: list(clip_to_range(measure, low, high)) for tag, low, high in new},
         "lambda": dict(zip(tags, powered.lambdas.tolist(), strict=True)),
         "gain": float(alone.variances.sum() / powered.variances.sum())
         if powered.variances.sum() > 0
@@ -331,10 +341,10 @@ def corrections_of(
     return corrections, [powered, fitted]
 
 
-def of_systems(
+def values_by_system(
     tags: Sequence[str], estimate: CorrectedEstimate, measure: Measure
 ) -> Mapping[str, list[float]]:
     columns = zip(
         tags, estimate.values.tolist(), estimate.low.tolist(), estimate.high.tolist(), strict=True
     )
-    return {tag: [value, *within_range(measure, low, high)] for tag, value, low, high in columns}
+    return {tag: [value, *clip_to_range(measure, low, high)] for tag, value, low, high in columns}

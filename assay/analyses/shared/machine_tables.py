@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.analyses.shared.machine_answers import contradiction_words
-from assay.analyses.shared.pictures import MOST_RUNS
-from assay.analyses.shared.score_tables import conditions_of
-from assay.charts.points import DrawnInterval, intervals
+from assay.analyses.shared.machine_answers import format_contradictions
+from assay.analyses.shared.pictures import MAX_RUNS
+from assay.analyses.shared.score_tables import result_conditions
+from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.natural import natural
+from assay.natural import natural_sort_key
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -28,7 +28,7 @@ WAYS = {
 
 def tables(result: Values) -> list[Table]:
     made: list[Table] = []
-    for number, (name, condition) in enumerate(conditions_of(result).items(), 1):
+    for number, (name, condition) in enumerate(result_conditions(result).items(), 1):
         made += [agreement_table(number, name, condition)]
         made += [
             one(number, name, condition["agreement"]) for one in (confusion_table, topics_table)
@@ -159,7 +159,7 @@ def systems_table(key: str, name: str, measure: str, systems: Mapping[str, Any])
         "and no system compared here was built on it."
     )
     if "contradictions" in systems:
-        note = f"{contradiction_words(systems['contradictions'])} {note}"
+        note = f"{format_contradictions(systems['contradictions'])} {note}"
     if "gain" in systems:
         worth = systems["gain"]
         note += " " + (
@@ -218,7 +218,8 @@ def rows_of(
     """Return each system by humans alone and corrected, the best by humans first."""
     ways = [way for way in ("people", "cross_fitted") if way in systems]
     order = sorted(
-        systems["people"], key=lambda tag: (-(systems["people"][tag][0] or 0.0), natural(tag))
+        systems["people"],
+        key=lambda tag: (-(systems["people"][tag][0] or 0.0), natural_sort_key(tag)),
     )
     words = {"people": "humans", "cross_fitted": f"with {name}"}
     return [(f"{tag}, {words[way]}", *systems[way][tag]) for tag in order for way in ways]
@@ -226,7 +227,7 @@ def rows_of(
 
 def pictures(result: Values) -> list[Picture]:
     made = []
-    for name, condition in conditions_of(result).items():
+    for name, condition in result_conditions(result).items():
         for measure, systems in condition["systems"].items():
             caption = (
                 f"{measure} by humans alone and corrected by {name}, cross-fitted, with 95% CI "
@@ -234,10 +235,10 @@ def pictures(result: Values) -> list[Picture]:
             )
             rows = [
                 DrawnInterval(*row, note="too few judged pairs")
-                for row in rows_of(systems, name)[:MOST_RUNS]
+                for row in rows_of(systems, name)[:MAX_RUNS]
             ]
             made.append(
-                intervals(
+                interval_chart(
                     rows,
                     caption=caption,
                     x_label=measure,

@@ -17,7 +17,7 @@ named.
             evaluations = evaluate_files(self, runs, {"q": judged}, options)   # {"q": [Evaluation,
             one a run]}
 
-`each_run` reads one file at a time, so that a command that reduces a run at once needs no more
+`iterate_runs` reads one file at a time, so that a command that reduces a run at once needs no more
 memory than one run. Measures arrive in `options["measures"]` as a list of
 `assay.measures.measures.Measure`."""
 
@@ -31,20 +31,20 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
-from assay.analyses.shared.only_topics import qrels_of
-from assay.analyses.shared.reading import DefaultNames, Reading
-from assay.chunks import in_processes
+from assay.analyses.shared.only_topics import filter_qrels
+from assay.analyses.shared.reading import DefaultNames, EvaluationOptions
+from assay.chunks import map_in_processes
 from assay.cli.base import (
     BadInput,
     FileCommand,
     ProgressLine,
-    bare_name,
-    distinct_tags,
-    named_file,
+    make_tags_distinct,
+    parse_named_file,
+    strip_suffixes,
 )
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
-from assay.formats.prel import Prel
-from assay.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
+from assay.formats.prel import SampledQrels
+from assay.formats.qrels import SAMPLED_MESSAGE, lone_grade_warning, read_qrels
 from assay.formats.runs import read_run
 from assay.measures.evaluation import Evaluation, Evaluator
 from assay.measures.measures import (
@@ -54,11 +54,11 @@ from assay.measures.measures import (
     refuse_estimates,
     refuse_indivisible,
 )
-from assay.precision import in_single_precision
+from assay.precision import to_single_precision
 
 
 @dataclasses.dataclass(frozen=True)
-class Stored:
+class InMemoryInputs:
     """What need not be read from files, by the path under which a command's arguments name it."""
 
     runs: Mapping[str, Callable[[], RunColumns]] = dataclasses.field(default_factory=dict)
@@ -66,7 +66,7 @@ class Stored:
     judgements: Mapping[str, Callable[[], JudgementColumns]] = dataclasses.field(
         default_factory=dict
     )
-    prels: Mapping[str, Callable[[], Prel]] = dataclasses.field(default_factory=dict)
+    prels: Mapping[str, Callable[[], SampledQrels]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +95,7 @@ class PiecewiseCommand(FileCommand):
         plan = self.plan(**options)
         results = []
         with ProgressLine(plan.label, len(plan.pieces)) as progress:
-            for result in in_processes(
+            for result in map_in_processes(
                 plan.function, plan.pieces, processes=processes, shared=plan.shared
             ):
                 results.append(result)
@@ -110,22 +110,22 @@ class DefaultMeasures(list[Measure]):
     """The measures if the user names none. A campaign limits their cutoffs to its judged depth."""
 
 
-def measure_list(text: str) -> list[Measure]:
+def parse_measure_list(text: str) -> list[Measure]:
     """For argparse: the measures named, of those that qrels can tell, or its error."""
-    return _measures(text, refuse_estimates)
+    return _parse_measures(text, refuse_estimates)
 
 
-def divisible_measures(text: str) -> list[Measure]:
+def parse_divisible_measures(text: str) -> list[Measure]:
     """For argparse of commands that compute measures on parts of a collection."""
-    return _measures(text, refuse_indivisible)
+    return _parse_measures(text, refuse_indivisible)
 
 
-def measures_or_estimates(text: str) -> list[Measure]:
+def parse_measures_or_estimates(text: str) -> list[Measure]:
     """For argparse of commands that take a sampled pool, too."""
-    return _measures(text)
+    return _parse_measures(text)
 
 
-def _measures(
+def _parse_measures(
     text: str, check: Callable[[list[Measure]], object] = lambda measures: None
 ) -> list[Measure]:
     try:
@@ -136,7 +136,7 @@ def _measures(
     return DefaultMeasures(measures) if isinstance(text, DefaultNames) else measures
 
 
-def each_run(
+def iterate_runs(
     command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
 ) -> Iterator[RunColumns]:
     """The runs of these files one by one, their tags made distinct; warnings and progress go to
@@ -150,9 +150,9 @@ def each_run(
     tags: list[str] = []
     with ProgressLine("reading runs", len(paths)) as progress:
         for path in paths:
-            run = _run(command, path, options)
+            run = _read_run(command, path, options)
             command.tell_of(run.name or path, run)
-            names, renamed = distinct_tags([*tags, run.tag])
+            names, renamed = make_tags_distinct([*tags, run.tag])
             tags.append(names[-1])
             if tags[-1] != run.tag:
                 command.warn(f"{path}: {renamed[-1]}")
@@ -161,22 +161,22 @@ def each_run(
             progress.step()
 
 
-def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> RunColumns:
+def _read_run(command: FileCommand, path: str, options: Mapping[str, Any]) -> RunColumns:
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.runs:
         run: RunColumns = stored.runs[path]()
-        return in_single_precision(run) if options["scores"] == "float32" else run
+        return to_single_precision(run) if options["scores"] == "float32" else run
     return read_run(path, lenient=options["lenient"], scores=options["scores"])
 
 
-def all_runs(
+def read_runs(
     command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
 ) -> list[RunColumns]:
     """As each_run, all in memory at once."""
-    return list(each_run(command, paths, options))
+    return list(iterate_runs(command, paths, options))
 
 
-def one_qrels(
+def read_one_qrels(
     command: FileCommand,
     path: str,
     name: str | None = None,
@@ -187,18 +187,18 @@ def one_qrels(
     standard error."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
-        qrels = dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
-        refuse_sample(command, path, qrels)
-        if lone := lone_grade(qrels):
+        qrels = dataclasses.replace(stored.qrels[path](), name=name or strip_suffixes(path))
+        refuse_sampled_qrels(command, path, qrels)
+        if lone := lone_grade_warning(qrels):
             command.warn(f"{qrels.name}: {lone}")
-        return within_group(command, qrels)
-    qrels = read(path, name=name or bare_name(path))
-    refuse_sample(command, path, qrels)
+        return restrict_to_group(command, qrels)
+    qrels = read(path, name=name or strip_suffixes(path))
+    refuse_sampled_qrels(command, path, qrels)
     command.tell_of(path, qrels)
-    return within_group(command, qrels)
+    return restrict_to_group(command, qrels)
 
 
-def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
+def restrict_to_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
     """Cut to the group of topics that a command of `ByTopicGroup` computes within; BadInput where
     they have none of it."""
     if not isinstance(command, ByTopicGroup):
@@ -209,10 +209,10 @@ def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
         return qrels
     if command.only_these.isdisjoint(qrels.topics):
         raise BadInput(f"{qrels.name} has no topic of this group")
-    return qrels_of(qrels, command.only_these)
+    return filter_qrels(qrels, command.only_these)
 
 
-def topics_that_count(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
+def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
     """With --only-with-relevant: without the topics that have no relevant document, as
     `evaluate_files` leaves them out. For commands that pack the qrels before anything is evaluated.
     BadInput where no topic is left."""
@@ -222,28 +222,28 @@ def topics_that_count(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsC
     relevant = np.unique(topic[qrels.grades >= options["level"]]).tolist()
     if not relevant:
         raise BadInput(f"{qrels.name}: no topic has a document of grade {options['level']} or more")
-    return qrels_of(qrels, frozenset(qrels.topics[number] for number in relevant))
+    return filter_qrels(qrels, frozenset(qrels.topics[number] for number in relevant))
 
 
-def refuse_sample(command: FileCommand, path: str, qrels: QrelsColumns) -> None:
+def refuse_sampled_qrels(command: FileCommand, path: str, qrels: QrelsColumns) -> None:
     """BadInput for labels of a sampled pool where a number would count what was not drawn as not
     relevant."""
-    if OF_A_SAMPLE in qrels.warnings and not getattr(command, "counts_labels_only", False):
+    if SAMPLED_MESSAGE in qrels.warnings and not getattr(command, "counts_labels_only", False):
         raise BadInput(
-            f"{path}: {OF_A_SAMPLE}; `evaluate PRELS RUN... --sampled` estimates from the five "
+            f"{path}: {SAMPLED_MESSAGE}; `evaluate PRELS RUN... --sampled` estimates from the five "
             f"columns that are exported beside them"
         )
 
 
-def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:
+def read_named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:
     """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two
     of one name."""
     named: dict[str, QrelsColumns] = {}
     for text in files:
-        name, path = named_file(text)
+        name, path = parse_named_file(text)
         if name in named:
             raise BadInput(f"two qrels are called {name}; name them, as in first={path}")
-        named[name] = one_qrels(command, path, name)
+        named[name] = read_one_qrels(command, path, name)
     return named
 
 
@@ -256,10 +256,10 @@ def evaluate_files(
     """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of
     the files]}"""
     return evaluate_runs(
-        each_run(command, paths, options),
+        iterate_runs(command, paths, options),
         qrels,
         options["measures"],
-        Reading.of(options),
+        EvaluationOptions.of(options),
         warn=command.warn,
         part=getattr(command, "only_these", None) is not None,
     )
@@ -269,7 +269,7 @@ def evaluate_runs(
     runs: Iterable[RunColumns],
     qrels: Mapping[str, QrelsColumns],
     measures: list[Measure],
-    reading: Reading,
+    reading: EvaluationOptions,
     *,
     warn: Callable[[str], None],
     part: bool = False,
@@ -291,11 +291,11 @@ def evaluate_runs(
         for name, evaluator in evaluators.items():
             evaluations[name].append(evaluator.evaluate(run))
     if reading.topics == "complete" and not part:
-        tell_of_strangers(evaluations, warn)
+        warn_about_runs_without_topics(evaluations, warn)
     return evaluations
 
 
-def tell_of_strangers(
+def warn_about_runs_without_topics(
     evaluations: Mapping[str, list[Evaluation]], warn: Callable[[str], None]
 ) -> None:
     """A warning of each run that shares no topic with the qrels, which would be 0 throughout;

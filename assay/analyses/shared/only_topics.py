@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import JudgementColumns, QrelsColumns
-from assay.counts import counted, part_of
+from assay.counts import format_count, format_part
 
 
-def add_only_topics(parser: ArgumentParser) -> None:
+def add_topics_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--only-topics",
         metavar="FILE",
@@ -23,7 +23,7 @@ def add_only_topics(parser: ArgumentParser) -> None:
     )
 
 
-def only_topics(
+def read_topic_filter(
     command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str
 ) -> frozenset[str] | None:
     """The ids that the file names; None without the option. topics: those of `what`.
@@ -41,18 +41,18 @@ def only_topics(
     absent = sorted(wanted - set(topics))
     if len(absent) == len(wanted):
         raise BadInput(
-            f"{path}: none of its {counted(len(wanted), 'topic')} is among those of {what}, "
+            f"{path}: none of its {format_count(len(wanted), 'topic')} is among those of {what}, "
             f"expected ids as they stand there, such as {absent[0]!r}"
         )
     if absent:
         command.warn(
-            f"{path}: {part_of(len(absent), len(wanted), 'topic', 'is', 'are')} not among those "
+            f"{path}: {format_part(len(absent), len(wanted), 'topic', 'is', 'are')} not among those "
             f"of {what}: {', '.join(absent[:5])}"
         )
     return wanted
 
 
-def rows_of(
+def topic_row_mask(
     topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[str] | None
 ) -> NDArray[np.bool_]:
     """(n) which rows are of a topic that is wanted (None: of any). topics: ids; topic: (n) index
@@ -62,11 +62,13 @@ def rows_of(
     return np.array([name in wanted for name in topics], dtype=bool)[topic]
 
 
-def judgements_of(judgements: JudgementColumns, wanted: frozenset[str] | None) -> JudgementColumns:
+def filter_judgements(
+    judgements: JudgementColumns, wanted: frozenset[str] | None
+) -> JudgementColumns:
     """Those of the topics that are wanted; the lists of ids stay whole."""
     if wanted is None:
         return judgements
-    kept = rows_of(judgements.topics, judgements.topic, wanted)
+    kept = topic_row_mask(judgements.topics, judgements.topic, wanted)
     columns = (
         "topic",
         "document",
@@ -83,7 +85,7 @@ def judgements_of(judgements: JudgementColumns, wanted: frozenset[str] | None) -
     )
 
 
-def qrels_of(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
+def filter_qrels(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
     """The grades of the topics that are wanted, in the order of the file."""
     if wanted is None:
         return qrels

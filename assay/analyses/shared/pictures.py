@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.charts.bars import stacked
+from assay.charts.bars import stacked_bar_chart
 from assay.charts.svg import Picture
 from assay.results import Values
 
-MOST_RUNS = 60
+MAX_RUNS = 60
 """More rows than this make no picture; the tables have all."""
 
 
-def numbered(name: str, number: int, of: int) -> str:
+def number_name(name: str, number: int, of: int) -> str:
     """A row's name where several rows have it: told apart by a number that the caption explains."""
     return name if of == 1 else f"{name} · {number}"
 
 
-def key_of(names: Sequence[str]) -> str:
+def numbering_key(names: Sequence[str]) -> str:
     return (
         ""
         if len(names) == 1
@@ -26,7 +26,7 @@ def key_of(names: Sequence[str]) -> str:
     )
 
 
-def outcome_bars(rows: Sequence[Values], caption: str) -> Picture:
+def outcome_bar_chart(rows: Sequence[Values], caption: str) -> Picture:
     keys = [
         ("neither", "answered by neither"),
         ("a_only", "A only"),
@@ -34,7 +34,7 @@ def outcome_bars(rows: Sequence[Values], caption: str) -> Picture:
         ("both", "both"),
     ]
     series = [(name, [float(row["outcome_topics"][key]) for row in rows]) for key, name in keys]
-    return stacked(
+    return stacked_bar_chart(
         [f"{row['a']} – {row['b']}" for row in rows],
         series,
         caption=caption,

@@ -21,27 +21,27 @@ from assay.analyses.shared.judged_files import DEFAULT_SCALE
 from assay.cli.base import BadInput, FileCommand, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.rankings import tau_b
-from assay.comparison.system_comparison import smallest_difference
+from assay.comparison.system_comparison import detectable_difference
 from assay.formats.judgements import read_judgements
 from assay.labels.label_noise import (
     NoisyLabels,
-    error_of_differences,
-    spread_of_differences,
-    without_noise_of_labels,
+    adjust_for_label_noise,
+    difference_deviations,
+    difference_errors,
 )
-from assay.labels.labels import LabelTable, counted
+from assay.labels.labels import LabelTable, select_counted
 from assay.measures.measures import Measure
-from assay.measures.pool_depths import cut_pools
+from assay.measures.pool_depths import evaluate_cut_pools
 
 Floats = NDArray[np.float64]
-PER_PAIR = (1, 2, 3, 5, 10)
+JUDGEMENTS_PER_PAIR = (1, 2, 3, 5, 10)
 """Judgements per pair whose noise is estimated."""
-DEPTHS = "1,2,3,5,10,20,50,100"
+DEFAULT_DEPTHS = "1,2,3,5,10,20,50,100"
 Topics = Callable[[float], float | None]
 """(standard deviation of a difference over topics) -> topics needed."""
 
 
-def depth_list(text: str) -> tuple[int, ...]:
+def parse_depths(text: str) -> tuple[int, ...]:
     """Parse comma-separated whole numbers of at least 1, for argparse."""
     words = text.split(",")
     if not all(word.isdecimal() and int(word) > 0 for word in words):
@@ -49,7 +49,7 @@ def depth_list(text: str) -> tuple[int, ...]:
     return tuple(sorted(set(map(int, words))))
 
 
-def judged_table(command: FileCommand, options: Mapping[str, Any]) -> LabelTable | None:
+def read_label_table(command: FileCommand, options: Mapping[str, Any]) -> LabelTable | None:
     """Of --judgements, else of the campaign in whose place the qrels stand; None with neither.
     BadInput for labels that are no majority."""
     path = options["judgements"]
@@ -58,14 +58,14 @@ def judged_table(command: FileCommand, options: Mapping[str, Any]) -> LabelTable
         judgements = read_judgements(path, scale=scale)
         for warning in judgements.warnings:
             command.warn(warning)
-        return counted(judgements, n_grades=scale)[0]
+        return select_counted(judgements, n_grades=scale)[0]
     if options["campaign"] is None or options["method"] != "majority":
         return None
     behind: LabelTable = command.stored_campaigns().judgements_behind(options)
     return behind
 
 
-def noisy_labels(
+def make_noisy_labels(
     table: LabelTable,
     judged: QrelsColumns,
     runs: Sequence[RunColumns],
@@ -85,8 +85,8 @@ def noisy_labels(
             f"{source}: no pair has two judgements, so there are "
             f"no labels whose noise could be told"
         )
-    grades = dict(pairs_of(judged))
-    others = sum(grades.get(pair) != grade for pair, grade in pairs_of(noisy.qrels))
+    grades = dict(list_graded_pairs(judged))
+    others = sum(grades.get(pair) != grade for pair, grade in list_graded_pairs(noisy.qrels))
     if others:
         warn(
             f"{others} of {len(noisy.qrels.grades)} pairs have another grade in the qrels than "
@@ -96,7 +96,7 @@ def noisy_labels(
     return noisy
 
 
-def pairs_of(qrels: QrelsColumns) -> list[tuple[tuple[str, bytes], int]]:
+def list_graded_pairs(qrels: QrelsColumns) -> list[tuple[tuple[str, bytes], int]]:
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets)).tolist()
     names = [qrels.topics[topic] for topic in topics]
     return list(
@@ -104,7 +104,7 @@ def pairs_of(qrels: QrelsColumns) -> list[tuple[tuple[str, bytes], int]]:
     )
 
 
-def noise_of_labels(
+def compute_label_noise(
     noisy: NoisyLabels, counting: Collection[str], *, trials: int, seed: int, topics: Topics
 ) -> dict[str, dict[str, Any]]:
     """By measure, over the topics of `counting` that have labels; empty where none has. Standard
@@ -117,21 +117,21 @@ def noise_of_labels(
     n_topics = int(counted.sum())
     if not n_topics:
         return {}
-    drawn = {n: noisy.trials(trials, rng, counted, per_pair=n) for n in (None, *PER_PAIR)}
+    drawn = {
+        n: noisy.trials(trials, rng, counted, per_pair=n) for n in (None, *JUDGEMENTS_PER_PAIR)
+    }
     observed = noisy.values()[:, counted]
     answer = {}
     for column, measure in enumerate(noisy.measures):
         values = observed[:, :, column]
-        errors = {n: error_of_differences(means[:, :, column]) for n, means in drawn.items()}
-        spread = spread_of_differences(values) if n_topics > 1 else None
+        errors = {n: difference_errors(means[:, :, column]) for n, means in drawn.items()}
+        spread = difference_deviations(values) if n_topics > 1 else None
         needed: dict[str, float | None] = {}
-        for n in PER_PAIR:
+        for n in JUDGEMENTS_PER_PAIR:
             if spread is not None:
                 needed[str(n)] = topics(
                     float(
-                        np.median(
-                            without_noise_of_labels(spread, errors[None], errors[n], n_topics)
-                        )
+                        np.median(adjust_for_label_noise(spread, errors[None], errors[n], n_topics))
                     )
                 )
         answer[str(measure)] = {
@@ -139,7 +139,7 @@ def noise_of_labels(
             if spread is None
             else float(np.median(spread) / math.sqrt(n_topics)),
             "as_judged": float(np.median(errors[None])),
-            "per_pair": {str(n): float(np.median(errors[n])) for n in PER_PAIR},
+            "per_pair": {str(n): float(np.median(errors[n])) for n in JUDGEMENTS_PER_PAIR},
             "topics_needed": needed,
             "tau": float(
                 np.nanmean(
@@ -151,7 +151,7 @@ def noise_of_labels(
     return answer
 
 
-def depths_of(
+def compute_depths(
     judged: QrelsColumns,
     runs: Sequence[RunColumns],
     measures: Sequence[Measure],
@@ -169,11 +169,11 @@ def depths_of(
     deepest = max((int(np.diff(run.offsets).max(initial=0)) for run in runs), default=0)
     kept = [depth for depth in depths if depth <= deepest]
     answer: dict[str, dict[str, Any]] = {str(measure): {} for measure in measures}
-    for cut in cut_pools(judged, runs, measures, kept, level=level) if kept else ():
+    for cut in evaluate_cut_pools(judged, runs, measures, kept, level=level) if kept else ():
         pairs, n_judged = int(cut.pairs[counts].sum()), int(cut.judged[counts].sum())
         for column, measure in enumerate(measures):
             values = cut.values[:, counts, column]
-            sd = float(np.median(spread_of_differences(values)))
+            sd = float(np.median(difference_deviations(values)))
             needed, per_topic = topics(sd), pairs / values.shape[1]
             answer[str(measure)][str(cut.depth)] = {
                 "pairs": per_topic,
@@ -185,7 +185,7 @@ def depths_of(
                 else needed
                 if needed != needed
                 else math.ceil(needed * per_topic),
-                "smallest_difference": smallest_difference(
+                "smallest_difference": detectable_difference(
                     sd, values.shape[1], wanted=power, alpha=alpha
                 ),
                 "tau": tau_b(values.mean(axis=1), means[:, column]),

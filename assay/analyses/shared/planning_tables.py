@@ -5,24 +5,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.analyses.shared.comparison_tables import noise_of, planned
-from assay.charts.lines import Line, lines
+from assay.analyses.shared.comparison_tables import defined_plans, label_noise_by_measure
+from assay.charts.lines import Line, line_chart
 from assay.charts.svg import Picture
 from assay.comparison.bootstrap_words import CAVEAT
 from assay.results import Values
 from assay.tabular import Cell, Table
 
 
-def depths_of(result: Values) -> dict[str, dict[str, Any]]:
+def depths_by_measure(result: Values) -> dict[str, dict[str, Any]]:
     """By measure, what is said of each depth; empty where nothing is."""
-    return {measure: one["depths"] for measure, one in planned(result).items() if one.get("depths")}
+    return {
+        measure: one["depths"]
+        for measure, one in defined_plans(result).items()
+        if one.get("depths")
+    }
 
 
 def depths_table(key: str, result: Values) -> Table | None:
     """What the pool of each depth costs and tells; None where no depth was computed."""
     rows: list[list[Cell]] = []
     ruled = set()
-    for measure, depths in depths_of(result).items():
+    for measure, depths in depths_by_measure(result).items():
         ruled |= {len(rows)} if rows else set()
         for depth, one in depths.items():
             told = [
@@ -72,9 +76,9 @@ def depths_table(key: str, result: Values) -> Table | None:
     )
 
 
-def depths_picture(result: Values) -> list[Picture]:
+def depths_chart(result: Values) -> list[Picture]:
     """Pairs that the wanted difference needs, over the depth of the pool."""
-    by_measure = depths_of(result)
+    by_measure = depths_by_measure(result)
     series = [
         Line(
             measure,
@@ -94,7 +98,7 @@ def depths_picture(result: Values) -> list[Picture]:
         "pool, median pair of systems"
     )
     return [
-        lines(
+        line_chart(
             series,
             caption=caption,
             x_label="depth of the pool",
@@ -110,7 +114,7 @@ def labels_table(key: str, result: Values) -> Table | None:
     """Topics needed with so many judgements a pair; None where single judgements were not given."""
     noise = {
         measure: one["topics_needed"]
-        for measure, one in noise_of(result).items()
+        for measure, one in label_noise_by_measure(result).items()
         if one.get("topics_needed")
     }
     if not noise:

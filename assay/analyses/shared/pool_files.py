@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.analyses.shared.reading import RunFiles
-from assay.cli.base import BadInput, FileCommand, ProgressLine, distinct_tags
-from assay.counts import counted
+from assay.cli.base import BadInput, FileCommand, ProgressLine, make_tags_distinct
+from assay.counts import format_count
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
 from assay.options import add_options, option
-from assay.pools.depth import DEEPEST, Top, top_of_run
+from assay.pools.depth import MAX_DEPTH, RunTop, cut_run
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,16 @@ def pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
     return None if topics is None else [topic.topic for topic in read_topics(topics)]
 
 
-def tops_of_files(
+def read_tops(
     command: FileCommand,
     paths: Sequence[str],
     options: PoolOptions,
     topics: Sequence[str] | None,
-) -> list[Top]:
+) -> list[RunTop]:
     """Read the first documents of each run, one file at a time, and make the tags distinct."""
     depth = options.depth
-    if depth > DEEPEST:
-        raise BadInput(f"a pool can be at most {DEEPEST} deep")
+    if depth > MAX_DEPTH:
+        raise BadInput(f"a pool can be at most {MAX_DEPTH} deep")
     if paths.count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     tops = []
@@ -71,11 +71,11 @@ def tops_of_files(
             command.tell_of(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(
-                    f"{path}: {counted(ignored, 'topic', 'is', 'are')} not among those given and left out"
+                    f"{path}: {format_count(ignored, 'topic', 'is', 'are')} not among those given and left out"
                 )
-            tops.append(top_of_run(run, depth, topics=topics))
+            tops.append(cut_run(run, depth, topics=topics))
             progress.step()
-    tags, warnings = distinct_tags(top.tag for top in tops)
+    tags, warnings = make_tags_distinct(top.tag for top in tops)
     for warning in warnings:
         command.warn(warning)
     return [replace(top, tag=tag) for top, tag in zip(tops, tags, strict=True)]

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.planning import noisy_labels
+from assay.analyses.shared.planning import make_noisy_labels
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.label_ranks import as_json, label_ranks
-from assay.comparison.significance import why_no_verdict
+from assay.comparison.label_ranks import as_json, compute_label_ranks
+from assay.comparison.significance import no_verdict_reason
 from assay.labels.label_noise import NoisyLabels
 from assay.labels.labels import LabelTable
 from assay.measures.measures import Measure
 from assay.results import Values
 
 
-def wants_noise(options: Mapping[str, Any]) -> bool:
+def is_noise_requested(options: Mapping[str, Any]) -> bool:
     """Return whether a command is asked for label noise. Raises BadInput for --label-noise without
     judgements to draw from."""
     if options["label_noise"] and options["judgements"] is None:
@@ -49,7 +49,7 @@ class RankNoise:
 
     @cache  # noqa: B019 - lives as long as one command
     def noisy(self, measure: Measure, level: int) -> NoisyLabels:
-        return noisy_labels(
+        return make_noisy_labels(
             self.judgements,
             self.judged,
             self.runs,
@@ -82,10 +82,12 @@ class RankNoise:
             )
         if not len(chosen):
             return None
-        if why := why_no_verdict(len(chosen)):
+        if why := no_verdict_reason(len(chosen)):
             self.warn(f"no ranks with the noise of labels: {why} with single judgements")
             return None
-        (ranks,) = label_ranks(noisy, chosen, labellings=labellings, trials=trials, seed=seed)
+        (ranks,) = compute_label_ranks(
+            noisy, chosen, labellings=labellings, trials=trials, seed=seed
+        )
         return {
             **as_json(ranks, [run.tag for run in self.runs], list(shown)),
             "topics": len(chosen),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.options import Checked, option
+from assay.options import CheckedOptions, option
 
 
 @dataclass(frozen=True)
-class RunFiles(Checked):
+class RunFiles(CheckedOptions):
     """Options of commands that read runs."""
 
     scores: Literal["float64", "float32"] = option(
@@ -43,7 +43,7 @@ class RunReading(RunFiles):
 
 
 @dataclass(frozen=True)
-class Reading(RunReading):
+class EvaluationOptions(RunReading):
     """Options of analyses that score runs on chosen topics."""
 
     topics: str = option(
@@ -59,7 +59,7 @@ class Reading(RunReading):
 
 
 @dataclass(frozen=True)
-class SampledReading(Reading):
+class SampledEvaluationOptions(EvaluationOptions):
     """Options of analyses that also estimate from a sampled pool."""
 
     rank_model: bool = option(
@@ -72,11 +72,11 @@ class SampledReading(Reading):
     )
 
 
-LEVEL = ("level",)
-TOPICS = ("level", "topics", "only_with_relevant")
+LEVEL_OPTION = ("level",)
+TOPIC_OPTIONS = ("level", "topics", "only_with_relevant")
 """Of commands whose measure is fixed."""
 MEASURES_HINT = "Space-separated names, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
-RUNS = ("scores", "lenient")
+RUN_OPTIONS = ("scores", "lenient")
 """How the files of runs are read."""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.cli.base import BadInput, FileCommand
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.leaderboards import read_leaderboard
 
 
-def groups_of_runs(command: FileCommand, path: str, tags: Sequence[str]) -> tuple[str, ...]:
+def read_run_groups(command: FileCommand, path: str, tags: Sequence[str]) -> tuple[str, ...]:
     """The group of each run; a run that the file lacks is a group of its own, with a warning."""
     group: dict[str, str] = {}
     for row in read_leaderboard(path, columns=("tag", "group"), required=("tag", "group")):
@@ -29,7 +29,7 @@ def groups_of_runs(command: FileCommand, path: str, tags: Sequence[str]) -> tupl
         command.warn(f"{path}: no line for {', '.join(absent)}; each is a group of its own")
     if unknown := sorted(set(group) - set(tags)):
         command.warn(
-            f"{path}: {counted(len(unknown), 'run', 'was', 'were')} not given: "
+            f"{path}: {format_count(len(unknown), 'run', 'was', 'were')} not given: "
             f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
         )
     return tuple(group.get(tag, tag) for tag in tags)

@@ -12,36 +12,36 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.shared.linear_estimates import LINEAR, ranges_of, targets_of
-from assay.analyses.shared.reading import SampledReading
+from assay.analyses.shared.linear_estimates import LINEAR_FAMILIES, interval_values, iterate_targets
+from assay.analyses.shared.reading import SampledEvaluationOptions
 from assay.analyses.shared.sampled_files import SampledPool, refuse_topic_choice
 from assay.cli.base import BadInput
 from assay.column_types import RunColumns
-from assay.comparison.leading import compared_words
-from assay.comparison.significance import why_no_verdict
+from assay.comparison.leading import describe_comparison
+from assay.comparison.significance import no_verdict_reason
 from assay.comparison.system_comparison import (
     TESTS,
-    all_pairs,
-    compare,
+    compare_systems,
     deciding_p,
-    grouped,
-    verdicts,
+    find_significant,
+    group_systems,
+    list_pairs,
 )
-from assay.comparison.system_comparison import corrected as held_together
+from assay.comparison.system_comparison import correct_p_values as held_together
 from assay.measures.measures import Measure
-from assay.measures.packing import Packed, pack
+from assay.measures.packing import PackedRun, pack_run
 from assay.results import Values
 from assay.sampling.correction import (
-    Targets,
-    corrected,
-    cross_fitted,
-    rank_features,
-    ranking_by_runs,
+    EstimationTargets,
+    correct_estimates,
+    cross_fit_estimates,
+    make_regression_features,
+    summarise_run_ranks,
 )
-from assay.sampling.estimates import estimate_topics, why_no_interval, within_range
+from assay.sampling.estimates import clip_to_range, estimate_topics, no_interval_reason
 
 SystemPairs = Sequence[tuple[int, int]]
-ONLY_T = "estimates from a sample are tested by t alone: only its intervals were found to cover what they say"
+ONLY_T_MESSAGE = "estimates from a sample are tested by t alone: only its intervals were found to cover what they say"
 
 
 def pairs_to_compare(tags: Sequence[str], against: str) -> list[tuple[int, int]]:
@@ -49,17 +49,17 @@ def pairs_to_compare(tags: Sequence[str], against: str) -> list[tuple[int, int]]
 
     Raises BadInput if no run has the tag `against`."""
     if against == "all":
-        return all_pairs(len(tags))
+        return list_pairs(len(tags))
     if against not in tags:
         raise BadInput(f"--against {against}, but the runs are {', '.join(tags)}")
     return [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
 
 
-def compared_by_sample(
+def compare_sampled_systems(
     pool: SampledPool,
     runs: Iterable[RunColumns],
     measures: Sequence[Measure],
-    reading: SampledReading,
+    reading: SampledEvaluationOptions,
     *,
     against: str,
     family: str,
@@ -70,10 +70,10 @@ def compared_by_sample(
     folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(
-            f"--family max is of the randomisation test, but {ONLY_T}; choose holm or bonferroni"
+            f"--family max is of the randomisation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"
         )
     refuse_topic_choice(vars(reading))
-    packed = [pack(run, pool.index) for run in runs]
+    packed = [pack_run(run, pool.index) for run in runs]
     tags = [one.tag for one in packed]
     pairs = pairs_to_compare(tags, against)
     by_run = np.stack(
@@ -87,15 +87,15 @@ def compared_by_sample(
     for column, measure in enumerate(measures):
         values = by_run[:, :, column]
         values = values[~np.isnan(values).any(axis=1)]
-        why = why_no_interval(pool.sample, measure) or (
+        why = no_interval_reason(pool.sample, measure) or (
             f"{len(values)} topics count for all runs, a paired test needs two"
             if len(values) < 2
             else None
         )
         if why is not None:
             undefined[str(measure)] = why
-        made = _compared(values, measure, tags, pairs, family, alpha, None if why else seed)
-        words = compared_words(
+        made = _compare_systems(values, measure, tags, pairs, family, alpha, None if why else seed)
+        words = describe_comparison(
             str(measure),
             made,
             against=against,
@@ -105,7 +105,7 @@ def compared_by_sample(
             no_verdict=why or "",
         )
         result[str(measure)] = {"verdict": words, **made}
-    _add_linear(result, pool, packed, pairs, measures, reading, seed)
+    _add_linear_estimates(result, pool, packed, pairs, measures, reading, seed)
     result["pool"] = {
         "pairs": len(pool.sample.grades),
         "judged": int(pool.sample.n_judged.sum()),
@@ -118,12 +118,12 @@ def compared_by_sample(
         "trials": 0,
         "alpha": alpha,
         "letters_by": "t",
-        "tests": ONLY_T,
+        "tests": ONLY_T_MESSAGE,
     }
     return result | ({"undefined": undefined} if undefined else {})
 
 
-def _compared(
+def _compare_systems(
     values: NDArray[np.float64],
     measure: Measure,
     tags: Sequence[str],
@@ -140,21 +140,21 @@ def _compared(
         "topics": len(values),
         "pairs": [],
         "groups": dict.fromkeys(tags, ""),
-        "no_verdict": why_no_verdict(len(values)),
+        "no_verdict": no_verdict_reason(len(values)),
     }
     if seed is None:
         return shown
-    made = compare(values, pairs, trials=1, rng=np.random.default_rng(seed), alpha=alpha)
+    made = compare_systems(values, pairs, trials=1, rng=np.random.default_rng(seed), alpha=alpha)
     held = held_together(made, values, family, rng=np.random.default_rng(seed))
     p = deciding_p(made, held, family)
-    different = verdicts(made, p, alpha=alpha)
+    different = find_significant(made, p, alpha=alpha)
     for k, (a, b) in enumerate(made.pairs):
         none = dict.fromkeys(TESTS)
         row = {
             "a": tags[a],
             "b": tags[b],
             "difference": made.difference[k],
-            "interval": list(within_range(measure, *made.intervals[k].bounds, difference=True)),
+            "interval": list(clip_to_range(measure, *made.intervals[k].bounds, difference=True)),
             "interval_reason": made.intervals[k].reason,
             **none,
             "t": made.p["t"][k],
@@ -169,22 +169,22 @@ def _compared(
             "losses": int(made.losses[k]),
         }
         shown["pairs"].append(row)
-    return shown | grouped(made, values, different, tags)
+    return shown | group_systems(made, values, different, tags)
 
 
-def _add_linear(
+def _add_linear_estimates(
     result: Values,
     pool: SampledPool,
-    packed: Sequence[Packed],
+    packed: Sequence[PackedRun],
     pairs: SystemPairs,
     measures: Sequence[Measure],
-    reading: SampledReading,
+    reading: SampledEvaluationOptions,
     seed: int,
 ) -> None:
     """Add, for sums over pairs over all topics, the interval for these topics and, with the rank
     model, the differences again."""
     linear = (
-        [measure for measure in measures if measure.family in LINEAR]
+        [measure for measure in measures if measure.family in LINEAR_FAMILIES]
         if reading.topics == "complete"
         else []
     )
@@ -193,26 +193,26 @@ def _add_linear(
             "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
         )
     first, second = ([pair[k] for pair in pairs] for k in (0, 1))
-    features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
-    for measure, of_runs in targets_of(pool.sample, packed, linear, reading.level):
-        targets = Targets(
+    features = make_regression_features(summarise_run_ranks(packed, len(pool.sample.grades)))
+    for measure, of_runs in iterate_targets(pool.sample, packed, linear, reading.level):
+        targets = EstimationTargets(
             of_runs.sample,
             of_runs.weights[:, second] - of_runs.weights[:, first],
             of_runs.labels,
             of_runs.machine,
         )
-        alone = corrected(targets, 0.0)
+        alone = correct_estimates(targets, 0.0)
         helped = (
-            cross_fitted(targets, features, np.random.default_rng(seed))
+            cross_fit_estimates(targets, features, np.random.default_rng(seed))
             if reading.rank_model
             else None
         )
         for k, row in enumerate(result[str(measure)]["pairs"]):
-            ranges = ranges_of(measure, alone, k, difference=True)
+            ranges = interval_values(measure, alone, k, difference=True)
             row["these_topics"] = ranges["these_topics"]
             if "undefined" in ranges:
                 row["these_topics_reason"] = ranges["undefined"]
             if helped is not None:
-                row["rank_model"] = {"difference": float(helped.values[k])} | ranges_of(
+                row["rank_model"] = {"difference": float(helped.values[k])} | interval_values(
                     measure, helped, k, difference=True
                 )

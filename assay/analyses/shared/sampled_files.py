@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import Stored, each_run
-from assay.analyses.shared.reading import SampledReading
+from assay.analyses.shared.measures import InMemoryInputs, iterate_runs
+from assay.analyses.shared.reading import SampledEvaluationOptions
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import RunColumns
-from assay.counts import counted
-from assay.formats.prel import Prel, read_prel
+from assay.counts import format_count
+from assay.formats.prel import SampledQrels, read_prel
 from assay.measures.measures import FAMILIES, Measure, parse_measures
-from assay.measures.packing import Packed, PairIndex, index_of, pack
+from assay.measures.packing import PackedRun, PairIndex, index_qrels, pack_run
 from assay.results import Values
 from assay.sampling.estimates import (
-    MEASURED_COVERAGE,
-    OUTSIDE,
-    Sample,
+    COVERAGE_NOTES,
+    OUTSIDE_REASON,
+    JudgedSample,
+    clip_to_range,
     estimate_topics,
-    interval_over_topics,
-    sample_of,
-    why_no_interval,
-    within_range,
+    make_sample,
+    no_interval_reason,
+    topic_interval,
 )
 
 SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP"
@@ -39,37 +39,37 @@ SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP"
 
 @dataclass(frozen=True, eq=False)
 class SampledPool:
-    prel: Prel
-    sample: Sample
+    prel: SampledQrels
+    sample: JudgedSample
     index: PairIndex
 
 
-def sampled_pool(command: FileCommand, path: str) -> SampledPool:
+def read_sampled_pool(command: FileCommand, path: str) -> SampledPool:
     """The pool of this file. Strata of which nothing is judged are warned of: estimates over them
     are biased low."""
-    stored: Stored | None = getattr(command, "stored", None)
+    stored: InMemoryInputs | None = getattr(command, "stored", None)
     prel = stored.prels[path]() if stored is not None and path in stored.prels else read_prel(path)
     for warning in prel.warnings:
         command.warn(f"{path}: {warning}")
-    sample = sample_of(prel)
+    sample = make_sample(prel)
     if not sample.n_judged.any():
         raise BadInput(f"{path}: no pair has a grade, so that there is nothing to estimate from")
     if sample.why_ungraded is not None:
         command.warn(f"{path}: {sample.why_ungraded}; no interval is shown")
     if empty := sample.empty_strata():
         command.warn(
-            f"{path}: nothing is judged of {counted(len(empty), 'stratum', plural='strata')} "
+            f"{path}: nothing is judged of {format_count(len(empty), 'stratum', plural='strata')} "
             f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); "
             "what they hold counts as not relevant"
         )
-    return SampledPool(prel, sample, index_of(prel.qrels))
+    return SampledPool(prel, sample, index_qrels(prel.qrels))
 
 
-def packed_runs(
+def iterate_packed_runs(
     command: FileCommand, paths: Sequence[str], pool: SampledPool, options: Mapping[str, Any]
-) -> Iterator[Packed]:
-    for run in each_run(command, paths, options):
-        yield pack(run, pool.index)
+) -> Iterator[PackedRun]:
+    for run in iterate_runs(command, paths, options):
+        yield pack_run(run, pool.index)
 
 
 def refuse_topic_choice(options: Mapping[str, Any]) -> None:
@@ -95,7 +95,7 @@ def refuse_unsampled(measures: Sequence[Measure]) -> None:
             )
 
 
-def sampled_measures(measures: Sequence[Measure], default: str) -> list[Measure]:
+def measures_or_default(measures: Sequence[Measure], default: str) -> list[Measure]:
     """The measures asked for, or the usual ones where nobody asked."""
     chosen = (
         parse_measures(SAMPLED_MEASURES)
@@ -110,7 +110,7 @@ def evaluate_sampled(
     pools: Mapping[str, SampledPool],
     runs: Iterable[RunColumns],
     measures: Sequence[Measure],
-    options: SampledReading,
+    options: SampledEvaluationOptions,
     *,
     seed: int,
 ) -> Values:
@@ -122,12 +122,12 @@ def evaluate_sampled(
     optional = ("these_topics", "these_topics_reason", "rank_model", "undefined", "caution")
     result: Values = {key: {} for key in (*keys, *optional)}
     refuse_topic_choice(vars(options))
-    packed_by_pool: dict[str, list[Packed]] = {name: [] for name in pools}
+    packed_by_pool: dict[str, list[PackedRun]] = {name: [] for name in pools}
     for run in runs:
         for name, pool in pools.items():
-            packed_by_pool[name].append(pack(run, pool.index))
+            packed_by_pool[name].append(pack_run(run, pool.index))
     for name, pool in pools.items():
-        reasons = {str(measure): why_no_interval(pool.sample, measure) for measure in measures}
+        reasons = {str(measure): no_interval_reason(pool.sample, measure) for measure in measures}
         means: dict[str, dict[str, float]] = {}
         intervals: dict[str, dict[str, list[float]]] = {}
         why_none: dict[str, dict[str, str]] = {}
@@ -143,7 +143,7 @@ def evaluate_sampled(
             means[packed.tag] = {
                 key: float(column.mean()) if len(column) else math.nan for key, column in columns
             }
-            intervals[packed.tag], why_none[packed.tag] = _intervals(
+            intervals[packed.tag], why_none[packed.tag] = _compute_intervals(
                 measures, values[kept], reasons
             )
             topics[packed.tag] = {
@@ -156,7 +156,7 @@ def evaluate_sampled(
             }
         result["qrels"][name], result["per_topic"][name] = means, topics
         result["interval"][name], result["interval_reason"][name] = intervals, why_none
-        _add_linear(result, name, pool, packed_by_pool[name], measures, options, seed)
+        _add_linear_estimates(result, name, pool, packed_by_pool[name], measures, options, seed)
         result["topics"][name] = {
             "qrels": len(pool.sample.topics),
             "missing": missing,
@@ -175,7 +175,7 @@ def evaluate_sampled(
         result["caution"][name] = {
             str(m): words
             for m in measures
-            if reasons[str(m)] is None and (words := MEASURED_COVERAGE.get(m.family)) is not None
+            if reasons[str(m)] is None and (words := COVERAGE_NOTES.get(m.family)) is not None
         }
     for key in optional:
         if not any(result[key].values()):
@@ -183,7 +183,7 @@ def evaluate_sampled(
     return result
 
 
-def _intervals(
+def _compute_intervals(
     measures: Sequence[Measure], values: np.ndarray, reasons: Mapping[str, str | None]
 ) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Of one run, by measure: the interval for new topics within the measure's range, and why there
@@ -192,39 +192,43 @@ def _intervals(
     for measure, column in zip(measures, values.T, strict=True):
         name = str(measure)
         reason = reasons[name] or (
-            f"{counted(len(column), 'topic counts', plural='topics count')}; an interval needs two"
+            f"{format_count(len(column), 'topic counts', plural='topics count')}; an interval needs two"
             if len(column) < 2
             else None
         )
         low, high = (
-            (math.nan, math.nan) if reason else within_range(measure, *interval_over_topics(column))
+            (math.nan, math.nan) if reason else clip_to_range(measure, *topic_interval(column))
         )
         intervals[name] = [low, high]
         if reason or math.isnan(low):
-            why_none[name] = reason or OUTSIDE
+            why_none[name] = reason or OUTSIDE_REASON
     return intervals, why_none
 
 
-def _add_linear(
+def _add_linear_estimates(
     result: Values,
     name: str,
     pool: SampledPool,
-    packed: Sequence[Packed],
+    packed: Sequence[PackedRun],
     measures: Sequence[Measure],
-    options: SampledReading,
+    options: SampledEvaluationOptions,
     seed: int,
 ) -> None:
     """Add the estimates that need sums over pairs, over all topics of the pool."""
     # Imported here because only these estimates need scipy.
-    from assay.analyses.shared.linear_estimates import linear, these_topics, with_rank_model
+    from assay.analyses.shared.linear_estimates import (
+        filter_linear,
+        fixed_topics_estimates,
+        rank_model_estimates,
+    )
 
-    if options.topics != "complete" or not linear(measures):
+    if options.topics != "complete" or not filter_linear(measures):
         if options.rank_model:
             raise BadInput(
                 "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
             )
         return
-    rows = these_topics(pool.sample, packed, measures, options.level)
+    rows = fixed_topics_estimates(pool.sample, packed, measures, options.level)
     result["these_topics"][name] = {
         tag: {m: row["these_topics"] for m, row in of_run.items()} for tag, of_run in rows.items()
     }
@@ -233,7 +237,7 @@ def _add_linear(
         for tag, of_run in rows.items()
     }
     if options.rank_model:
-        result["rank_model"][name] = with_rank_model(
+        result["rank_model"][name] = rank_model_estimates(
             pool.sample, packed, measures, options.level, seed
         )
         result["seed"] = seed

@@ -9,7 +9,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 
-def conditions_of(result: Values) -> dict[str, Any]:
+def result_conditions(result: Values) -> dict[str, Any]:
     return {name: condition for name, condition in result.items() if isinstance(condition, dict)}
 
 
@@ -33,7 +33,7 @@ def scores_table(
     )
 
 
-def best_of(
+def best_cells(
     rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None
 ) -> frozenset[tuple[int, int]]:
     """The cells with the greatest number of each column, ties included. within: only these rows."""

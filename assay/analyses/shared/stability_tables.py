@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.charts.lines import Line, lines
-from assay.charts.points import radar
+from assay.charts.lines import Line, line_chart
+from assay.charts.points import radar_chart
 from assay.charts.svg import Picture
-from assay.counts import counted
-from assay.digits import error_of_share
+from assay.counts import format_count
+from assay.digits import share_standard_error
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -45,8 +45,10 @@ def tables(result: Values) -> list[Table]:
         f"{part['size']:,} of {part['population']:,} {words(element)}"
         for element, part in parts.items()
     )
-    over = f"{sizes} in each sub-collection, {counted(result['pairs'], 'pair')} at each level."
-    error = f"Standard error of a share of one half: {error_of_share(0.5, result['pairs']):.2g}."
+    over = f"{sizes} in each sub-collection, {format_count(result['pairs'], 'pair')} at each level."
+    error = (
+        f"Standard error of a share of one half: {share_standard_error(0.5, result['pairs']):.2g}."
+    )
     filtered = f" {result['note'][:1].upper()}{result['note'][1:]}." if "note" in result else ""
     return [
         Table(
@@ -98,7 +100,7 @@ def pictures(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
     what = words(result["element"])
     common: dict[str, Any] = {"x_label": f"overlap of {what}", "x_form": _percent}
     drawn = [
-        lines(
+        line_chart(
             curves,
             caption=(
                 f"Probability that two sub-collections rank the runs alike, by overlap of {what}; "
@@ -117,7 +119,7 @@ def pictures(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
     threshold = [(result["threshold"], f"threshold {result['threshold']:g}")]
     reason = "Tau is undefined throughout: all runs are tied on the sub-collections."
     drawn.append(
-        lines(
+        line_chart(
             taus,
             caption="Mean tau-b by overlap",
             y_label="tau-b",
@@ -164,7 +166,7 @@ def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
             for measure in shared
         ]
         return [
-            radar(
+            radar_chart(
                 [words(element) for element in elements],
                 series,
                 caption=caption,
@@ -175,4 +177,4 @@ def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
     if len(measures) < 3:
         return []
     series = [(words(result["element"]), [least(result, m) for m in measures])]
-    return [radar(measures, series, caption=caption, high=1.0, form=_percent)]
+    return [radar_chart(measures, series, caption=caption, high=1.0, form=_percent)]

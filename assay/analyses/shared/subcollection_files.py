@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.cli.base import BadInput
-from assay.comparison.stability import Protocol, StabilityChunk, drawn_at, drawn_rows
+from assay.comparison.stability import StabilityChunk, StabilityProtocol, draw_level, drawable_rows
 from assay.measures.batch import PackedCollection
 from assay.measures.subcollections import IN_FIRST, IN_SECOND
 
-Drawn = dict[str, NDArray[np.uint8]]
+Memberships = dict[str, NDArray[np.uint8]]
 
 
-def new_folder(name: str) -> Path:
+def create_folder(name: str) -> Path:
     """Raises BadInput where something is there."""
     folder = Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -31,10 +31,10 @@ def new_folder(name: str) -> Path:
     return folder
 
 
-def export(
+def export_subcollections(
     folder: Path,
     collection: PackedCollection,
-    protocol: Protocol,
+    protocol: StabilityProtocol,
     work: Sequence[StabilityChunk],
     documents: NDArray[np.bytes_] | None,
     *,
@@ -46,17 +46,19 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     for chunk in work:
         level = f"{float(chunk.overlap):.6g}"
-        drawn = drawn_at(collection, protocol, chunk, documents)
+        drawn = draw_level(collection, protocol, chunk, documents)
         for element, memberships in drawn.items():
-            things = things_of(collection, protocol.alone(element), documents)
+            things = sampling_units(collection, protocol.alone(element), documents)
             name = f"{element}-{level}.tsv.gz"
-            (folder / name).write_bytes(packed(header_of(element), things, memberships))
+            (folder / name).write_bytes(
+                pack_memberships(element_header(element), things, memberships)
+            )
             written.append(name)
         for pair in range(min(n_qrels, protocol.pairs)):
             for side, bit in ((1, IN_FIRST), (2, IN_SECOND)):
                 name = f"qrels-{level}/{pair + 1}-{side}.txt"
                 (folder / name).parent.mkdir(exist_ok=True)
-                kept = rows_of(
+                kept = subcollection_rows(
                     collection,
                     protocol,
                     {element: of[pair] & bit > 0 for element, of in drawn.items()},
@@ -71,11 +73,11 @@ def export(
     return written
 
 
-def header_of(element: str) -> str:
+def element_header(element: str) -> str:
     return {"documents": "document", "topics": "topic"}.get(element, "topic\tdocument\tgrade")
 
 
-def assessments(collection: PackedCollection) -> list[tuple[str, str, int]]:
+def list_assessments(collection: PackedCollection) -> list[tuple[str, str, int]]:
     """(topic, document, grade) of each row."""
     topic = np.repeat(np.arange(len(collection.topics)), np.diff(collection.offsets)).tolist()
     names = [document.decode() for document in collection.documents[collection.assessed].tolist()]
@@ -85,8 +87,8 @@ def assessments(collection: PackedCollection) -> list[tuple[str, str, int]]:
     ]
 
 
-def things_of(
-    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None
+def sampling_units(
+    collection: PackedCollection, protocol: StabilityProtocol, documents: NDArray[np.bytes_] | None
 ) -> list[str]:
     """What is drawn from, in the order of the memberships."""
     if protocol.element == "documents":
@@ -96,11 +98,11 @@ def things_of(
         ]
     if protocol.element == "topics":
         return collection.topics
-    rows = assessments(collection)
-    return ["\t".join(map(str, rows[row])) for row in drawn_rows(collection, protocol).tolist()]
+    rows = list_assessments(collection)
+    return ["\t".join(map(str, rows[row])) for row in drawable_rows(collection, protocol).tolist()]
 
 
-def packed(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -> bytes:
+def pack_memberships(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -> bytes:
     """memberships: (n_pairs, n_things)."""
     out = io.BytesIO()
     digits = (np.ascontiguousarray(memberships.T) + ord("0")).astype(np.uint8)
@@ -111,9 +113,9 @@ def packed(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -
     return out.getvalue()
 
 
-def rows_of(
+def subcollection_rows(
     collection: PackedCollection,
-    protocol: Protocol,
+    protocol: StabilityProtocol,
     has: dict[str, NDArray[np.bool_]],
     documents: NDArray[np.bytes_] | None,
 ) -> list[tuple[str, str, int]]:
@@ -125,5 +127,7 @@ def rows_of(
     if "topics" in has:
         kept &= np.repeat(has["topics"], np.diff(collection.offsets))
     for element in {"assessments", "positive"} & set(has):
-        kept[drawn_rows(collection, protocol.alone(element))] &= has[element]
-    return [row for row, stays in zip(assessments(collection), kept.tolist(), strict=True) if stays]
+        kept[drawable_rows(collection, protocol.alone(element))] &= has[element]
+    return [
+        row for row, stays in zip(list_assessments(collection), kept.tolist(), strict=True) if stays
+    ]

@@ -8,26 +8,26 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import counted
+from assay.counts import format_count
 from assay.formats.delimited import (
     TOPIC_NAMES,
     DelimitedTable,
-    FileMistakes,
-    column_names,
+    FileProblems,
     find_column,
+    normalise_names,
 )
 
 GROUP_NAMES = ("group", "topic_group", "band", "class")
 
 
-class Warns(Protocol):
+class WarningSink(Protocol):
     """A command, or whatever passes warnings on."""
 
     def warn(self, message: str) -> None: ...
 
 
-def groups_of_topics(
-    command: Warns, path: str, topics: Sequence[str], *, column: str | None = None
+def read_topic_groups(
+    command: WarningSink, path: str, topics: Sequence[str], *, column: str | None = None
 ) -> dict[str, NDArray[np.bool_]]:
     """Group -> bool (n_topics), in the order of the file. A header is recognised by its names;
     without one the first two columns count. column: the one that holds the groups, by its name in
@@ -36,12 +36,12 @@ def groups_of_topics(
     Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two
     groups or a row of one column."""
     table = DelimitedTable(path)
-    mistakes = FileMistakes(table.name)
-    names = column_names(table.first.cells)
+    mistakes = FileProblems(table.name)
+    names = normalise_names(table.first.cells)
     topic, group = find_column(names, TOPIC_NAMES), find_column(names, GROUP_NAMES)
     rows = list(table)
     if column is not None:
-        group = find_column(names, column_names([column]))
+        group = find_column(names, normalise_names([column]))
         if topic is None or group is None:
             problem = f"no column {column}" if group is None else "no column of topics"
             mistakes.add(
@@ -78,6 +78,6 @@ def groups_of_topics(
         if name in place:
             members.setdefault(value, np.zeros(len(topics), bool))[place[name]] = True
     if absent := [name for name in topics if name not in of_topic]:
-        said = f"{counted(len(absent), 'topic')} of the qrels {'is' if len(absent) == 1 else 'are'} in no group"
+        said = f"{format_count(len(absent), 'topic')} of the qrels {'is' if len(absent) == 1 else 'are'} in no group"
         command.warn(f"{path}: {said}: {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}")
     return members

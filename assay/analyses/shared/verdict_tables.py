@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.comparison.verdict_words import DISPLACEMENT, UNPAIRED, verdict_word
+from assay.comparison.verdict_words import DISPLACEMENT_NOTE, UNPAIRED_NOTE, format_verdict
 from assay.digits import PValue
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -13,17 +13,17 @@ from assay.tabular import Cell, Table
 def _verdict_cells(row: Values) -> list[Cell]:
     verdict = row["verdict"]
     return [
-        verdict_word(of[key])
+        format_verdict(of[key])
         for of in (verdict, verdict["by_rr"])
         for key in ("better", "significantly_better", "do_no_harm")
     ]
 
 
-def p_value(value: float | None) -> PValue | None:
+def p_value_or_none(value: float | None) -> PValue | None:
     return None if value is None else PValue(value)
 
 
-COMPARED = [
+COMPARED_COLUMNS = [
     "A",
     "B",
     "mean RR A",
@@ -33,7 +33,7 @@ COMPARED = [
     "signed-rank p",
     "t p",
 ]
-OUTCOMES = [
+OUTCOME_COLUMNS = [
     "A",
     "B",
     "neither",
@@ -50,12 +50,12 @@ OUTCOMES = [
     "RR signed-rank p",
     "RR t p",
 ]
-CORRECTED = ["binomial p, corrected", "ESL signed-rank p, corrected", "ESL t p, corrected"]
+CORRECTED_COLUMNS = ["binomial p, corrected", "ESL signed-rank p, corrected", "ESL t p, corrected"]
 BETTER = ["better", "significantly better", "better, doing no harm"]
-VERDICTS = [*BETTER, *(f"{name} by RR" for name in BETTER), "because", "disagreements"]
+VERDICT_COLUMNS = [*BETTER, *(f"{name} by RR" for name in BETTER), "because", "disagreements"]
 
 
-def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:
+def comparison_tables(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:
     """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare runs`. rates: what is
     said of the error rate of verdicts."""
     mrr, outcomes, verdicts = [], [], []
@@ -65,13 +65,13 @@ def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> lis
         "A",
         "B",
         *(["group of A", "group of B"] if has_groups else []),
-        *(CORRECTED if is_corrected else []),
-        *VERDICTS,
+        *(CORRECTED_COLUMNS if is_corrected else []),
+        *VERDICT_COLUMNS,
     ]
     for row in rows:
         pair: list[Cell] = [row["a"], row["b"]]
         means = row["mrr"]
-        tests = [p_value(means[test]) for test in ("wrs", "wsr", "t")]
+        tests = [p_value_or_none(means[test]) for test in ("wrs", "wsr", "t")]
         mrr.append([*pair, means["a"], means["b"], means["difference"], *tests])
         shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
         both = [
@@ -80,13 +80,13 @@ def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> lis
             for part in (
                 row[key]["a"],
                 row[key]["b"],
-                p_value(row[key]["wsr"]),
-                p_value(row[key]["t"]),
+                p_value_or_none(row[key]["wsr"]),
+                p_value_or_none(row[key]["t"]),
             )
         ]
-        outcomes.append([*pair, *shares, p_value(row["binomial"]), *both])
+        outcomes.append([*pair, *shares, p_value_or_none(row["binomial"]), *both])
         after = (
-            [p_value(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")]
+            [p_value_or_none(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")]
             if is_corrected
             else []
         )
@@ -102,11 +102,17 @@ def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> lis
         Table(
             "outcomes",
             f"Outcomes{words}",
-            OUTCOMES,
+            OUTCOME_COLUMNS,
             outcomes,
             f"Shares of topics. Means of ESL and RR over the topics that both answer. {note}",
         ),
-        Table("means", f"Mean reciprocal rank{words}", COMPARED, mrr, f"{note} {UNPAIRED}"),
+        Table(
+            "means",
+            f"Mean reciprocal rank{words}",
+            COMPARED_COLUMNS,
+            mrr,
+            f"{note} {UNPAIRED_NOTE}",
+        ),
         Table("verdicts", f"Is B better than A?{words}", header, verdicts, rates),
     ]
 
@@ -118,5 +124,5 @@ def displacement_table(result: Values) -> Table:
         [place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)
     ]
     without = [f"No order among {', '.join(cycle)}." for cycle in result["cycles"]]
-    note = " ".join([DISPLACEMENT, *without])
+    note = " ".join([DISPLACEMENT_NOTE, *without])
     return Table("order", "Order by displacement", ["place", "run", "score"], rows, note)

@@ -25,29 +25,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.labels.aggregation.labelling import (
-    MOST_ROUNDS,
-    STILL,
+    CONVERGENCE_TOLERANCE,
+    MAX_ROUNDS,
     Aggregation,
     Iteration,
-    most_probable,
+    most_probable_grade,
 )
 from assay.labels.labels import MISSING, LabelTable
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-ADDED = 0.01
+PSEUDO_COUNT = 0.01
 """To each count of a confusion row."""
-FLOOR = 1e-10
+PROBABILITY_FLOOR = 1e-10
 
 
-class Rule(StrEnum):
+class StoppingRule(StrEnum):
     PENALISED = "penalised"
     CROWD_KIT = "crowd-kit"
 
 
-ROUNDS = {Rule.PENALISED: MOST_ROUNDS, Rule.CROWD_KIT: 100}
-TOLERANCE = {Rule.PENALISED: STILL, Rule.CROWD_KIT: 1e-5}
+MAX_ROUNDS_BY_RULE = {StoppingRule.PENALISED: MAX_ROUNDS, StoppingRule.CROWD_KIT: 100}
+TOLERANCE_BY_RULE = {StoppingRule.PENALISED: CONVERGENCE_TOLERANCE, StoppingRule.CROWD_KIT: 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class DawidSkeneEstimate:
 
 
 def dawid_skene(
-    table: LabelTable, *, min_judgements: int = 2, rule: Rule = Rule.PENALISED
+    table: LabelTable, *, min_judgements: int = 2, rule: StoppingRule = StoppingRule.PENALISED
 ) -> Aggregation:
     """The most probable grade of each pair, ties to the lowest; with the posterior probabilities.
     There are no decisions.
@@ -90,8 +90,8 @@ def dawid_skene(
             table.pair[rows], table.annotator[rows], table.grade[rows], shape=shape, rule=rule
         )
         posterior = estimate.posterior
-        label[enough] = most_probable(posterior[enough])
-        likelihood = estimate.objective[-1] if rule is Rule.PENALISED else None
+        label[enough] = most_probable_grade(posterior[enough])
+        likelihood = estimate.objective[-1] if rule is StoppingRule.PENALISED else None
         ended = Iteration(len(estimate.objective), estimate.converged, likelihood)
     return Aggregation(
         method="dawid-skene",
@@ -109,7 +109,7 @@ def estimate_errors(
     grade: NDArray[np.integer],
     *,
     shape: tuple[int, int, int],
-    rule: Rule = Rule.PENALISED,
+    rule: StoppingRule = StoppingRule.PENALISED,
     rounds: int | None = None,
     tolerance: float | None = None,
 ) -> DawidSkeneEstimate:
@@ -118,8 +118,8 @@ def estimate_errors(
     n_annotators, n_grades). ValueError without judgements."""
     if not len(pair):
         raise ValueError("no judgements to estimate from")
-    rounds = ROUNDS[rule] if rounds is None else rounds
-    tolerance = TOLERANCE[rule] if tolerance is None else tolerance
+    rounds = MAX_ROUNDS_BY_RULE[rule] if rounds is None else rounds
+    tolerance = TOLERANCE_BY_RULE[rule] if tolerance is None else tolerance
     n_pairs, n_annotators, n_grades = shape
     pairs, row = np.unique(pair, return_inverse=True)
     grades, given = np.unique(grade, return_inverse=True)
@@ -133,7 +133,7 @@ def estimate_errors(
     counts = np.bincount(row * len(grades) + given, minlength=len(pairs) * len(grades)).reshape(
         len(pairs), len(grades)
     )
-    model = (_Penalised if rule is Rule.PENALISED else _CrowdKit)(votes, n_grades)
+    model = (_PenalisedModel if rule is StoppingRule.PENALISED else _CrowdKitModel)(votes, n_grades)
     posterior = counts / counts.sum(axis=1, keepdims=True)
     objective: list[float] = []
     converged = False
@@ -141,22 +141,22 @@ def estimate_errors(
         before = posterior
         posterior, errors, prior, value = model.round(before)
         objective.append(value)
-        if rule is Rule.PENALISED:
+        if rule is StoppingRule.PENALISED:
             converged = float(np.abs(posterior - before).max()) < tolerance
         else:
             converged = len(objective) > 1 and objective[-1] - objective[-2] < tolerance
         if converged:
             break
     return DawidSkeneEstimate(
-        posterior=_spread(posterior, (n_pairs, n_grades), pairs, grades),
-        prior=_prior_of_all(prior, grades, n_grades),
-        errors=_errors_of_all(errors, people, grades, (n_annotators, n_grades)),
+        posterior=_expand_posterior(posterior, (n_pairs, n_grades), pairs, grades),
+        prior=_expand_prior(prior, grades, n_grades),
+        errors=_expand_errors(errors, people, grades, (n_annotators, n_grades)),
         objective=objective,
         converged=converged,
     )
 
 
-class _Penalised:
+class _PenalisedModel:
     """votes: (pairs, annotators x grades given), how often."""
 
     def __init__(self, votes: sparse.csr_array, n_grades: int) -> None:
@@ -164,7 +164,9 @@ class _Penalised:
 
     def log_errors(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
         """M-step: (annotators, grades given, true grades)."""
-        sums = (self.by_column @ posterior).reshape(-1, self.n_grades, posterior.shape[1]) + ADDED
+        sums = (self.by_column @ posterior).reshape(
+            -1, self.n_grades, posterior.shape[1]
+        ) + PSEUDO_COUNT
         return np.log(sums / sums.sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
 
     def round(
@@ -172,20 +174,20 @@ class _Penalised:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
         """M-step, then E-step. -> (posterior, log error rates, prior, log-likelihood of these with
         the prior on them)"""
-        prior, errors = _mean(posterior), self.log_errors(posterior)
+        prior, errors = _mean_posterior(posterior), self.log_errors(posterior)
         with np.errstate(divide="ignore"):  # a class that no pair can have any more
             joint = self.votes @ errors.reshape(-1, posterior.shape[1]) + np.log(prior)
-        largest, likelihood = _likelihood(joint)
+        largest, likelihood = _normalise_rows(joint)
         total = _row_sums(likelihood)
         return (
             likelihood / total[:, None],
             errors,
             prior,
-            float((np.log(total) + largest).sum() + ADDED * errors.sum()),
+            float((np.log(total) + largest).sum() + PSEUDO_COUNT * errors.sum()),
         )
 
 
-class _CrowdKit(_Penalised):
+class _CrowdKitModel(_PenalisedModel):
     def __init__(self, votes: sparse.csr_array, n_grades: int) -> None:
         super().__init__(votes, n_grades)
         self.used = (np.asarray(votes.sum(axis=0)) > 0).reshape(-1, n_grades, 1)
@@ -193,7 +195,7 @@ class _CrowdKit(_Penalised):
 
     def log_errors(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
         sums = (self.by_column @ posterior).reshape(-1, self.n_grades, posterior.shape[1])
-        sums = np.where(self.used, np.maximum(sums, FLOOR), 0)
+        sums = np.where(self.used, np.maximum(sums, PROBABILITY_FLOOR), 0)
         with np.errstate(
             divide="ignore"
         ):  # grades that an annotator never gives; nothing asks for them
@@ -203,26 +205,27 @@ class _CrowdKit(_Penalised):
         self, posterior: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
         """E-step, then M-step and crowd-kit's objective per judgement."""
-        prior, errors = _mean(posterior), self.log_errors(posterior)
-        _, likelihood = _likelihood(
-            self.votes @ errors.reshape(-1, posterior.shape[1]) + np.log(np.maximum(prior, FLOOR))
+        prior, errors = _mean_posterior(posterior), self.log_errors(posterior)
+        _, likelihood = _normalise_rows(
+            self.votes @ errors.reshape(-1, posterior.shape[1])
+            + np.log(np.maximum(prior, PROBABILITY_FLOOR))
         )
         posterior = likelihood / _row_sums(likelihood)[:, None]
-        prior, errors = _mean(posterior), self.log_errors(posterior)
+        prior, errors = _mean_posterior(posterior), self.log_errors(posterior)
         evidence = self.votes @ errors.reshape(-1, posterior.shape[1])
-        log_prior = np.log(np.maximum(prior, FLOOR))
+        log_prior = np.log(np.maximum(prior, PROBABILITY_FLOOR))
         expected = (
             np.einsum("ij,ij->", posterior, evidence)
             + np.einsum("i,ij->j", self.n_judgements, posterior) @ log_prior
         )
-        floored = np.maximum(posterior, FLOOR)
+        floored = np.maximum(posterior, PROBABILITY_FLOOR)
         value = float(
             (expected - np.einsum("ij,ij->", floored, np.log(floored))) / self.n_judgements.sum()
         )
         return posterior, errors, prior, value
 
 
-def _likelihood(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _normalise_rows(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The largest of each row of logarithms, and the row's values relative to it, so that nothing
     underflows altogether."""
     largest = functools.reduce(
@@ -235,12 +238,12 @@ def _row_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.einsum("ij->i", values)  # type: ignore[no-any-return]
 
 
-def _mean(posterior: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_posterior(posterior: NDArray[np.float64]) -> NDArray[np.float64]:
     """Over the pairs."""
     return np.einsum("ij->j", posterior) / len(posterior)
 
 
-def _spread(
+def _expand_posterior(
     posterior: NDArray[np.float64],
     shape: tuple[int, int],
     pairs: NDArray[np.integer],
@@ -254,7 +257,7 @@ def _spread(
     return result
 
 
-def _prior_of_all(
+def _expand_prior(
     prior: NDArray[np.float64], grades: NDArray[np.integer], n_grades: int
 ) -> NDArray[np.float64]:
     result = np.zeros(n_grades)
@@ -262,7 +265,7 @@ def _prior_of_all(
     return result
 
 
-def _errors_of_all(
+def _expand_errors(
     log_errors: NDArray[np.float64],
     people: NDArray[np.integer],
     grades: NDArray[np.integer],

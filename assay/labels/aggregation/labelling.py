@@ -23,18 +23,22 @@ DECISIONS = {
 }
 
 
-STILL = 1e-6
+CONVERGENCE_TOLERANCE = 1e-6
 """An iterative method stops when no posterior changes by this much in one round. The likelihood is
 no measure of that: among many pairs it stands still while single posteriors still move from one
 grade to another."""
-MOST_ROUNDS = 2000
-TIE = 1e-9
+MAX_ROUNDS = 2000
+TIE_TOLERANCE = 1e-9
 """Posteriors closer than this are a tie: of symmetrical grades rounding must not choose."""
 
 
-def most_probable(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
+def most_probable_grade(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
     """(n, n_grades) -> (n): the grade of the highest probability, of equal ones the lowest."""
-    return (posterior >= posterior.max(axis=1, keepdims=True) - TIE).argmax(axis=1).astype(np.int16)
+    return (
+        (posterior >= posterior.max(axis=1, keepdims=True) - TIE_TOLERANCE)
+        .argmax(axis=1)
+        .astype(np.int16)
+    )
 
 
 class Iteration(NamedTuple):
@@ -151,7 +155,7 @@ class Aggregation:
         for (topic, document), grade in rulings.items():
             if not 0 <= grade < table.n_grades:
                 raise ValueError(f"grade {grade} on a scale from 0 to {table.n_grades - 1}")
-            t, d = _place(table.topics, topic), _place(table.documents, document)
+            t, d = _find_index(table.topics, topic), _find_index(table.documents, document)
             if t is None or d is None:
                 continue
             pair = int(np.searchsorted(codes, t * width + d))
@@ -179,7 +183,7 @@ class Aggregation:
         )
 
 
-def _place(ids: list[str], name: str) -> int | None:
+def _find_index(ids: list[str], name: str) -> int | None:
     """Where `name` is among ascending ids; None if it is not."""
     place = bisect_left(ids, name)
     return place if place < len(ids) and ids[place] == name else None

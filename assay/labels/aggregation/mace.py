@@ -18,20 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.labels.aggregation.labelling import (
-    MOST_ROUNDS,
-    STILL,
+    CONVERGENCE_TOLERANCE,
+    MAX_ROUNDS,
     Aggregation,
     Iteration,
-    most_probable,
+    most_probable_grade,
 )
 from assay.labels.labels import MISSING, LabelTable
 
 Floats = NDArray[np.float64]
-ADDED = 0.1
+PSEUDO_COUNT = 0.1
 """Divided by the number of grades, to each expected count."""
 
 
-class Fitted(NamedTuple):
+class MaceEstimate(NamedTuple):
     """posterior: (n_pairs, n_grades). competent: (n_annotators), the chance of giving the true
     grade, not a guess. guesses: (n_annotators, n_grades). objective: log-likelihood with the prior,
     of each round."""
@@ -56,14 +56,14 @@ def mace(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
     ended = Iteration(0, True, None)
     if rows.any():
         pairs, pair = np.unique(table.pair[rows], return_inverse=True)
-        estimate = fit(
+        estimate = fit_mace(
             pair,
             table.annotator[rows],
             table.grade[rows],
             shape=(len(pairs), table.n_annotators, table.n_grades),
         )
         posterior[pairs] = estimate.posterior
-        label[pairs] = most_probable(estimate.posterior)
+        label[pairs] = most_probable_grade(estimate.posterior)
         ended = Iteration(len(estimate.objective), estimate.converged, estimate.objective[-1])
     return Aggregation(
         method="mace",
@@ -75,18 +75,18 @@ def mace(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
     )
 
 
-def fit(
+def fit_mace(
     pair: NDArray[np.integer],
     annotator: NDArray[np.integer],
     grade: NDArray[np.integer],
     *,
     shape: tuple[int, int, int],
-    rounds: int = MOST_ROUNDS,
-) -> Fitted:
+    rounds: int = MAX_ROUNDS,
+) -> MaceEstimate:
     """EM over judgements (n), each an index of pair, annotator and grade. Every pair has a
     judgement. shape: (pairs, annotators, grades)."""
     n_pairs, n_annotators, n_grades = shape
-    counts = _sums(pair * n_grades + grade, np.ones(len(pair)), n_pairs * n_grades).reshape(
+    counts = _sum_by_index(pair * n_grades + grade, np.ones(len(pair)), n_pairs * n_grades).reshape(
         n_pairs, n_grades
     )
     posterior = counts / counts.sum(axis=1, keepdims=True)
@@ -94,31 +94,31 @@ def fit(
     objective: list[float] = []
     converged = False
     for _ in range(rounds):
-        competent, guesses = _estimated(annotator, grade, right, n_annotators, n_grades)
+        competent, guesses = _m_step(annotator, grade, right, n_annotators, n_grades)
         guessed = (1 - competent[annotator]) * guesses[annotator, grade]
         log_other, log_true = np.log(guessed), np.log(competent[annotator] + guessed)
-        joint = np.repeat(_sums(pair, log_other, n_pairs)[:, None], n_grades, axis=1)
-        joint += _sums(pair * n_grades + grade, log_true - log_other, n_pairs * n_grades).reshape(
-            n_pairs, n_grades
-        )
+        joint = np.repeat(_sum_by_index(pair, log_other, n_pairs)[:, None], n_grades, axis=1)
+        joint += _sum_by_index(
+            pair * n_grades + grade, log_true - log_other, n_pairs * n_grades
+        ).reshape(n_pairs, n_grades)
         highest = joint.max(axis=1)
         likelihood = np.exp(joint - highest[:, None])
         total = likelihood.sum(axis=1)
         before, posterior = posterior, likelihood / total[:, None]
         right = posterior[pair, grade] * competent[annotator] / (competent[annotator] + guessed)
         prior = (
-            ADDED
+            PSEUDO_COUNT
             / n_grades
             * (np.log(competent) + np.log(1 - competent) + np.log(guesses).sum(axis=1)).sum()
         )
         objective.append(float((np.log(total / n_grades) + highest).sum() + prior))
-        converged = float(np.abs(posterior - before).max()) < STILL
+        converged = float(np.abs(posterior - before).max()) < CONVERGENCE_TOLERANCE
         if converged:
             break
-    return Fitted(posterior, competent, guesses, objective, converged)
+    return MaceEstimate(posterior, competent, guesses, objective, converged)
 
 
-def _estimated(
+def _m_step(
     annotator: NDArray[np.integer],
     grade: NDArray[np.integer],
     right: Floats,
@@ -126,11 +126,11 @@ def _estimated(
     n_grades: int,
 ) -> tuple[Floats, Floats]:
     """M-step. -> (competent, guesses)"""
-    added = ADDED / n_grades
-    n_right = _sums(annotator, right, n_annotators) + added
-    n_guessed = _sums(annotator, 1 - right, n_annotators) + added
+    added = PSEUDO_COUNT / n_grades
+    n_right = _sum_by_index(annotator, right, n_annotators) + added
+    n_guessed = _sum_by_index(annotator, 1 - right, n_annotators) + added
     guesses = (
-        _sums(annotator * n_grades + grade, 1 - right, n_annotators * n_grades).reshape(
+        _sum_by_index(annotator * n_grades + grade, 1 - right, n_annotators * n_grades).reshape(
             n_annotators, n_grades
         )
         + added
@@ -138,5 +138,5 @@ def _estimated(
     return n_right / (n_right + n_guessed), guesses / guesses.sum(axis=1, keepdims=True)
 
 
-def _sums(place: NDArray[np.integer], values: Floats, n: int) -> Floats:
+def _sum_by_index(place: NDArray[np.integer], values: Floats, n: int) -> Floats:
     return np.bincount(place, weights=values, minlength=n).astype(np.float64, copy=False)

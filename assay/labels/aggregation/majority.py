@@ -21,18 +21,18 @@ def majority(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
         method="majority",
         min_judgements=min_judgements,
         table=table,
-        label=np.where(enough, lowest_of_the_most_frequent(counts), MISSING).astype(np.int16),
-        decision=np.where(enough, decisions(counts), NONE).astype(np.int8),
+        label=np.where(enough, lowest_mode(counts), MISSING).astype(np.int16),
+        decision=np.where(enough, classify_decisions(counts), NONE).astype(np.int8),
     )
 
 
-def lowest_of_the_most_frequent(counts: NDArray[np.int64]) -> NDArray[np.intp]:
+def lowest_mode(counts: NDArray[np.int64]) -> NDArray[np.intp]:
     """(n, n_grades) -> (n): the mode, of several the lowest. 0 where a row is all zero: the caller
     masks it."""
     return counts.argmax(axis=1)  # argmax gives the first of equal values
 
 
-def decisions(counts: NDArray[np.int64]) -> NDArray[np.int8]:
+def classify_decisions(counts: NDArray[np.int64]) -> NDArray[np.int8]:
     """How the mode of each row was decided: (n, n_grades) -> (n)."""
     highest = counts.max(axis=1)
     n_most_frequent = (counts == highest[:, None]).sum(axis=1)

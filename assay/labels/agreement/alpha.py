@@ -47,17 +47,17 @@ def alpha_interval(
     )
     if topics.max() > 0:
         units = np.zeros((int(topics.max()) + 1, counts.shape[1], counts.shape[1]))
-        np.add.at(units, topics, _coincidences(pairable))
+        np.add.at(units, topics, _coincidence_matrices(pairable))
         times, unit = np.ones(len(units), dtype=np.int64), "topics"
     else:
         distinct, times = np.unique(pairable, axis=0, return_counts=True)
-        units, unit = _coincidences(distinct), "pairs"
+        units, unit = _coincidence_matrices(distinct), "pairs"
     return agreement_interval(
         units, times, lambda joint: alpha_of_coincidences(joint, level=level), unit=unit
     )
 
 
-def _coincidences(counts: NDArray[np.integer]) -> NDArray[np.float64]:
+def _coincidence_matrices(counts: NDArray[np.integer]) -> NDArray[np.float64]:
     """The coincidence matrix of each row of counts (n, n_grades), each with at least two
     judgements: (n, n_grades, n_grades)."""
     ordered_pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-BANDS = (
+INTERPRETATION_LABELS = (
     (0.20, "slight"),
     (0.40, "fair"),
     (0.60, "moderate"),
@@ -22,10 +22,13 @@ CAVEAT = (
 )
 
 
-def band(kappa: float | None) -> str | None:
+def interpretation_label(kappa: float | None) -> str | None:
     """Of a kappa rounded to two decimals; None where it is undefined."""
     if kappa is None or math.isnan(kappa):
         return None
     if kappa < 0:
         return "poor"
-    return next((word for highest, word in BANDS if round(kappa, 2) <= highest), BANDS[-1][1])
+    return next(
+        (word for highest, word in INTERPRETATION_LABELS if round(kappa, 2) <= highest),
+        INTERPRETATION_LABELS[-1][1],
+    )

@@ -17,13 +17,13 @@ from assay.labels.agreement.raters import TopicCounts
 from assay.labels.intervals import Interval, agreement_intervals, no_interval
 from assay.labels.labels import MISSING, LabelTable
 
-UNITS_AT_ONCE = 20_000
+UNIT_BATCH_SIZE = 20_000
 """Topics of annotators whose intervals are computed together; what is more is a matter of
 memory."""
 
 
 @dataclass(frozen=True, eq=False)
-class AgainstOthers:
+class AnnotatorKappa:
     """An annotator against the label of the others (majority, lowest-grade rule).
 
     kappa: NaN where undefined. interval: over the topics of the annotator's judgements, the others'
@@ -40,17 +40,17 @@ class AgainstOthers:
     confusion: NDArray[np.int64]
 
 
-def agreements(
+def compute_annotator_kappas(
     names: Sequence[str], counts: TopicCounts, *, weighted: bool = True
-) -> list[AgainstOthers]:
+) -> list[AnnotatorKappa]:
     """Each annotator, with linear weights; counts: their grades and the labels of the others, by
     topic."""
     n, g = len(names), counts.joint.shape[-1]
     joint = np.zeros((n, g, g), dtype=np.int64)
     np.add.at(joint, counts.annotator, counts.joint)
     kappa = cohen_kappa(joint, weighted=weighted)
-    over_pairs = _over_pairs(joint, weighted=weighted)
-    over_topics = _over_topics(counts, n, weighted=weighted)
+    over_pairs = _intervals_over_pairs(joint, weighted=weighted)
+    over_topics = _intervals_over_topics(counts, n, weighted=weighted)
     n_topics = np.bincount(counts.annotator, minlength=n)
     intervals = [
         pairs if k < 2 else topics
@@ -58,7 +58,7 @@ def agreements(
     ]
     n_pairs = joint.sum(axis=(1, 2)).tolist()
     return [
-        AgainstOthers(*one)
+        AnnotatorKappa(*one)
         for one in zip(names, kappa.tolist(), intervals, over_pairs, n_pairs, joint, strict=True)
     ]
 
@@ -71,13 +71,13 @@ def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
     are of one topic."""
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     if len(joint) < 2:
-        return _over_pairs(joint.sum(axis=0)[None], weighted=weighted)[0]
-    return _over_topics(
+        return _intervals_over_pairs(joint.sum(axis=0)[None], weighted=weighted)[0]
+    return _intervals_over_topics(
         TopicCounts(np.zeros(len(joint), dtype=np.int64), joint), 1, weighted=weighted
     )[0]
 
 
-def _over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[Interval]:
+def _intervals_over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[Interval]:
     """joint: (n, n_grades, n_grades)."""
     owner, row, column = np.nonzero(joint)
     units = np.zeros((len(owner), *joint.shape[1:]))
@@ -96,13 +96,15 @@ def _over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[Interval]:
     ]
 
 
-def _over_topics(counts: TopicCounts, n: int, *, weighted: bool) -> list[Interval]:
+def _intervals_over_topics(counts: TopicCounts, n: int, *, weighted: bool) -> list[Interval]:
     """n: annotators."""
     last = np.bincount(counts.annotator, minlength=n).cumsum()
     result: list[Interval] = []
     while len(result) < n:
         begin = int(last[len(result) - 1]) if result else 0
-        end = max(int(np.searchsorted(last, begin + UNITS_AT_ONCE, side="right")), len(result) + 1)
+        end = max(
+            int(np.searchsorted(last, begin + UNIT_BATCH_SIZE, side="right")), len(result) + 1
+        )
         own = slice(begin, int(last[end - 1]))
         units = counts.joint[own].astype(np.float64)
         owner = counts.annotator[own] - len(result)
@@ -122,7 +124,7 @@ class LabelChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Exclusion:
+class ExclusionEffect:
     """What the labels would be without some annotators. Pairs are (topic id, document id),
     ascending."""
 
@@ -156,9 +158,9 @@ class Exclusion:
         )
 
 
-def what_if_excluded(
+def compute_exclusion_effect(
     table: LabelTable, annotators: Iterable[str], *, min_judgements: int = 2
-) -> Exclusion:
+) -> ExclusionEffect:
     """What excluding these annotators would do to the labels (majority, lowest-grade rule). Nothing
     is changed."""
     excluded = sorted(set(annotators) & set(table.annotators))
@@ -184,4 +186,6 @@ def what_if_excluded(
             without_label.append(ids)
         elif label != old:
             changes.append(LabelChange(*ids, before=old, after=label))
-    return Exclusion(excluded, len(table) - len(remaining), without_label, changes, before, after)
+    return ExclusionEffect(
+        excluded, len(table) - len(remaining), without_label, changes, before, after
+    )

@@ -11,21 +11,21 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.labels.aggregation.majority import lowest_of_the_most_frequent
+from assay.labels.aggregation.majority import lowest_mode
 from assay.labels.agreement.kappa import cohen_kappa, mean_of_defined
 from assay.labels.labels import MISSING, LabelTable
 
 
-def against_labels(table: LabelTable, label: NDArray[np.integer]) -> NDArray[np.int64]:
+def count_against_labels(table: LabelTable, label: NDArray[np.integer]) -> NDArray[np.int64]:
     """Grades of each annotator (second axis) against the labels (third): (n_annotators, n_grades,
     n_grades).
 
     label: (n_pairs), MISSING where a pair has none; its judgements are left out.
     """
-    return _joint(table, label[table.pair])
+    return _count_joint(table, label[table.pair])
 
 
-def labels_of_others(table: LabelTable) -> NDArray[np.int64]:
+def compute_labels_of_others(table: LabelTable) -> NDArray[np.int64]:
     """For each judgement the label that the other judgements of its pair give: (n_judgements).
 
     Majority with the lowest-grade rule, from one other judgement on; MISSING where there is no
@@ -34,16 +34,14 @@ def labels_of_others(table: LabelTable) -> NDArray[np.int64]:
     others[np.arange(len(table)), table.grade] -= 1
     alone = table.judgements_per_pair[table.pair] < 2
     return (
-        np.where(alone, MISSING, lowest_of_the_most_frequent(others))
-        if len(table)
-        else np.empty(0, dtype=np.int64)
+        np.where(alone, MISSING, lowest_mode(others)) if len(table) else np.empty(0, dtype=np.int64)
     )
 
 
-def against_others(table: LabelTable) -> NDArray[np.int64]:
+def count_against_others(table: LabelTable) -> NDArray[np.int64]:
     """Grades of each annotator (second axis) against the label of the others (third):
     (n_annotators, n_grades, n_grades)."""
-    return _joint(table, labels_of_others(table))
+    return _count_joint(table, compute_labels_of_others(table))
 
 
 class TopicCounts(NamedTuple):
@@ -57,7 +55,7 @@ class TopicCounts(NamedTuple):
     joint: NDArray[np.int64]
 
 
-def counts_by_topic(
+def count_by_topic(
     annotator: NDArray[np.integer],
     topic: NDArray[np.integer],
     grade: NDArray[np.integer],
@@ -75,17 +73,17 @@ def counts_by_topic(
     return TopicCounts(codes // n_topics, joint)
 
 
-def against_others_by_topic(table: LabelTable) -> TopicCounts:
-    """`against_others`, topic by topic."""
-    other = labels_of_others(table)
+def count_against_others_by_topic(table: LabelTable) -> TopicCounts:
+    """`count_against_others`, topic by topic."""
+    other = compute_labels_of_others(table)
     kept = np.flatnonzero(other != MISSING)
     topic = table.pair_topic[table.pair[kept]]
-    return counts_by_topic(
+    return count_by_topic(
         table.annotator[kept], topic, table.grade[kept], other[kept], n_grades=table.n_grades
     )
 
 
-def _joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.int64]:
+def _count_joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.int64]:
     """Joint counts by annotator of the judgements' grades and the grades set against them
     (n_judgements, or MISSING)."""
     kept = other != MISSING
@@ -117,7 +115,7 @@ class AnnotatorPairs:
         return len(self.first)
 
 
-def pairs_of_annotators(table: LabelTable, *, min_common: int = 10) -> AnnotatorPairs:
+def find_annotator_pairs(table: LabelTable, *, min_common: int = 10) -> AnnotatorPairs:
     """Every pair of annotators with at least `min_common` pairs in common.
 
     The joint counts of all of them are one sparse product: annotators and grades x pairs, times its
@@ -150,7 +148,7 @@ def pairs_of_annotators(table: LabelTable, *, min_common: int = 10) -> Annotator
     )
 
 
-def chance_floor(
+def chance_level_kappa(
     table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
 ) -> float:
     """The mean kappa against the label that annotators would reach by chance, since each label
@@ -160,11 +158,11 @@ def chance_floor(
     made anew, and the mean kappa over annotators taken; the mean over the permutations. NaN if it
     is undefined in each. All pairs of `table` take part."""
     return mean_of_defined(
-        chance_floors(table, weighted=weighted, rng=rng, permutations=permutations)
+        permuted_kappas(table, weighted=weighted, rng=rng, permutations=permutations)
     )
 
 
-def chance_floors(
+def permuted_kappas(
     table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
 ) -> NDArray[np.float64]:
     """(permutations) the mean kappa of each permutation: their spread tells how well the floor is
@@ -178,13 +176,11 @@ def chance_floors(
     )
     bounds = [*np.unique(annotator, return_index=True)[1].tolist(), len(own)]
     for i in range(permutations):
-        shuffled = _shuffled_within(bounds, own, rng.random(len(own)))
+        shuffled = _shuffle_within(bounds, own, rng.random(len(own)))
         counts = np.bincount(pair * g + shuffled, minlength=table.n_pairs * g).reshape(
             table.n_pairs, g
         )
-        label = (
-            lowest_of_the_most_frequent(counts) if table.n_pairs else np.empty(0, dtype=np.int64)
-        )
+        label = lowest_mode(counts) if table.n_pairs else np.empty(0, dtype=np.int64)
         joint = np.bincount(
             (annotator * g + shuffled) * g + label[pair], minlength=table.n_annotators * g * g
         )
@@ -192,7 +188,7 @@ def chance_floors(
     return floors
 
 
-def _shuffled_within(
+def _shuffle_within(
     bounds: list[int], grade: NDArray[np.int64], random: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """The grades (n) of each annotator in the order of their random numbers in [0, 1); bounds:
@@ -222,12 +218,12 @@ class ConfusionMatrix:
         return np.where(totals > 0, self.counts / np.maximum(totals, 1), np.nan)
 
 
-def confusion_matrix(
+def make_confusion_matrix(
     table: LabelTable, label: NDArray[np.integer] | None = None
 ) -> ConfusionMatrix:
     """How often one grade meets another: between any two judgements of a pair, or against labels
     (n_pairs), if given."""
     if label is not None:
-        return ConfusionMatrix(against_labels(table, label).sum(axis=0))
+        return ConfusionMatrix(count_against_labels(table, label).sum(axis=0))
     counts = table.counts
     return ConfusionMatrix(counts.T @ counts - np.diag(counts.sum(axis=0)))

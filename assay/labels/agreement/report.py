@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.digits import error_of_mean
+from assay.digits import mean_standard_error
 from assay.labels.aggregation.majority import majority
 from assay.labels.agreement.alpha import LEVELS, alpha_interval, krippendorff_alpha
 from assay.labels.agreement.fleiss import fleiss_kappa, percent_agreement
 from assay.labels.agreement.gwet import ac1
 from assay.labels.agreement.kappa import cohen_kappa, mean_of_defined
 from assay.labels.agreement.raters import (
-    against_labels,
-    against_others,
-    chance_floors,
-    pairs_of_annotators,
+    count_against_labels,
+    count_against_others,
+    find_annotator_pairs,
+    permuted_kappas,
 )
 from assay.labels.intervals import Interval
 from assay.labels.labels import LabelTable
@@ -83,7 +83,7 @@ class AgreementReport:
     n_judgements: int
 
 
-def agreement_report(
+def make_agreement_report(
     table: LabelTable,
     *,
     threshold: int,
@@ -105,19 +105,21 @@ def agreement_report(
         "min_judgements": min_judgements,
         "permutations": permutations,
     }
-    graded = scale_agreement(table, weighted=True, rng=graded_rng, **options)
-    binary = scale_agreement(table.binary(threshold), weighted=False, rng=binary_rng, **options)
+    graded = compute_scale_agreement(table, weighted=True, rng=graded_rng, **options)
+    binary = compute_scale_agreement(
+        table.binary(threshold), weighted=False, rng=binary_rng, **options
+    )
     return AgreementReport(
         graded=graded,
         binary=binary,
-        annotators=_annotators(table, graded, binary),
+        annotators=_annotator_rows(table, graded, binary),
         n_pairs=table.n_pairs,
         n_labelled=int((table.judgements_per_pair >= min_judgements).sum()),
         n_judgements=len(table),
     )
 
 
-def scale_agreement(
+def compute_scale_agreement(
     table: LabelTable,
     *,
     weighted: bool,
@@ -128,15 +130,15 @@ def scale_agreement(
 ) -> ScaleAgreement:
     """The figures of one scale; `weighted`: kappa with linear weights and alpha ordinal, else both
     nominal."""
-    pairs = pairs_of_annotators(table, min_common=min_common)
+    pairs = find_annotator_pairs(table, min_common=min_common)
     joints = (
-        against_labels(table, majority(table, min_judgements=min_judgements).label),
-        against_others(table),
+        count_against_labels(table, majority(table, min_judgements=min_judgements).label),
+        count_against_others(table),
         pairs.joint,
     )
     kappa, kappa_others, pairwise = (cohen_kappa(joint, weighted=weighted) for joint in joints)
     quadratic = [mean_of_defined(cohen_kappa(joint, weighted=True, power=2)) for joint in joints]
-    floors = chance_floors(
+    floors = permuted_kappas(
         table.with_enough(min_judgements),
         weighted=weighted,
         rng=rng.spawn(1)[0],
@@ -164,7 +166,7 @@ def scale_agreement(
         mean_kappa=mean_of_defined(kappa),
         kappa_quartiles=(float(quartiles[0]), float(quartiles[1]), float(quartiles[2])),
         chance_floor=mean_of_defined(floors),
-        chance_floor_error=error_of_mean(floors),
+        chance_floor_error=mean_standard_error(floors),
         mean_kappa_others=mean_of_defined(kappa_others),
         mean_pairwise_kappa=mean_of_defined(pairwise),
         mean_pairwise_kappa_weighted=mean_of_defined(pairwise, pairs.common),
@@ -182,7 +184,7 @@ def scale_agreement(
             zip(("mean_kappa", "mean_kappa_others", "mean_pairwise_kappa"), quadratic, strict=True)
         ),
         undefined=undefined,
-        reasons=_reasons(
+        reasons=_undefined_reasons(
             table,
             undefined,
             n_pairs_of_annotators=len(pairs),
@@ -192,7 +194,7 @@ def scale_agreement(
     )
 
 
-def _reasons(
+def _undefined_reasons(
     table: LabelTable,
     undefined: dict[str, int],
     *,
@@ -238,7 +240,7 @@ def _reasons(
     return reasons
 
 
-def _annotators(
+def _annotator_rows(
     table: LabelTable, graded: ScaleAgreement, binary: ScaleAgreement
 ) -> list[AnnotatorAgreement]:
     """One row a person, in the order of names."""
@@ -246,7 +248,7 @@ def _annotators(
     counts = np.bincount(
         table.annotator.astype(np.int64) * g + table.grade, minlength=table.n_annotators * g
     ).reshape(-1, g)
-    medians = median_seconds(table)
+    medians = median_seconds_by_annotator(table)
     return [
         AnnotatorAgreement(
             name=name,
@@ -262,7 +264,7 @@ def _annotators(
     ]
 
 
-def median_seconds(table: LabelTable) -> NDArray[np.float64]:
+def median_seconds_by_annotator(table: LabelTable) -> NDArray[np.float64]:
     """The median of each annotator's known times: (n_annotators), NaN where none is known."""
     known = np.flatnonzero(~np.isnan(table.seconds))
     order = known[np.lexsort((table.seconds[known], table.annotator[known]))]

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from assay.counts import counted
+from assay.counts import format_count
 from config import backups
 
 
@@ -20,10 +20,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            made = backups.back_up(Path(options["folder"]))
+            made = backups.create_backup(Path(options["folder"]))
         except backups.BackupError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
-            f"{options['folder']}: the database and {counted(made['n_files'], 'file')}, "
-            f"{counted(made['n_bytes'], 'byte')}"
+            f"{options['folder']}: the database and {format_count(made['n_files'], 'file')}, "
+            f"{format_count(made['n_bytes'], 'byte')}"
         )

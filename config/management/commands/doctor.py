@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.doctor import findings
+from config.doctor import find_problems
 
 
 class Command(BaseCommand):
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        all_findings = findings()
+        all_findings = find_problems()
         for finding in all_findings:
             self.stdout.write(f"{'WRONG' if finding.wrong else 'note '}  {finding.sentence}")
         n_wrong = sum(finding.wrong for finding in all_findings)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from config.health import drain_mark
+from config.health import drain_file
 
 
 class Command(BaseCommand):
@@ -21,10 +21,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["end"]:
-            drain_mark().unlink(missing_ok=True)
+            drain_file().unlink(missing_ok=True)
             self.stdout.write("this machine takes people again")
         else:
-            drain_mark().touch()
+            drain_file().touch()
             self.stdout.write(
                 "this machine is being drained: /readyz answers 503; who is here is served on"
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from assay.counts import counted
+from assay.counts import format_count
 from config import moving
 
 
@@ -23,10 +23,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            moved = moving.move(options["url"], say=self.stdout.write)
+            moved = moving.move_database(options["url"], say=self.stdout.write)
         except moving.MoveError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
-            f"{counted(moved, 'row')} moved and compared. "
+            f"{format_count(moved, 'row')} moved and compared. "
             "Next: set ASSAY_DATABASE_URL to this address, assay doctor, assay verify, start."
         )

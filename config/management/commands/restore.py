@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from assay.counts import counted
+from assay.counts import format_count
 from config import backups
 
 
@@ -20,10 +20,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            made = backups.restore(Path(options["folder"]))
+            made = backups.restore_backup(Path(options["folder"]))
         except backups.BackupError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
-            f"restored: the database and {counted(made['n_files'], 'file')} of {made['made_at']}; "
+            f"restored: the database and {format_count(made['n_files'], 'file')} of {made['made_at']}; "
             f"next: manage.py migrate"
         )

@@ -25,9 +25,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connection, transaction
 
-from assay.counts import counted
+from assay.counts import format_count
 from config import environment, left_behind, web_server
-from config.supervisor import GRACE_SECONDS, Child, Supervisor
+from config.supervisor import GRACE_SECONDS, SupervisedProcess, Supervisor
 
 LOOPBACK = "127.0.0.1"
 
@@ -76,8 +76,8 @@ class Command(BaseCommand):
         }
         quiet = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
         children = [
-            Child("web server", web, paths),
-            Child("worker", worker, {**paths, **quiet}, talks=False),
+            SupervisedProcess("web server", web, paths),
+            SupervisedProcess("worker", worker, {**paths, **quiet}, talks=False),
         ]
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
         status = Supervisor(children, begun=partial(self.remember, alone)).run()
@@ -113,16 +113,18 @@ class Command(BaseCommand):
                 "end it, or set ASSAY_DATA_DIR to another folder"
             ) from None
         mark.seek(0)
-        if n := left_behind.end_all(mark.read(), grace_seconds=GRACE_SECONDS):
-            self.say(f"Assay was killed on this folder; ended {counted(n, 'program')} that ran on.")
+        if n := left_behind.terminate_orphans(mark.read(), grace_seconds=GRACE_SECONDS):
+            self.say(
+                f"Assay was killed on this folder; ended {format_count(n, 'program')} that ran on."
+            )
         self.remember(mark, [])
         return mark
 
-    def remember(self, mark: TextIO, children: list[Child]) -> None:
+    def remember(self, mark: TextIO, children: list[SupervisedProcess]) -> None:
         """Who holds the folder, and which programs the next one has to end if this process is
         killed."""
         programs = [
-            left_behind.remembered(child.process.pid)
+            left_behind.describe_process(child.process.pid)
             for child in children
             if child.process is not None
         ]
@@ -138,13 +140,13 @@ class Command(BaseCommand):
 
     def make_demo(self) -> None:
         """All of the demo or nothing: after Ctrl-C in the middle the next start begins it anew."""
-        from annotation.demo.campaign import make_demo
+        from annotation.demo.campaign import create_demo
 
         self.say(
             "This is the first start: making a demo campaign (less than a minute; later starts take seconds)."
         )
         with transaction.atomic():
-            make_demo(lambda sentence: self.say(f"  {sentence}"))
+            create_demo(lambda sentence: self.say(f"  {sentence}"))
 
     def say(self, sentence: str) -> None:
         self.stdout.write(sentence)
@@ -176,7 +178,7 @@ class Command(BaseCommand):
     def collect_static(self) -> None:
         """Collect static files, only when one of them has changed."""
         stamp = Path(settings.DATA_DIR) / "static.digest"
-        wanted = static_digest()
+        wanted = digest_static_files()
         if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).exists():
             return
         call_command(
@@ -196,13 +198,13 @@ class Command(BaseCommand):
                 break
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
-        from annotation.demo.accounts import remembered_sign_ins
+        from annotation.demo.accounts import read_sign_ins
 
-        sys.stdout.write(welcome(address, remembered_sign_ins()))
+        sys.stdout.write(format_welcome(address, read_sign_ins()))
         sys.stdout.flush()
 
 
-def welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
+def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
     """What the person at the terminal reads once the pages answer. sign_ins: (role, user name,
     password)."""
     lines = ["", f"  Assay is running. Open {address} in a browser.", ""]
@@ -238,7 +240,7 @@ def worker_command() -> list[str]:
     return [sys.executable, "-m", "assay", "worker", f"--processes={processes}"]
 
 
-def static_digest() -> str:
+def digest_static_files() -> str:
     """Changes whenever a static file is added, removed or edited (name, size, time)."""
     content = hashlib.sha256()
     for finder in get_finders():

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from config.verification import ASIDE, faults
+from config.verification import QUARANTINE_FOLDER, find_faults
 
 
 class Command(BaseCommand):
@@ -17,12 +17,14 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        words = f"correct the counters, and move unreferenced files to the folder {ASIDE}"
+        words = (
+            f"correct the counters, and move unreferenced files to the folder {QUARANTINE_FOLDER}"
+        )
         parser.add_argument("--fix", action="store_true", help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:
         n_found = n_left = 0
-        for fault in faults(mend=options["fix"]):
+        for fault in find_faults(mend=options["fix"]):
             n_found, n_left = n_found + 1, n_left + (not fault.mended)
             self.stdout.write(f"{'mended' if fault.mended else 'WRONG '}  {fault.sentence}")
         self.stdout.write(

@@ -37,4 +37,4 @@ class Command(BaseCommand):
 
         import_numerics()  # once for all processes
         os.nice(environment.worker_niceness())
-        worker_processes.run(int(processes))
+        worker_processes.run_processes(int(processes))

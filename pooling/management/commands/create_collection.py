@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.management.import_commands import Failed, user_named
+from pooling.management.import_commands import ImportFailed, get_user
 from pooling.platform.jobs import Refused
 from pooling.services.collections import create_collection
 
@@ -39,8 +39,8 @@ class Command(BaseCommand):
                 slug=slug,
                 description=description,
                 n_documents=documents,
-                user=user_named(manager),
+                user=get_user(manager),
             )
         except Refused as error:
-            raise Failed(str(error)) from None
+            raise ImportFailed(str(error)) from None
         self.stdout.write(made.slug)

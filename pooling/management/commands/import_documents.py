@@ -8,13 +8,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from assay.formats.packaged import Unavailable, write_documents
+from assay.formats.packaged import DatasetUnavailable, write_documents
 from pooling.management.import_commands import (
-    Failed,
+    ImportFailed,
     add_file_arguments,
-    collection_named,
+    format_report,
+    get_collection,
     import_files,
-    report_lines,
 )
 
 
@@ -44,16 +44,16 @@ class Command(BaseCommand):
         ir_datasets: str | None,
         **_: Any,
     ) -> None:
-        collection_named(collection)
+        get_collection(collection)
         if not files and not ir_datasets:
-            raise Failed("name a FILE of documents, or a data set with --ir-datasets ID")
+            raise ImportFailed("name a FILE of documents, or a data set with --ir-datasets ID")
         with tempfile.TemporaryDirectory() as folder:
             if ir_datasets:
                 path = Path(folder) / f"{ir_datasets.replace('/', '-')}.jsonl.gz"
                 try:
                     write_documents(ir_datasets, path)
-                except Unavailable as error:
-                    raise Failed(str(error)) from error
+                except DatasetUnavailable as error:
+                    raise ImportFailed(str(error)) from error
                 files = [*files, str(path)]
             for job in import_files(
                 "documents",
@@ -65,4 +65,4 @@ class Command(BaseCommand):
                 options={},
                 stderr=self.stderr,
             ):
-                self.stdout.write("\n".join(report_lines(job)))
+                self.stdout.write("\n".join(format_report(job)))

@@ -10,14 +10,14 @@ from typing import Any
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandParser
 
-from assay.formats.sets import role_of
+from assay.formats.sets import find_role
 from pooling.management.import_commands import (
-    Failed,
-    collection_named,
-    imported_job,
-    report_lines,
-    run_here,
-    user_named,
+    ImportFailed,
+    check_imported,
+    format_report,
+    get_collection,
+    get_user,
+    run_job_here,
 )
 from pooling.models import Collection, Job
 from pooling.platform.jobs import Refused
@@ -53,14 +53,14 @@ class Command(BaseCommand):
     def handle(
         self, *, collection: str | None, new: str | None, user: str | None, **options: Any
     ) -> None:
-        person = user_named(user)
+        person = get_user(user)
         if collection:
-            self._bring(collection_named(collection), person, **options)
+            self._bring(get_collection(collection), person, **options)
             return
         try:
             made = create_collection(name=str(new), user=person)
         except Refused as error:
-            raise Failed(str(error)) from None
+            raise ImportFailed(str(error)) from None
         try:
             self._bring(made, person, **options)
         except BaseException:
@@ -88,28 +88,28 @@ class Command(BaseCommand):
                 with tempfile.TemporaryFile() as packed:
                     _pack(path, packed)
                     packed.seek(0)
-                    kept = uploads.receive(
+                    kept = uploads.store_upload(
                         target, kind="set", file=File(packed, name=called), name=called, user=person
                     )
             else:
                 with open(path, "rb") as handle:
-                    kept = uploads.receive(
+                    kept = uploads.store_upload(
                         target, kind="set", file=File(handle), name=path.name, user=person
                     )
             chosen = {"name": name} if name else {}
-            job = uploads.ask_for_import(
+            job = uploads.request_import(
                 kept, mode="inspect" if inspect else "import", options=chosen, user=person
             )
         except OSError as error:
-            raise Failed(f"{set}: {error.strerror or error}") from None
+            raise ImportFailed(f"{set}: {error.strerror or error}") from None
         except Refused as error:
-            raise Failed(f"{set}: {error}") from None
-        done = imported_job(run_here(job, self.stderr), kept, inspect=inspect)
-        self.stdout.write("\n".join(report_lines(done)))
+            raise ImportFailed(f"{set}: {error}") from None
+        done = check_imported(run_job_here(job, self.stderr), kept, inspect=inspect)
+        self.stdout.write("\n".join(format_report(done)))
         if inspect:
             return
         for fetch in target.jobs.filter(kind="fetch documents", state=Job.State.QUEUED):
-            self.stdout.write("\n".join(report_lines(run_here(fetch, self.stderr))))
+            self.stdout.write("\n".join(format_report(run_job_here(fetch, self.stderr))))
 
 
 def _pack(folder: Path, out: Any) -> None:
@@ -118,10 +118,10 @@ def _pack(folder: Path, out: Any) -> None:
     paths = [
         path
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and role_of(str(path.relative_to(folder))) is not None
+        if path.is_file() and find_role(str(path.relative_to(folder))) is not None
     ]
     if not paths:
-        raise Failed(
+        raise ImportFailed(
             f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or "
             f"documents.tsv, queries.tsv and judgement-pairs.tsv"
         )

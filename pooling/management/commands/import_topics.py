@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.management.import_commands import add_file_arguments, import_files, report_lines
+from pooling.management.import_commands import add_file_arguments, format_report, import_files
 
 
 class Command(BaseCommand):
@@ -35,4 +35,4 @@ class Command(BaseCommand):
             options={},
             stderr=self.stderr,
         ):
-            self.stdout.write("\n".join(report_lines(job)))
+            self.stdout.write("\n".join(format_report(job)))

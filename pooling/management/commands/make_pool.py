@@ -6,22 +6,22 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from assay.cli.base import fraction, positive, seed_number
-from assay.counts import counted
-from assay.pools.batches import AUDIT, SIZE, Goal
+from assay.cli.base import parse_fraction, parse_positive, parse_seed
+from assay.counts import format_count
+from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
 from assay.pools.pool_kinds import PoolKind
-from assay.pools.stages import KINDS_OF_STRATA
+from assay.pools.stages import STRATA_KINDS
 from pooling.management.import_commands import (
-    Failed,
-    collection_named,
-    report_lines,
-    run_here,
-    user_named,
+    ImportFailed,
+    format_report,
+    get_collection,
+    get_user,
+    run_job_here,
 )
 from pooling.platform.jobs import Refused
-from pooling.services.making import parameters_of
-from pooling.services.pool_preview import ask_for_preview
-from pooling.services.pools import ask_for_pool
+from pooling.services.making import make_parameters
+from pooling.services.pool_preview import request_preview
+from pooling.services.pools import request_pool
 
 
 class Command(BaseCommand):
@@ -32,10 +32,10 @@ class Command(BaseCommand):
             "--collection", required=True, metavar="SLUG", help="slug of the collection"
         )
         parser.add_argument(
-            "--depth", type=positive, default=10, metavar="K", help="depth (default: 10)"
+            "--depth", type=parse_positive, default=10, metavar="K", help="depth (default: 10)"
         )
         parser.add_argument(
-            "--seed", type=seed_number, default=0, metavar="N", help="random seed (default: 0)"
+            "--seed", type=parse_seed, default=0, metavar="N", help="random seed (default: 0)"
         )
         parser.add_argument(
             "--runs",
@@ -48,9 +48,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--relevant-first",
             dest="ordered",
-            choices=list(Goal),
+            choices=list(BatchGoal),
             nargs="?",
-            const=Goal.RELEVANT.value,
+            const=BatchGoal.RELEVANT.value,
             default="",
             metavar="GOAL",
             help=(
@@ -60,21 +60,21 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--batch",
-            type=positive,
-            default=SIZE,
+            type=parse_positive,
+            default=DEFAULT_SIZE,
             metavar="N",
-            help=f"batch size in pairs, with --relevant-first (default: {SIZE})",
+            help=f"batch size in pairs, with --relevant-first (default: {DEFAULT_SIZE})",
         )
         parser.add_argument(
             "--audit",
-            type=fraction,
-            default=AUDIT,
+            type=parse_fraction,
+            default=DEFAULT_AUDIT,
             metavar="SHARE",
-            help=f"audit sample, as a share of each batch, with --relevant-first (default: {AUDIT:g})",
+            help=f"audit sample, as a share of each batch, with --relevant-first (default: {DEFAULT_AUDIT:g})",
         )
         parser.add_argument(
             "--sampled",
-            type=fraction,
+            type=parse_fraction,
             nargs="+",
             default=[],
             metavar="SHARE",
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--strata",
-            choices=sorted(KINDS_OF_STRATA),
+            choices=sorted(STRATA_KINDS),
             default="rank",
             help="strata of a sampled pool (default: rank)",
         )
@@ -117,20 +117,20 @@ class Command(BaseCommand):
         user: str | None,
         **_: Any,
     ) -> None:
-        target = collection_named(collection)
+        target = get_collection(collection)
         chosen = list(target.runs.filter(tag__in=runs) if runs else target.runs.all())
         if absent := sorted(set(runs) - {run.tag for run in chosen}):
             tags = (
                 ", ".join(target.runs.order_by("tag").values_list("tag", flat=True)[:20])
                 or "none yet"
             )
-            raise Failed(f"no run has the tag {', '.join(absent)}; there are: {tags}")
+            raise ImportFailed(f"no run has the tag {', '.join(absent)}; there are: {tags}")
         try:
             if ordered and sampled:
-                raise Failed("a pool is relevant first or sampled, not both")
+                raise ImportFailed("a pool is relevant first or sampled, not both")
             kind = PoolKind.ORDERED if ordered else PoolKind.SAMPLED if sampled else PoolKind.DEPTH
-            own = user_named(user)
-            making = parameters_of(
+            own = get_user(user)
+            making = make_parameters(
                 kind,
                 strata=strata,
                 stages=sampled,
@@ -141,15 +141,15 @@ class Command(BaseCommand):
                 of=target,
                 user=own,
             )
-            ask = ask_for_preview if preview else ask_for_pool
+            ask = request_preview if preview else request_pool
             job = ask(
                 target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=own
             )
         except Refused as error:
-            raise Failed(str(error)) from None
-        done = run_here(job, self.stderr)
+            raise ImportFailed(str(error)) from None
+        done = run_job_here(job, self.stderr)
         stages = [
-            f"stage {n}: {100 * one['share']:g} %, {counted(one['pairs'], 'pair')}"
+            f"stage {n}: {100 * one['share']:g} %, {format_count(one['pairs'], 'pair')}"
             for n, one in enumerate(done.report.get("stages", []), start=1)
         ]
         if "batches" in done.report:
@@ -159,5 +159,5 @@ class Command(BaseCommand):
                 )
             ]
         self.stdout.write(
-            "\n".join([*report_lines(done), *stages, *done.report.get("half_way", [])])
+            "\n".join([*format_report(done), *stages, *done.report.get("half_way", [])])
         )

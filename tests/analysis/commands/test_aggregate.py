@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from assay.labels.aggregation.dawid_skene import ROUNDS, Rule
+from assay.labels.aggregation.dawid_skene import MAX_ROUNDS_BY_RULE, StoppingRule
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
 from tests.commands import call_command
 
@@ -89,7 +89,7 @@ def test_dawid_skene_gives_the_labels_of_the_function(tmp_path):
 
 
 def test_rounds_that_run_out_are_warned_of(tmp_path, monkeypatch):
-    monkeypatch.setitem(ROUNDS, Rule.PENALISED, 1)
+    monkeypatch.setitem(MAX_ROUNDS_BY_RULE, StoppingRule.PENALISED, 1)
     status, out, err = refused("aggregate", written(tmp_path), "--method", "dawid-skene")
     assert status == 0
     assert json.loads(out)["graded"]["converged"] is False

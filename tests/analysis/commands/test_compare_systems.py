@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.analyses.shared.planning import depth_list
-from assay.comparison.system_comparison import all_pairs, letters
-from assay.comparison.verdict_words import groups_column
+from assay.analyses.shared.planning import parse_depths
+from assay.comparison.system_comparison import assign_letters, list_pairs
+from assay.comparison.verdict_words import make_groups_column
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 
@@ -101,20 +101,20 @@ def test_many_groups_are_names_in_place_of_letters() -> None:
     """Twenty runs in a row, each different from the tenth next but from no nearer one: eleven
     groups of ten."""
     tags = [f"run{k:02}" for k in range(20)]
-    pairs = [{"a": tags[a], "b": tags[b], "different": b - a >= 10} for a, b in all_pairs(20)]
+    pairs = [{"a": tags[a], "b": tags[b], "different": b - a >= 10} for a, b in list_pairs(20)]
     means = np.arange(20, 0, -1.0)
-    groups = letters(means, all_pairs(20), np.array([row["different"] for row in pairs]))
+    groups = assign_letters(means, list_pairs(20), np.array([row["different"] for row in pairs]))
     found = {
         "means": dict(zip(tags, means, strict=True)),
         "pairs": pairs,
         "groups": dict(zip(tags, groups, strict=True)),
     }
-    head, cells = groups_column(found)
+    head, cells = make_groups_column(found)
     assert head == "not significantly different from"
     assert cells["run00"] == "run01, run02, run03, run04, run05 and 4 more"
     assert cells["run19"] == "run10, run11, run12, run13, run14 and 4 more"
     few = {**found, "groups": dict.fromkeys(tags, "a")}
-    assert groups_column(few) == ("group", few["groups"])
+    assert make_groups_column(few) == ("group", few["groups"])
 
 
 def test_one_against_all_and_a_family_make_p_larger_and_say_which(arguments: list[str]) -> None:
@@ -317,5 +317,5 @@ def test_pools_of_other_depths_are_planned_with(tmp_path: Path) -> None:
         assert one["pairs_needed"] == pytest.approx(one["topics_needed"] * one["pairs"], abs=1)
         assert one["tau"] == 1
     with pytest.raises(ArgumentTypeError, match="no list of depths"):
-        depth_list("0,x")
+        parse_depths("0,x")
     assert "depth" in printed("plan_study", *paths, "--measures", "P@1")[0]

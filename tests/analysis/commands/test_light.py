@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.base import DatabaseCommand, FileCommand
-from assay.cli.command_list import command_files, described, loaded
+from assay.cli.command_list import find_command_files, load_command, read_command_help
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, POOR, QRELS, files
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +28,7 @@ HEAVY = {
     ),
     *("sklearn", "matplotlib", "pandas"),
 }
-ABOUT = {name: described(path) for name, path in command_files().items()}
+ABOUT = {name: read_command_help(path) for name, path in find_command_files().items()}
 ON_FILES = sorted(name for name, about in ABOUT.items() if about.on_files)
 HELPED = f"""
 import contextlib, importlib, io, json, sys
@@ -146,7 +146,7 @@ def test_importing_the_library_imports_nothing_before_it_is_used() -> None:
 
 @pytest.mark.parametrize("name", sorted(ABOUT))
 def test_what_the_file_of_a_command_says_is_what_its_class_is(name: str) -> None:
-    command = loaded(name)
+    command = load_command(name)
     assert ABOUT[name].help == command.help
     assert ABOUT[name].on_files == (
         isinstance(command, FileCommand) and not isinstance(command, DatabaseCommand)

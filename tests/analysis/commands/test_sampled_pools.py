@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.analyses.shared.holes_tables import words
-from assay.formats.pool import best_first, read_pool
+from assay.formats.pool import read_pool, sort_pool
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 
@@ -431,7 +431,7 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
     assert found["settles"]["enough"] == 3
     pool = read_pool(str(out))
     assert [
-        (pair.topic, pair.document, pair.best_rank, pair.priority) for pair in best_first(pool)
+        (pair.topic, pair.document, pair.best_rank, pair.priority) for pair in sort_pool(pool)
     ] == [("1", "x", 1, 2), ("1", "w", 2, 1)]
     difference = found["against"]["differences"]["nDCG@3"]
     assert difference["difference"] == pytest.approx(second - 1)

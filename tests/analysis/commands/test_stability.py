@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from assay.analyses.stability import levels
+from assay.analyses.stability import parse_levels
 from assay.measures.subcollections import JOINT
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
@@ -215,7 +215,7 @@ def test_systems_that_are_always_tied_have_no_tau(tmp_path: Path) -> None:
     ],
 )
 def test_levels_are_read_exactly(text: str, expected: list[float]) -> None:
-    assert list(levels(text)) == [Fraction(percent) / 100 for percent in expected]
+    assert list(parse_levels(text)) == [Fraction(percent) / 100 for percent in expected]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_levels_are_read_exactly(text: str, expected: list[float]) -> None:
 )
 def test_levels_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match="percentages"):
-        levels(text)
+        parse_levels(text)
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from analysis.dashboard import agreement_figures
-from analysis.judgements.live import _kept, live_rows
+from analysis.judgements.live import _snapshots, get_snapshot
 from annotation.models import Judgement, Pair
-from assay.labels.agreement.raters import _shuffled_within
+from assay.labels.agreement.raters import _shuffle_within
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign():
-    _kept.clear()
+    _snapshots.clear()
     made = make_campaign(n_topics=3, n_documents=6, judgements_per_pair=2)
     people = [make_annotator(made) for _ in range(3)]
     for turn in range(30):
@@ -27,7 +27,7 @@ def campaign():
     for i, judgement in enumerate(Judgement.objects.order_by("pk")):
         Judgement.objects.filter(pk=judgement.pk).update(guideline_version=1 if i < 12 else 2)
     yield made
-    _kept.clear()
+    _snapshots.clear()
 
 
 def test_pairs_are_grouped_by_the_guidelines_of_all_their_judgements_and_by_length(campaign):
@@ -39,14 +39,14 @@ def test_pairs_are_grouped_by_the_guidelines_of_all_their_judgements_and_by_leng
         key = (row.pair.entry.topic.topic_id, row.pair.entry.docno)
         versions[key].add(row.guideline_version)
         words[key] = (row.pair.entry.document.n_words or 0) if row.pair.entry.document else 0
-    live = live_rows(campaign, fresh=0.0)
+    live = get_snapshot(campaign, fresh=0.0)
     table = live.table(len(campaign.scale))
     pairs = [table.pair_ids(i) for i in range(table.n_pairs)]
     assert agreement_figures._guideline_groups(live).tolist() == [
         next(iter(versions[p])) if len(versions[p]) == 1 else -1 for p in pairs
     ]
     assert {1, 2} & set(agreement_figures._guideline_groups(live).tolist())
-    bounds = [high for _, high in agreement_figures.LENGTHS if high]
+    bounds = [high for _, high in agreement_figures.LENGTH_RANGES if high]
     assert agreement_figures._length_groups(live).tolist() == [
         sum(words[p] >= high for high in bounds) for p in pairs
     ]
@@ -56,12 +56,12 @@ def test_pairs_are_grouped_by_the_guidelines_of_all_their_judgements_and_by_leng
 def test_the_lowest_topics_are_those_with_the_lowest_alpha_and_the_undefined_come_last(
     campaign, monkeypatch
 ):
-    monkeypatch.setattr(agreement_figures, "FEWEST_PAIRS", 1)
-    monkeypatch.setattr(agreement_figures, "MOST_GROUPS", 2)
-    table = live_rows(campaign, fresh=0.0).table(len(campaign.scale))
+    monkeypatch.setattr(agreement_figures, "MIN_PAIRS", 1)
+    monkeypatch.setattr(agreement_figures, "MAX_GROUPS", 2)
+    table = get_snapshot(campaign, fresh=0.0).table(len(campaign.scale))
     alphas = {
         t: found.alpha
-        for t, found in agreement_figures._alphas(table, table.pair_topic, fewest=1).items()
+        for t, found in agreement_figures._alpha_by_group(table, table.pair_topic, fewest=1).items()
     }
     shown = set(agreement_figures._lowest_topics(table).tolist()) - {-1}
     defined = sorted((alpha, t) for t, alpha in alphas.items() if not np.isnan(alpha))
@@ -79,4 +79,4 @@ def test_the_shuffle_keeps_each_annotators_grades_and_follows_the_numbers():
         for a in range(7)
         for _, g in sorted(zip(numbers[annotator == a], grade[annotator == a], strict=True))
     ]
-    assert _shuffled_within(bounds, grade, numbers).tolist() == expected
+    assert _shuffle_within(bounds, grade, numbers).tolist() == expected

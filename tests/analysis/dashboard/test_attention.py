@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.dashboard import disagreements, progress
-from analysis.dashboard.annotators import people
+from analysis.dashboard.annotators import list_annotators
 from analysis.judgements import live as kept
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services.campaigns import lifecycle
@@ -42,13 +42,13 @@ def tested():
         n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0
     )
     for pair in campaign.pairs.order_by("position")[3:]:
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
         )
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     for grade in (0, 2):
-        submit(ada, serving.top_up(ada, want=1).leases[0], grade)
+        submit(ada, serving.refill_leases(ada, want=1).leases[0], grade)
     return campaign, ada
 
 
@@ -82,7 +82,7 @@ def test_a_paused_campaign_says_both_and_a_closed_one_forecasts_nothing():
     end(campaign)
     client = manager_of(campaign)
     assert "Paused (deadline passed)" in text_of(client.get(f"/campaigns/{campaign.slug}/"))
-    lifecycle.close(Campaign.objects.get(pk=campaign.pk), actor=campaign.created_by)
+    lifecycle.close_campaign(Campaign.objects.get(pk=campaign.pk), actor=campaign.created_by)
     closed = text_of(client.get(f"/campaigns/{campaign.slug}/"))
     assert "30 judgements are missing" in closed
     assert "forecast" not in closed.lower()
@@ -112,7 +112,7 @@ def test_either_way_out_ends_the_waiting(tested, action, state):
     )
     client.post(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/act", {"action": action})
     assert (
-        serving.top_up(
+        serving.refill_leases(
             Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
         ).situation.state
         == state
@@ -125,7 +125,7 @@ def test_somebody_who_has_answered_only_the_qualification_has_been_seen(tested):
     page = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
     assert "never" not in page
     make_annotator(campaign)
-    kept._kept.clear()
+    kept._snapshots.clear()
     assert "never" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
 
 
@@ -142,7 +142,7 @@ def test_too_fast_judgements_of_a_speeder_are_on_the_progress_page_until_the_spe
     assert f"{ada.pseudonym} : 10 of 10 judgements" in page
     assert f"{bob.pseudonym} :" not in page
     Membership.objects.filter(pk=ada.pk).update(standing="excluded")
-    kept._kept.clear()
+    kept._snapshots.clear()
     assert "10 of 10 judgements" not in text_of(client.get(f"/campaigns/{campaign.slug}/"))
 
 
@@ -153,12 +153,12 @@ def test_an_exclusion_leaves_the_evidence_for_it_to_be_seen():
         judge(ada, i % 4, active_ms=None)
         judge(bob, i % 4, active_ms=None)
         judge(eve, 3 - i % 4, active_ms=None)
-    before = {person.membership.pk: person for person in people(campaign)}
+    before = {person.membership.pk: person for person in list_annotators(campaign)}
     exclusion.exclude_annotator(
         eve, reason="read the scale the wrong way round", actor=campaign.created_by
     )
-    kept._kept.clear()
-    after = {person.membership.pk: person for person in people(campaign)}
+    kept._snapshots.clear()
+    after = {person.membership.pk: person for person in list_annotators(campaign)}
     was, now = before[eve.pk], after[eve.pk]
     assert (was.n, now.n, now.n_kept, now.n_extra) == (24, 0, 24, 0)
     assert now.kappa == pytest.approx(was.kappa)
@@ -181,9 +181,11 @@ def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_a
     first, second = campaign.pairs.order_by("position")
 
     def disputed() -> list[int]:
-        kept._kept.clear()
+        kept._snapshots.clear()
         found = Campaign.objects.get(pk=campaign.pk)
-        return [one.pair for one in disagreements.most_disputed(found, kept.live_rows(found))]
+        return [
+            one.pair for one in disagreements.list_most_disputed(found, kept.get_snapshot(found))
+        ]
 
     assert disputed() == [first.pk]
     end(campaign)
@@ -212,9 +214,11 @@ def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():
 def test_topics_of_the_heat_map_stand_in_natural_order():
     campaign = make_campaign(n_topics=11, n_documents=2, judgements_per_pair=1)
     judge(make_annotator(campaign), 1)
-    names, _, _, left_out = progress.heat_map(campaign, kept.live_rows(campaign))
+    names, _, _, left_out = progress.progress_heat_map(campaign, kept.get_snapshot(campaign))
     assert names == [f"t{i}" for i in range(1, 12)]
     assert left_out == 0
-    names, _, _, left_out = progress.heat_map(campaign, kept.live_rows(campaign), most=10)
+    names, _, _, left_out = progress.progress_heat_map(
+        campaign, kept.get_snapshot(campaign), most=10
+    )
     assert names == [f"t{i}" for i in range(2, 12)]  # t1 has a judgement: it is nearest to its end
     assert left_out == 1

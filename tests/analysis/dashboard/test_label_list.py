@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.dashboard.label_list import labels_listed
-from analysis.judgements.live import live_rows
+from analysis.dashboard.label_list import list_labels
+from analysis.judgements.live import get_snapshot
 from annotation.models import Campaign, Pair
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.judging import submission
 from tests.builders import judge_pair, judged_campaign, make_annotator
 
@@ -30,8 +30,8 @@ def campaign_of_every_standing(n_documents: int = 3) -> Campaign:
     grades = {("t1", "d1"): (2, 2), ("t1", "d2"): (0, 3), ("t1", "d3"): (1,), ("t2", "d1"): (3, 3)}
     campaign = judged_campaign(grades, n_documents=n_documents, min_active_seconds=0)
     manager = campaign.memberships.get(role="manager").user
-    submission.adjudicate(pair(campaign, "t2", "d1"), 1, reason="outdated", actor=manager)
-    set_kind(pair(campaign, "t2", "d2"), "qualification", gold_grade=3, actor=manager)
+    submission.adjudicate_pair(pair(campaign, "t2", "d1"), 1, reason="outdated", actor=manager)
+    set_pair_kind(pair(campaign, "t2", "d2"), "qualification", gold_grade=3, actor=manager)
     return campaign
 
 
@@ -51,7 +51,7 @@ def listed(campaign: Campaign, query: str = "") -> list[str]:
 def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
     campaign = campaign_of_every_standing()
     rows = {
-        f"{row.topic} {row.document}": row for row in labels_listed(campaign, live_rows(campaign))
+        f"{row.topic} {row.document}": row for row in list_labels(campaign, get_snapshot(campaign))
     }
     told = {
         name: (row.grade, row.decision, row.n, row.spread, row.disputed, row.waiting)

@@ -14,11 +14,11 @@ from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from analysis.dashboard import levers
-from analysis.dashboard.headline import complete_level, headline, lateness
-from analysis.dashboard.progress import progress
+from analysis.dashboard.headline import campaign_headline, format_lateness, last_complete_level
+from analysis.dashboard.progress import compute_progress
 from analysis.publishing.release.importing import import_release
 from annotation.models import AuditEvent, Campaign, Invitation
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from assay.campaigns.forecast import Forecast, Forecaster
@@ -85,7 +85,7 @@ def hours_until(seconds: float | None) -> float:
 
 
 def test_the_outlook_as_it_is(campaign):
-    now, offered, why_none = levers.levers(campaign)
+    now, offered, why_none = levers.list_planning_options(campaign)
     assert (now.missing, why_none, now.level) == (
         210,
         "",
@@ -134,14 +134,14 @@ def test_the_outlook_as_it_is(campaign):
     ],
 )
 def test_what_each_lever_would_change(campaign, key, value, missing, hours, late_hours, level):
-    _, lever = levers.lever_of(campaign, key, value)
+    _, lever = levers.get_planning_option(campaign, key, value)
     assert (lever.after.missing, lever.after.level) == (missing, level)
     assert hours_until(lever.after.expected) == pytest.approx(hours, abs=2)
     assert lever.after.late_days == pytest.approx(late_hours / 24, abs=0.1)
 
 
 def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
-    rows = levers.depths(campaign, levers.levers(campaign)[1])
+    rows = levers.list_depth_options(campaign, levers.list_planning_options(campaign)[1])
     assert [(row.level, row.complete.missing) for row in rows] == [
         *((rank, 60 * ((rank + 2) // 3)) for rank in range(1, 10)),
         (10, 210),
@@ -154,9 +154,13 @@ def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
 def test_the_sentence_and_the_table_agree_which_ranks_are_complete_by_the_deadline(campaign, width):
     Campaign.objects.update(band=width)
     campaign.refresh_from_db()
-    now, offered, _ = levers.levers(campaign)
-    in_time = [row.level for row in levers.depths(campaign, offered) if not row.complete.is_late]
-    assert (in_time or [0])[-1] == now.level == progress(campaign).by_deadline
+    now, offered, _ = levers.list_planning_options(campaign)
+    in_time = [
+        row.level
+        for row in levers.list_depth_options(campaign, offered)
+        if not row.complete.is_late
+    ]
+    assert (in_time or [0])[-1] == now.level == compute_progress(campaign).by_deadline
 
 
 def test_what_helps_is_ranked_and_what_does_not_help_is_left_out(campaign):
@@ -165,8 +169,8 @@ def test_what_helps_is_ranked_and_what_does_not_help_is_left_out(campaign):
     judgements a pair (110), two days more (66 hours late), depth (rank 9 and less: 180, 84 hours
     late), and strict order, which ends no earlier but completes rank 4 in time instead of rank 3.
     Wider bands do not help, and five annotators or 14 days are more than needed."""
-    now, offered, _ = levers.levers(campaign)
-    assert [(one.key, one.value) for one in levers.helpful(now, offered)] == [
+    now, offered, _ = levers.list_planning_options(campaign)
+    assert [(one.key, one.value) for one in levers.filter_helpful_options(now, offered)] == [
         ("invite", 2),
         ("extend", 7),
         ("fewer", 1),
@@ -186,19 +190,22 @@ def test_the_best_option_is_recommended_and_nothing_is_where_the_end_is_in_time(
     assert "Invite 2 more annotators Recommended" in " ".join(shown.split())
     assert "Serve in bands" not in shown
     Campaign.objects.update(deadline=timezone.now() + timedelta(days=30))
-    now, offered, _ = levers.levers(Campaign.objects.get(pk=campaign.pk))
-    assert levers.helpful(now, offered) == []
+    now, offered, _ = levers.list_planning_options(Campaign.objects.get(pk=campaign.pk))
+    assert levers.filter_helpful_options(now, offered) == []
     shown = text_of(client.get(address))
     assert "Expected to end before the deadline. No change is needed." in shown
     assert "Recommended" not in shown
 
 
 def test_a_closed_campaign_has_neither_forecast_nor_options(campaign):
-    lifecycle.close(campaign, actor=None)
+    lifecycle.close_campaign(campaign, actor=None)
     closed = Campaign.objects.get(pk=campaign.pk)
-    now, offered, _ = levers.levers(closed)
+    now, offered, _ = levers.list_planning_options(closed)
     assert (now.missing, now.expected, now.level, offered) == (210, None, None, [])
-    assert (progress(closed).forecast.expected, progress(closed).forecast.reason) == (
+    assert (
+        compute_progress(closed).forecast.expected,
+        compute_progress(closed).forecast.reason,
+    ) == (
         None,
         "The campaign is closed.",
     )
@@ -219,7 +226,7 @@ def test_one_may_stop_at_the_last_rank_that_is_complete():
         *range(46, 4, -2),
     ):  # ranks 1 and 2, and half of 3; with a working day whatever today is
         judge(ada, 1, now=now - timedelta(hours=ago))
-    rows = levers.depths(campaign, levers.levers(campaign)[1])
+    rows = levers.list_depth_options(campaign, levers.list_planning_options(campaign)[1])
     assert [(row.level, row.complete.missing) for row in rows] == [(2, 0), (3, 5), (4, 15)]
     assert rows[0].lever is not None
     assert rows[0].lever.after.missing == 0
@@ -240,7 +247,11 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
         client.post(address, {**form, "confirm": "yes"}, follow=True)
     )
     campaign.refresh_from_db()
-    assert (campaign.judged_to, progress(campaign).needed, progress(campaign).complete_depth) == (
+    assert (
+        campaign.judged_to,
+        compute_progress(campaign).needed,
+        compute_progress(campaign).complete_depth,
+    ) == (
         4,
         270,
         0,
@@ -250,13 +261,13 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
         other = make_annotator(campaign)
         for _ in range(90):
             judge(other, 1)
-    now = progress(campaign)
+    now = compute_progress(campaign)
     assert (now.counted, now.needed, now.pairs, now.complete) == (270, 270, 100, 90)
     assert (
         now.complete_depth == 9
     )  # what was begun beyond it is judged to its end; rank 10 is not complete, though nothing is needed of it
-    assert headline(campaign, now) == "Everything that is needed has been judged."
-    _, offered, _ = levers.levers(campaign)
+    assert campaign_headline(campaign, now) == "Everything that is needed has been judged."
+    _, offered, _ = levers.list_planning_options(campaign)
     assert [(one.key, one.value, one.words) for one in offered] == [
         ("depth", 10, "Judge the whole pool")
     ]
@@ -264,18 +275,18 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
         client.post(address, {"key": "depth", "value": "10", "confirm": "yes"}, follow=True)
     )
     campaign.refresh_from_db()
-    assert (campaign.least_priority, progress(campaign).needed) == (None, 300)
+    assert (campaign.least_priority, compute_progress(campaign).needed) == (None, 300)
 
 
 def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_import(
     campaign, tmp_path
 ):
-    levers.pull(
+    levers.apply_planning_option(
         campaign,
-        levers.lever_of(campaign, "depth", 4)[1],
+        levers.get_planning_option(campaign, "depth", 4)[1],
         actor=campaign.memberships.get(role="manager").user,
     )
-    lifecycle.close(campaign, actor=None)
+    lifecycle.close_campaign(campaign, actor=None)
     campaign.refresh_from_db()
     first = parts(built(campaign))
     assert (
@@ -287,7 +298,7 @@ def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_impor
     assert (
         again.judged_to,
         again.pairs.filter(beyond_depth=True).count(),
-        audit_invariants(again),
+        check_invariants(again),
     ) == (4, 60, [])
     assert parts(built(again))["pairs.tsv"] == first["pairs.tsv"]
 
@@ -325,51 +336,54 @@ def test_the_other_levers_are_pulled(campaign):
 
 def test_where_nothing_can_be_said_nothing_is_offered(campaign):
     young = make_campaign()
-    now, offered, why_none = levers.levers(young)
+    now, offered, why_none = levers.list_planning_options(young)
     assert (offered, now.expected) == ([], None)
     assert (
         why_none
         == "No forecast yet, so nothing can be compared. Forecast after two working days and 20 judgements."
     )
     assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/levers"))
-    lifecycle.close(campaign, actor=None)
-    assert levers.levers(Campaign.objects.get(pk=campaign.pk))[1:] == (
+    lifecycle.close_campaign(campaign, actor=None)
+    assert levers.list_planning_options(Campaign.objects.get(pk=campaign.pk))[1:] == (
         [],
         "Nobody judges now: there is nothing to speed up.",
     )
     with pytest.raises(CampaignError, match="Nobody judges now"):
-        levers.lever_of(Campaign.objects.get(pk=campaign.pk), "invite", 1)
+        levers.get_planning_option(Campaign.objects.get(pk=campaign.pk), "invite", 1)
 
 
 def test_without_a_deadline_none_is_extended(campaign):
     Campaign.objects.update(deadline=None)
-    now, offered, _ = levers.levers(Campaign.objects.get(pk=campaign.pk))
+    now, offered, _ = levers.list_planning_options(Campaign.objects.get(pk=campaign.pk))
     assert {one.key for one in offered} == {"invite", "fewer", "order", "depth"}
     assert (now.late_days, now.level) == (None, None)
 
 
 def test_the_headline_of_progress(campaign):
     said = "Day 4 of 8 · 30% judged · five days late; complete to rank 3 by the deadline"
-    assert headline(campaign, progress(campaign)) == said
+    assert campaign_headline(campaign, compute_progress(campaign)) == said
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
     assert said in text_of(page)
     assert f'href="/campaigns/{campaign.slug}/levers"' in page.content.decode()
     campaign.deadline += timedelta(days=10)
-    assert headline(campaign, progress(campaign)) == "Day 4 of 18 · 30% judged · in time"
+    assert (
+        campaign_headline(campaign, compute_progress(campaign))
+        == "Day 4 of 18 · 30% judged · in time"
+    )
     campaign.deadline = timezone.now() - timedelta(hours=1)
     assert (
-        headline(campaign, progress(campaign))
+        campaign_headline(campaign, compute_progress(campaign))
         == "The deadline has passed at 30%; the first rank is not complete."
     )
     campaign.deadline = None
-    assert headline(campaign, progress(campaign)).startswith(
+    assert campaign_headline(campaign, compute_progress(campaign)).startswith(
         "Day 4 · 30% judged · expected to end "
     )
 
 
 def test_the_headline_of_a_campaign_that_nobody_has_begun():
     campaign = make_campaign(deadline=timezone.now() + timedelta(days=3))
-    assert headline(campaign, progress(campaign)) == "Day 1 of 3 · 0% judged"
+    assert campaign_headline(campaign, compute_progress(campaign)) == "Day 1 of 3 · 0% judged"
 
 
 @pytest.mark.parametrize(
@@ -384,7 +398,7 @@ def test_the_headline_of_a_campaign_that_nobody_has_begun():
     ],
 )
 def test_lateness_in_words(seconds, words):
-    assert lateness(seconds) == words
+    assert format_lateness(seconds) == words
 
 
 def test_a_band_is_complete_as_a_whole_and_no_level_is_none():
@@ -392,7 +406,7 @@ def test_a_band_is_complete_as_a_whole_and_no_level_is_none():
     priorities, missing = [9, 8, 7, 6, 5], [3, 3, 3, 3, 3]
     expected = {8: 0, 9: 3, 14: 3, 15: 5}
     assert {
-        room: complete_level(campaign, priorities, missing, room) for room in expected
+        room: last_complete_level(campaign, priorities, missing, room) for room in expected
     } == expected
-    assert complete_level(campaign, priorities, missing, 8, width=1) == 2
-    assert complete_level(campaign, [], [], 8) == 0
+    assert last_complete_level(campaign, priorities, missing, 8, width=1) == 2
+    assert last_complete_level(campaign, [], [], 8) == 0

@@ -53,7 +53,7 @@ def test_disputed_pairs_are_found_sorted_and_told_apart_by_a_managers_label(camp
     assert pairs("") == ["t1 d1", "t2 d1", "t2 d2", "t1 d3"]  # 3, 2, 2 and 1 apart
     assert pairs("?sort=document&q=t2") == ["t2 d1", "t2 d2"]
     assert pairs("?q=number+1+title+3") == ["t1 d3"]
-    submission.adjudicate(
+    submission.adjudicate_pair(
         campaign.pairs.get(entry__topic__topic_id="t1", entry__docno="d3"), 2, reason="", actor=None
     )
     assert pairs("?label=ruled") == ["t1 d3"]

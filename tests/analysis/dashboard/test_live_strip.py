@@ -30,12 +30,12 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch, tmp_path, settings) -> Clock:
     settings.DATA_DIR = tmp_path
-    live._kept.clear()
+    live._snapshots.clear()
     made = Clock()
     monkeypatch.setattr(shared_answer, "clock", made)
     monkeypatch.setattr(live, "clock", made)
     yield made
-    live._kept.clear()
+    live._snapshots.clear()
 
 
 @pytest.fixture
@@ -69,16 +69,19 @@ def test_a_judgement_is_shown_within_five_seconds(clock, campaign):
     client = manager_of(campaign)
     assert counted(client.get(f"/campaigns/{campaign.slug}/live")) == 1
     judge(campaign.memberships.get(role="annotator"), 2)
-    clock.now += live.WAITING
+    clock.now += live.WAIT_SECONDS
     clock.now += live.REFRESH
-    assert clock.now - datetime(2026, 5, 6, 12, 0, 10, tzinfo=UTC).timestamp() < live.SHOWN
+    assert (
+        clock.now - datetime(2026, 5, 6, 12, 0, 10, tzinfo=UTC).timestamp()
+        < live.PAGE_FRESH_SECONDS
+    )
     assert counted(client.get(f"/campaigns/{campaign.slug}/live")) == 2
 
 
 def test_ten_managers_cost_one_reading(clock, campaign, monkeypatch):
     calls = []
-    real = view.progress
-    monkeypatch.setattr(view, "progress", lambda *a, **k: calls.append(1) or real(*a, **k))
+    real = view.compute_progress
+    monkeypatch.setattr(view, "compute_progress", lambda *a, **k: calls.append(1) or real(*a, **k))
     clients = [manager_of(campaign) for _ in range(10)]
     answers = {client.get(f"/campaigns/{campaign.slug}/live").content for client in clients}
     assert (len(calls), len(answers)) == (1, 1)
@@ -90,7 +93,7 @@ def test_what_has_not_changed_is_not_sent_again(clock, campaign, monkeypatch):
     first = client.get(address)
     assert (first.status_code, first["Cache-Control"]) == (200, "private, no-cache")
     written = []
-    monkeypatch.setattr(view, "render", lambda *a, **k: written.append(1))
+    monkeypatch.setattr(view, "render_page", lambda *a, **k: written.append(1))
     clock.now += 3
     again = client.get(address, headers={"if-none-match": first["ETag"]})
     assert (again.status_code, again.content, again["ETag"], written) == (
@@ -128,7 +131,7 @@ def test_the_strip_is_that_of_the_page(clock, campaign):
     """Every figure that the strip shows, beside one computed for the page alone."""
     for grade in (1, 2):
         judge(make_annotator(campaign), grade)
-    shown, own = strip_figures(campaign).now, view.progress(campaign)
+    shown, own = strip_figures(campaign).now, view.compute_progress(campaign)
     for name in (
         "needed",
         "counted",
@@ -157,7 +160,7 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
     first = campaign.memberships.get(role="annotator")
     second = make_annotator(campaign)
     judge(second, 2)
-    _, job = agreement_figures.agreement_of(campaign, live.live_rows(campaign))
+    _, job = agreement_figures.agreement_with_refresh(campaign, live.get_snapshot(campaign))
     assert do(job).state == "done"
     tile = alpha_tile(campaign)
     assert (

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from analysis.dashboard.progress import progress
+from analysis.dashboard.progress import compute_progress
 from analysis.judgements import column_file
 from analysis.judgements import live as kept
-from analysis.judgements.live import live_rows
+from analysis.judgements.live import get_snapshot
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign, Pair
 from annotation.services.campaigns import lifecycle
@@ -86,35 +86,35 @@ def test_an_address_of_somebody_else_is_no_way_back(campaign: Campaign) -> None:
 
 
 def test_progress_counts_it(campaign: Campaign) -> None:
-    before = progress(campaign)
+    before = compute_progress(campaign)
     assert (before.needed, before.counted, before.complete) == (8, 8, 4)
-    one_more.ask_for_one_more(campaign, [campaign.pairs.first().pk], actor=None)
-    now = progress(campaign)
+    one_more.request_additional_judgement(campaign, [campaign.pairs.first().pk], actor=None)
+    now = compute_progress(campaign)
     assert (now.needed, now.counted, now.complete) == (9, 8, 3)
     judge(make_annotator(campaign, "cleo"), 1)
-    assert progress(campaign).complete == 4
+    assert compute_progress(campaign).complete == 4
 
 
 def test_a_process_that_begins_from_the_kept_file_knows_of_it(
     campaign: Campaign, monkeypatch
 ) -> None:
-    monkeypatch.setattr(column_file, "SMALLEST", 1)
-    one_more.ask_for_one_more(campaign, [campaign.pairs.first().pk], actor=None)
-    live_rows(campaign)
-    assert column_file.path_of(campaign).exists()
-    kept._kept.clear()
-    assert progress(campaign).needed == 9
-    assert live_rows(campaign).pairs.asked_more.tolist() == [1, 0, 0, 0]
+    monkeypatch.setattr(column_file, "MIN_ROWS", 1)
+    one_more.request_additional_judgement(campaign, [campaign.pairs.first().pk], actor=None)
+    get_snapshot(campaign)
+    assert column_file.column_file_path(campaign).exists()
+    kept._snapshots.clear()
+    assert compute_progress(campaign).needed == 9
+    assert get_snapshot(campaign).pairs.asked_more.tolist() == [1, 0, 0, 0]
 
 
 def test_a_release_tells_of_it_and_is_the_same_after_an_import(
     campaign: Campaign, tmp_path
 ) -> None:
     assert b"Beyond that" not in parts(built(campaign))["datasheet.md"]
-    one_more.ask_for_one_more(
+    one_more.request_additional_judgement(
         campaign, [pair.pk for pair in campaign.pairs.order_by("pk")[:2]], actor=None
     )
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     campaign.refresh_from_db()
     first = parts(built(campaign))
     said = "Beyond that, managers asked for 2 judgements more of 2 pairs that they chose"

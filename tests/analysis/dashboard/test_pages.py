@@ -13,22 +13,22 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.dashboard import exclusions
-from analysis.dashboard.annotators import people
-from analysis.dashboard.progress import heat_map
-from analysis.dashboard.to_do import ToDoKind, to_do_of
+from analysis.dashboard.annotators import list_annotators
+from analysis.dashboard.progress import progress_heat_map
+from analysis.dashboard.to_do import ToDoKind, get_to_do_list
 from analysis.dashboard.views import progress, trail
 from analysis.judgements import live as kept
-from analysis.judgements.live import live_rows
-from analysis.judgements.rows import counted_table
+from analysis.judgements.live import get_snapshot
+from analysis.judgements.rows import read_counted_table
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.judging import scheduling, submission
 from annotation.services.people import exclusion
 from assay.charts.svg import Picture
 from assay.labels.agreement.alpha import krippendorff_alpha
 from pooling.models import Job
 from pooling.platform import jobs
-from pooling.selectors.collections import activity
+from pooling.selectors.collections import get_activity
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judge, judged_campaign, make_annotator, make_campaign, make_user
 
@@ -202,15 +202,15 @@ class TestFiguresOfAJobArriveByThemselves:
         for page in ("agreement/", "labels/"):
             client.get(f"/campaigns/{campaign.slug}/{page}")
         work(campaign)
-        asked = exclusions.ask_what_exclusion_changes(campaign, ["A001"], user=None)
-        found = activity(campaign.collection)
+        asked = exclusions.request_exclusion_preview(campaign, ["A001"], user=None)
+        found = get_activity(campaign.collection)
         assert [shown.job for shown in found.active] == [asked]
         work(campaign)
-        found = activity(campaign.collection)
+        found = get_activity(campaign.collection)
         assert (found.active, [shown.job for shown in found.recent]) == ([], [asked])
         failed = Job.objects.filter(kind="method effect")
         failed.update(state=Job.State.FAILED)
-        assert {shown.job for shown in activity(campaign.collection).recent} == {
+        assert {shown.job for shown in get_activity(campaign.collection).recent} == {
             asked,
             failed.get(),
         }
@@ -251,10 +251,14 @@ class TestProgress:
         self,
     ):
         campaign = make_campaign(n_topics=12, n_documents=1, judgements_per_pair=1)
-        topics, _, _, left_out = heat_map(campaign, live_rows(campaign, fresh=0.0), most=10)
+        topics, _, _, left_out = progress_heat_map(
+            campaign, get_snapshot(campaign, fresh=0.0), most=10
+        )
         assert (topics, left_out) == ([f"t{n}" for n in range(1, 13)][:10], 2)
         judge(make_annotator(campaign), 1)
-        topics, _, _, left_out = heat_map(campaign, live_rows(campaign, fresh=0.0), most=10)
+        topics, _, _, left_out = progress_heat_map(
+            campaign, get_snapshot(campaign, fresh=0.0), most=10
+        )
         judged = campaign.pairs.get(counted=1).entry.topic.topic_id
         assert (topics, left_out) == ([f"t{n}" for n in range(1, 13) if f"t{n}" != judged][:10], 2)
 
@@ -286,19 +290,19 @@ class TestProgress:
             "topic_in_a_row": 4,
             "block_length": 10,
         }
-        assert progress.why_in_words(why) == (
+        assert progress.describe_claim_reason(why) == (
             "Highest band, finish started pairs, stay on the topic; band 1; number 4 of at most "
             "10 of its topic in a row; "
             "it had 1 of 3 judgements; somebody else had it open."
         )
-        assert progress.why_in_words(
+        assert progress.describe_claim_reason(
             {"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}
         ) == ("Gold pair at its turn; one in 20 is gold or for everyone.")
-        assert progress.why_in_words({}) == "not recorded"
+        assert progress.describe_claim_reason({}) == "not recorded"
 
     def test_gold_counts_neither_in_the_strip_nor_in_the_line_of_what_was_made(self, monkeypatch):
         campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2, gold_every=2)
-        set_kind(campaign.pairs.first(), "gold", gold_grade=1, explanation="", actor=None)
+        set_pair_kind(campaign.pairs.first(), "gold", gold_grade=1, explanation="", actor=None)
         campaign.refresh_from_db()
         ada, bob = make_annotator(campaign), make_annotator(campaign)
         for member in (ada, bob):
@@ -306,7 +310,7 @@ class TestProgress:
                 judge(member, 1, now=timezone.now() - timedelta(hours=1))
         drawn = []
         monkeypatch.setattr(
-            progress, "lines", lambda series, **_: drawn.append(series) or Picture("", "")
+            progress, "line_chart", lambda series, **_: drawn.append(series) or Picture("", "")
         )
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
         assert "4 of 4" in text
@@ -314,9 +318,9 @@ class TestProgress:
 
     def test_a_live_lease_says_why_the_pair_was_served(self):
         campaign = make_campaign()
-        lease = scheduling.claim(make_annotator(campaign))
+        lease = scheduling.claim_pair(make_annotator(campaign))
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
-        assert progress.why_in_words(lease.why) in text
+        assert progress.describe_claim_reason(lease.why) in text
         assert "priority" not in text  # numbers of the scheduler's own stay in the row
 
     def test_a_stalled_pair_is_listed_after_a_day(self):
@@ -325,7 +329,7 @@ class TestProgress:
         client = manager_of(campaign)
         assert "Stalled pairs" not in text_of(client.get(f"/campaigns/{campaign.slug}/"))
         Judgement.objects.update(judged_at=timezone.now() - timedelta(hours=30))
-        kept._kept.clear()  # the past does not change in earnest
+        kept._snapshots.clear()  # the past does not change in earnest
         assert "Stalled pairs" in text_of(client.get(f"/campaigns/{campaign.slug}/"))
 
     def test_a_draft_leads_to_its_settings(self):
@@ -385,13 +389,13 @@ class TestOnePerson:
         client.post(where, {"reason": "clicks at random"})
         ada.refresh_from_db()
         assert (ada.standing, ada.standing_reason) == ("excluded", "clicks at random")
-        assert len(counted_table(campaign)) == 2
+        assert len(read_counted_table(campaign)) == 2
         assert (
             AuditEvent.objects.filter(action="excluded an annotator").get().details["reason"]
             == "clicks at random"
         )
         self.act(campaign, ada, action="include")
-        assert len(counted_table(campaign)) == 4
+        assert len(read_counted_table(campaign)) == 4
 
     def test_the_preview_of_one_person_excludes_nobody_else(self):
         campaign = make_campaign()
@@ -528,8 +532,8 @@ class TestGold:
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/gold/"
         first, second, third, _ordinary = campaign.pairs.order_by("position")
         for pair in (first, second):
-            set_kind(pair, "gold", gold_grade=1, explanation="why")
-        set_kind(third, "everyone")
+            set_pair_kind(pair, "gold", gold_grade=1, explanation="why")
+        set_pair_kind(third, "everyone")
         page = client.get(address).content.decode()
         assert "“Wrong” is right for all 2 gold questions: pressing one key would pass." in page
         assert f'value="{first.pk}" form="chosen-known"' in page
@@ -556,7 +560,7 @@ class TestGold:
         assert "3 pairs are ordinary again." in told
         assert not campaign.pairs.exclude(kind="normal").exists()
         foreign = make_campaign(n_topics=1, n_documents=1).pairs.get()
-        set_kind(foreign, "gold", gold_grade=1)
+        set_pair_kind(foreign, "gold", gold_grade=1)
         client.post(address, {"action": "remove-chosen", "known": [foreign.pk]})
         foreign.refresh_from_db()
         assert foreign.kind == "gold", "of another campaign"
@@ -605,14 +609,14 @@ class TestGold:
 
 def test_details_of_the_audit_trail_are_words_not_dictionaries():
     assert (
-        trail._words({"min_active_seconds": [1.0, 2.0], "spans": ["off", "required"]})
+        trail._format_detail({"min_active_seconds": [1.0, 2.0], "spans": ["off", "required"]})
         == "min active seconds: 1.0 → 2.0; spans: off → required"
     )
     assert (
-        trail._words([{"value": 2, "name": "Partial"}, {"value": 3, "name": "Perfect"}])
+        trail._format_detail([{"value": 2, "name": "Partial"}, {"value": 3, "name": "Perfect"}])
         == "2 Partial, 3 Perfect"
     )
-    assert (trail._words(True), trail._words(False)) == ("yes", "no")
+    assert (trail._format_detail(True), trail._format_detail(False)) == ("yes", "no")
 
 
 def test_the_audit_trail_is_searched_by_person_and_by_details():
@@ -646,10 +650,10 @@ def test_who_is_excluded_keeps_kappa_times_and_shares_of_what_was_judged_until_t
     for number in range(16):
         judge(ada, number % 4)
         judge(bob, 3 - number % 4)
-    before = {person.membership.pk: person for person in people(campaign)}[bob.pk]
+    before = {person.membership.pk: person for person in list_annotators(campaign)}[bob.pk]
     exclusion.exclude_annotator(bob, reason="the scale the wrong way round", actor=None)
-    kept._kept.clear()
-    after = {person.membership.pk: person for person in people(campaign)}[bob.pk]
+    kept._snapshots.clear()
+    after = {person.membership.pk: person for person in list_annotators(campaign)}[bob.pk]
     assert (before.n, after.n, after.n_kept) == (16, 0, 16)
     assert before.kappa is not None
     assert after.kappa == pytest.approx(before.kappa)
@@ -672,8 +676,8 @@ def test_counts_that_differ_say_why():
     is a label without a judgement."""
     campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
     gold, ordinary, known = campaign.pairs.order_by("position")
-    set_kind(gold, "gold", gold_grade=2)
-    set_kind(known, "qualification", gold_grade=3)
+    set_pair_kind(gold, "gold", gold_grade=2)
+    set_pair_kind(known, "qualification", gold_grade=3)
     for ada in (make_annotator(campaign), make_annotator(campaign)):
         judge(ada, 2)
         judge(ada, 2)
@@ -681,7 +685,7 @@ def test_counts_that_differ_say_why():
     progress = text_of(client.get(f"/campaigns/{campaign.slug}/"))
     assert "2 of 2" in progress
     assert "needed; 2 more on gold" in progress
-    submission.adjudicate(ordinary, 1, reason="", actor=campaign.created_by)
+    submission.adjudicate_pair(ordinary, 1, reason="", actor=campaign.created_by)
     labels = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
     assert "3 pairs have a label, by majority vote" in labels
     assert "1 of them was decided by a manager." in labels
@@ -728,12 +732,12 @@ class TestBadAnnotatorsAreSeen:
         assert "confuses Topic and Partial" in raised[self.names["confuser"]]
         good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8
-        first = to_do_of(campaign.created_by)[0][:3]
+        first = get_to_do_list(campaign.created_by)[0][:3]
         assert [item.kind for item in first] == [ToDoKind.LIKE_RANDOM] * 3
         assert {item.actions[0].about for item in first} == {
             self.names[kind] for kind in ("random", "speeder", "contrarian")
         }
-        before = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
+        before = krippendorff_alpha(read_counted_table(campaign).counts, level="ordinal")
         for kind in ("random", "speeder"):
             member = Membership.objects.get(campaign=campaign, pseudonym=self.names[kind])
             where = client.post(
@@ -741,7 +745,7 @@ class TestBadAnnotatorsAreSeen:
             ).url
             work(campaign)
             client.post(where, {"reason": f"{kind}"})
-        after = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
+        after = krippendorff_alpha(read_counted_table(campaign).counts, level="ordinal")
         assert after > before + 0.05
 
 

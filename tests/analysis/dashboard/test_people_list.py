@@ -10,11 +10,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from analysis.dashboard import own_figures
-from analysis.dashboard.annotators import people
-from analysis.dashboard.own_figures import n_distinct, quantiles_by_group
+from analysis.dashboard.annotators import list_annotators
+from analysis.dashboard.own_figures import count_distinct_by_group, quantiles_by_group
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Message
 from annotation.services.people import exclusion
-from assay.campaigns.flags import Flag, strongest_first
+from assay.campaigns.flags import AnnotatorFlag, sort_flags
 from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of, work
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -81,7 +81,7 @@ def test_only_the_strongest_sign_is_open_and_the_others_are_counted():
         "confuses Topic and Partial",
         "against the others",
     ]
-    assert [flag.name for flag in strongest_first([Flag(name, "", "") for name in names])] == [
+    assert [flag.name for flag in sort_flags([AnnotatorFlag(name, "", "") for name in names])] == [
         names[3],
         names[0],
         names[2],
@@ -233,13 +233,13 @@ def test_hours_are_of_all_judgements_whatever_became_of_them(campaign):
     judged_in(ada, 1, 1800)
     judge(ada, 2, active_ms=500, wall_ms=9000)
     Judgement.objects.filter(membership=ada, standing="too fast").update(active_ms=500)
-    assert people(campaign)[0].hours == pytest.approx(1800.5 / 3600)
+    assert list_annotators(campaign)[0].hours == pytest.approx(1800.5 / 3600)
     exclusion.exclude_annotator(ada, reason="a script", actor=None)
-    assert people(campaign)[0].hours == pytest.approx(1800.5 / 3600)
+    assert list_annotators(campaign)[0].hours == pytest.approx(1800.5 / 3600)
 
 
 @pytest.mark.parametrize("most_cells", [0, 1000])
 def test_different_topics_of_each_annotator_are_counted(monkeypatch, most_cells):
-    monkeypatch.setattr(own_figures, "MOST_CELLS", most_cells)
-    counts = n_distinct(np.array([0, 0, 0, 2, 2]), np.array([1, 1, 3, 0, 0]), 4, 5)
+    monkeypatch.setattr(own_figures, "MAX_CELLS", most_cells)
+    counts = count_distinct_by_group(np.array([0, 0, 0, 2, 2]), np.array([1, 1, 3, 0, 0]), 4, 5)
     assert counts.tolist() == [2, 0, 1, 0]

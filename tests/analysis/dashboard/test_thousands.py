@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from analysis.judgements import page_rows
 from annotation.models import Campaign, Judgement, Membership
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from tests.analysis.dashboard.test_pages import manager_of
 from tests.builders import make_campaign
 
@@ -66,13 +66,13 @@ def with_judging(n: int) -> tuple[Campaign, Client]:
         for k in range(2)
     )
     campaign.pairs.update(counted=F("needed"), open_slots=0, started=True)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     return campaign, manager_of(campaign)
 
 
 @pytest.fixture(autouse=True)
 def _pages_are_read_anew(rows_read_anew, monkeypatch):
-    monkeypatch.setattr(page_rows, "SECONDS", 0.0)
+    monkeypatch.setattr(page_rows, "PAGE_CACHE_SECONDS", 0.0)
 
 
 def looked(campaign: Campaign, client: Client) -> dict[str, tuple[int, int]]:

@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analysis.dashboard import home_figures as figures
-from analysis.dashboard.annotators import LikeRandom
+from analysis.dashboard.annotators import RandomLikeAnnotator
 from analysis.dashboard.home_figures import HomeFigures
-from analysis.dashboard.to_do import ToDoKind, to_do, to_do_of
-from analysis.dashboard.to_do_mail import body_of
+from analysis.dashboard.to_do import ToDoKind, build_to_do_list, get_to_do_list
+from analysis.dashboard.to_do_mail import mail_body
 from analysis.judgements import live as kept
-from analysis.judgements.shared_answer import forget_answers
+from analysis.judgements.shared_answer import clear_cache
 from analysis.models import Recipe, Release
 from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services.campaigns import lifecycle
@@ -41,9 +41,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
 def again(campaign: Campaign) -> list:
     """The list of the campaign's manager, counted now."""
-    kept._kept.clear()
-    forget_answers()
-    items, asked = to_do_of(campaign.created_by)
+    kept._snapshots.clear()
+    clear_cache()
+    items, asked = get_to_do_list(campaign.created_by)
     assert asked == []
     return items
 
@@ -63,13 +63,13 @@ def test_who_failed_the_qualification_can_be_let_in_or_try_again():
         n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0
     )
     for pair in campaign.pairs.order_by("position")[3:]:
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
         )
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     for grade in (0, 2):
-        submit(ada, serving.top_up(ada, want=1).leases[0], grade)
+        submit(ada, serving.refill_leases(ada, want=1).leases[0], grade)
     (item,) = again(campaign)
     assert (item.kind, item.count) == (ToDoKind.QUALIFICATION, 1)
     assert item.words == "1 annotator failed the qualification and waits for you"
@@ -106,7 +106,9 @@ def test_a_speeder_can_be_paused_from_the_list_and_leaves_it():
     client.post(pause.address, pause.fields)
     ada.refresh_from_db()
     assert ada.standing == Membership.Standing.PAUSED
-    assert to_do_of(campaign.created_by)[0] == [], "though the figures are of before the pause"
+    assert get_to_do_list(campaign.created_by)[0] == [], (
+        "though the figures are of before the pause"
+    )
 
 
 def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
@@ -134,7 +136,7 @@ def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
         "paused by rule",
         ["Look", "Let go on"],
     )
-    assert f"- {item.words}.\n  http://here{look.address}" in body_of(
+    assert f"- {item.words}.\n  http://here{look.address}" in mail_body(
         Profile(user=campaign.created_by, to_do_address="http://here"), [item]
     )
     for _ in range(3):
@@ -180,12 +182,12 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
     (item,) = again(campaign)
     assert item.words == "The deadline has passed, 210 judgements are missing"
     assert [action.words for action in item.actions] == ["Extend", "Close"]
-    lifecycle.close(Campaign.objects.get(pk=campaign.pk), actor=None)
+    lifecycle.close_campaign(Campaign.objects.get(pk=campaign.pk), actor=None)
     assert kinds(campaign) == []
 
 
-def like_random_figures(campaign: Campaign, *signs: LikeRandom) -> HomeFigures:
-    known, _asked = figures.home_figures([campaign])
+def like_random_figures(campaign: Campaign, *signs: RandomLikeAnnotator) -> HomeFigures:
+    known, _asked = figures.get_home_figures([campaign])
     return replace(known[campaign.pk], like_random=list(signs))
 
 
@@ -195,12 +197,12 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
     Question.objects.create(membership=ada, pair=campaign.pairs.first(), text="Why?")
     known = {
         campaign.pk: like_random_figures(
-            campaign, LikeRandom(ada.pseudonym, "agrees no better than chance", 150, 143)
+            campaign, RandomLikeAnnotator(ada.pseudonym, "agrees no better than chance", 150, 143)
         )
     }
     for standing in ("active", "paused"):
         Membership.objects.filter(pk=ada.pk).update(standing=standing)
-        first, second = to_do([campaign], known)
+        first, second = build_to_do_list([campaign], known)
         assert (
             first.words
             == f"{ada.pseudonym} agrees with others no better than chance; 150 judgements, 143 labels rest on them"
@@ -210,7 +212,7 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
     where = manager_of(campaign).post(first.actions[1].address, first.actions[1].fields)
     assert "/exclude/" in where.url, "a preview of what it would change"
     Membership.objects.filter(pk=ada.pk).update(standing="excluded")
-    assert [item.kind for item in to_do([campaign], known)] == [ToDoKind.QUESTIONS], (
+    assert [item.kind for item in build_to_do_list([campaign], known)] == [ToDoKind.QUESTIONS], (
         "though the figures are of before the exclusion"
     )
 
@@ -219,9 +221,13 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
 def test_each_sign_of_random_judgements_has_its_sentence(sign):
     campaign = make_campaign()
     ada = make_annotator(campaign)
-    (item,) = to_do(
+    (item,) = build_to_do_list(
         [campaign],
-        {campaign.pk: like_random_figures(campaign, LikeRandom(ada.pseudonym, sign, 20, 1))},
+        {
+            campaign.pk: like_random_figures(
+                campaign, RandomLikeAnnotator(ada.pseudonym, sign, 20, 1)
+            )
+        },
     )
     assert item.words.startswith(ada.pseudonym)
     assert item.words.endswith("20 judgements, 1 label rests on them")
@@ -245,7 +251,7 @@ def test_only_disputed_pairs_whose_label_could_be_another_are_counted_and_all_of
 
 def test_a_closed_campaign_keeps_its_disputed_pairs_until_a_release_is_built_or_for_sixty_days():
     campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (2, 2)})
-    lifecycle.close(Campaign.objects.get(pk=campaign.pk), actor=None)
+    lifecycle.close_campaign(Campaign.objects.get(pk=campaign.pk), actor=None)
     assert kinds(campaign) == ["disputed"]
     page = text_of(manager_of(campaign).get("/"))
     assert "1 disputed pair to adjudicate" in page
@@ -335,7 +341,7 @@ def test_the_card_of_a_campaign_has_bar_forecast_and_the_age_of_its_alpha():
         finished_at=timezone.now() - timedelta(hours=3),
         report={"graded": {"alpha": 0.6123, "alpha_ci": [None, None]}, "n_judgements": 400},
     )
-    forget_answers()
+    clear_cache()
     assert "Alpha 0.61, as of 3 hours ago. From 400 judgements; newer ones exist." in " ".join(
         text_of(manager_of(campaign).get("/")).split()
     )
@@ -345,14 +351,14 @@ def test_a_large_campaign_is_counted_by_a_job_and_its_card_waits_for_it(monkeypa
     campaign = make_campaign(n_topics=1, n_documents=4)
     ada = make_annotator(campaign)
     judge(ada, 1)
-    Membership.objects.filter(pk=ada.pk).update(n_judged=figures.AT_ONCE + 1)
+    Membership.objects.filter(pk=ada.pk).update(n_judged=figures.INLINE_LIMIT + 1)
     client = manager_of(campaign)
     assert "figures are being counted" in text_of(client.get("/"))
     assert "figures are being counted" in text_of(client.get("/"))
-    (job,) = Job.objects.filter(kind=figures.FIGURES)
+    (job,) = Job.objects.filter(kind=figures.FIGURES_JOB)
     do(job)
     assert "1 of 12" in text_of(client.get("/"))
-    assert Job.objects.filter(kind=figures.FIGURES).count() == 1, "fresh enough"
+    assert Job.objects.filter(kind=figures.FIGURES_JOB).count() == 1, "fresh enough"
 
 
 def test_statements_of_home_do_not_grow_with_annotators_pairs_or_judgements_and_little_with_campaigns():
@@ -360,9 +366,9 @@ def test_statements_of_home_do_not_grow_with_annotators_pairs_or_judgements_and_
     client = None
 
     def statements() -> int:
-        forget_answers()
+        clear_cache()
         client.get("/")  # type: ignore[union-attr]
-        forget_answers()
+        clear_cache()
         with CaptureQueriesContext(connection) as seen:
             assert client.get("/").status_code == 200  # type: ignore[union-attr]
         return len(seen)

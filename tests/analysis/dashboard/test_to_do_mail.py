@@ -52,7 +52,7 @@ def ask(campaign: Campaign) -> None:
 
 def worker() -> int:
     """What the worker does by itself. -> mails sent so far"""
-    for job in to_do_mail.mail_when_due():
+    for job in to_do_mail.request_due_mails():
         assert do(job).state == "done"
     return len(mail.outbox)
 
@@ -65,7 +65,7 @@ def passes(time: timedelta) -> None:
 
 
 def test_it_is_asked_for_by_the_worker():
-    assert to_do_mail.mail_when_due in hooks.upkeep
+    assert to_do_mail.request_due_mails in hooks.upkeep
 
 
 def test_one_mail_a_day_and_none_when_there_is_nothing_to_do(campaign):
@@ -94,8 +94,8 @@ def test_one_mail_a_day_and_none_when_there_is_nothing_to_do(campaign):
 def test_who_did_not_ask_for_it_gets_none(campaign):
     ask(campaign)
     Profile.objects.update(to_do_address="")
-    assert to_do_mail.mail_when_due() == []
-    assert Job.objects.filter(kind=to_do_mail.MAILS).count() == 0
+    assert to_do_mail.request_due_mails() == []
+    assert Job.objects.filter(kind=to_do_mail.TO_DO_MAIL_JOB).count() == 0
 
 
 def test_without_an_address_it_cannot_be_asked_for():
@@ -108,8 +108,8 @@ def test_without_an_address_it_cannot_be_asked_for():
 
 
 def test_only_one_job_is_on_its_way(campaign):
-    assert len(to_do_mail.mail_when_due()) == 1
-    assert to_do_mail.mail_when_due() == []
+    assert len(to_do_mail.request_due_mails()) == 1
+    assert to_do_mail.request_due_mails() == []
 
 
 def test_a_mail_server_that_refuses_is_asked_again_after_an_hour(campaign, monkeypatch):
@@ -120,9 +120,9 @@ def test_a_mail_server_that_refuses_is_asked_again_after_an_hour(campaign, monke
 
     with monkeypatch.context() as patch:
         patch.setattr("django.core.mail.EmailMessage.send", refuse)
-        (job,) = to_do_mail.mail_when_due()
+        (job,) = to_do_mail.request_due_mails()
         do(job)
     assert Profile.objects.get(user=campaign.created_by).to_do_mailed_at is None
-    assert to_do_mail.mail_when_due() == []
+    assert to_do_mail.request_due_mails() == []
     passes(HOUR)
     assert worker() == 1

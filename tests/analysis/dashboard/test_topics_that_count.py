@@ -11,7 +11,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from analysis.judgements.live import age_everything
+from analysis.judgements.live import expire_caches
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Judgement
@@ -31,13 +31,13 @@ def campaign(settings, tmp_path) -> Campaign:
     judge(make_annotator(made), 1)
     judged_topic = Judgement.objects.get().pair.entry.topic_id
     two = made.collection.topics.exclude(pk=judged_topic)[:2]
-    topics.decide(
+    topics.decide_topics(
         made.collection,
         {topic.pk: "remove" for topic in two},
         user=None,
         reasons={topic.pk: "a name" for topic in two},
     )
-    age_everything()
+    expire_caches()
     return Campaign.objects.get(pk=made.pk)
 
 

@@ -10,15 +10,20 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.dashboard.headline import day_text, headline, interval_text, moment_text
-from analysis.dashboard.progress import forecaster_of, progress
-from analysis.dashboard.views.home import ahead_in_words
-from analysis.dashboard.views.progress import verdict
-from analysis.dashboard.without_forecast import true_without, why_and_since
+from analysis.dashboard.headline import (
+    campaign_headline,
+    format_day,
+    format_interval,
+    format_moment,
+)
+from analysis.dashboard.progress import compute_progress, make_forecaster
+from analysis.dashboard.views.home import describe_forecast
+from analysis.dashboard.views.progress import forecast_verdict
+from analysis.dashboard.without_forecast import forecast_unavailable_reason, progress_summary
 from analysis.judgements import live as kept
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
-from assay.campaigns.forecast import Forecast, forecast
+from assay.campaigns.forecast import Forecast, make_forecast
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -28,15 +33,15 @@ FRIDAY = datetime(2026, 1, 9, 10, 0, tzinfo=UTC).timestamp()
 
 @pytest.fixture(autouse=True)
 def _in_utc(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
+    monkeypatch.setattr(kept, "FRESH_SECONDS", 0.0)
+    kept._snapshots.clear()
     with timezone.override(UTC):
         yield
-    kept._kept.clear()
+    kept._snapshots.clear()
 
 
 def said(moments: np.ndarray, now: float) -> str:
-    return why_and_since(forecast(moments, remaining=100, now=now))
+    return forecast_unavailable_reason(make_forecast(moments, remaining=100, now=now))
 
 
 def test_after_two_idle_working_days_it_is_said_how_many_judgements_are_awaited():
@@ -62,17 +67,19 @@ def test_more_than_remains_is_not_asked_for():
     """Four are left and two were made within two working days: eighteen more cannot be made."""
     worked = np.append(FRIDAY - 4 * DAY + 600 * np.arange(40), [FRIDAY - 60, FRIDAY - 30])
     assert (
-        why_and_since(forecast(worked, remaining=4, now=FRIDAY))
+        forecast_unavailable_reason(make_forecast(worked, remaining=4, now=FRIDAY))
         == "Fewer than 20 judgements in the last two working days."
     )
-    assert why_and_since(forecast(worked, remaining=18, now=FRIDAY)).endswith(
+    assert forecast_unavailable_reason(make_forecast(worked, remaining=18, now=FRIDAY)).endswith(
         "Forecast after 18 more judgements within two working days."
     )
 
 
 def test_with_a_forecast_nothing_is_added():
     assert (
-        why_and_since(Forecast(FRIDAY, None, None, 10.0, 72, "No weekend has been seen yet."))
+        forecast_unavailable_reason(
+            Forecast(FRIDAY, None, None, 10.0, 72, "No weekend has been seen yet.")
+        )
         == "No weekend has been seen yet."
     )
 
@@ -93,20 +100,22 @@ class TestDates:
         )
 
     def test_a_forecast_is_told_by_the_day_and_by_the_hour_within_two_days(self):
-        assert day_text(FRIDAY + 2 * DAY + HOUR) == "Sun 11 Jan"
-        assert day_text(FRIDAY + 2 * DAY - HOUR) == "Sun 11 Jan, 09:00"
+        assert format_day(FRIDAY + 2 * DAY + HOUR) == "Sun 11 Jan"
+        assert format_day(FRIDAY + 2 * DAY - HOUR) == "Sun 11 Jan, 09:00"
 
     def test_the_year_is_told_if_it_is_not_this_one(self):
-        assert day_text(FRIDAY + 360 * DAY) == "Mon 4 Jan 2027"
-        assert moment_text(FRIDAY + 360 * DAY) == "Mon 4 Jan 2027, 10:00"
-        assert moment_text(FRIDAY) == "Fri 9 Jan, 10:00"
+        assert format_day(FRIDAY + 360 * DAY) == "Mon 4 Jan 2027"
+        assert format_moment(FRIDAY + 360 * DAY) == "Mon 4 Jan 2027, 10:00"
+        assert format_moment(FRIDAY) == "Fri 9 Jan, 10:00"
 
     def test_an_interval_too_wide_to_plan_by_is_told_in_months(self):
         narrow = Forecast(FRIDAY + 20 * DAY, FRIDAY + 12 * DAY, FRIDAY + 30 * DAY, 10.0, 72)
         wide = replace(narrow, late=FRIDAY + 400 * DAY, is_vague=True)
-        assert interval_text(narrow) == "Wed 21 Jan to Sun 8 Feb"
-        assert interval_text(wide) == "Jan 2026 to Feb 2027"
-        assert interval_text(replace(wide, late=None)) == "Jan 2026 to more than two years from now"
+        assert format_interval(narrow) == "Wed 21 Jan to Sun 8 Feb"
+        assert format_interval(wide) == "Jan 2026 to Feb 2027"
+        assert (
+            format_interval(replace(wide, late=None)) == "Jan 2026 to more than two years from now"
+        )
 
 
 @pytest.mark.django_db
@@ -121,31 +130,33 @@ class TestOnPages:
         return made
 
     def test_what_is_true_without_it(self, campaign):
-        now = progress(campaign)
-        assert true_without(campaign, now) == "45 judgements missing; 3 in the last 24 h"
+        now = compute_progress(campaign)
+        assert progress_summary(campaign, now) == "45 judgements missing; 3 in the last 24 h"
         campaign.deadline = now.moment + timedelta(days=2, hours=1)
         assert (
-            true_without(campaign, now)
+            progress_summary(campaign, now)
             == "45 judgements missing; 23 per day needed to meet the deadline; 3 in the last 24 h"
         )
         campaign.deadline = now.moment + timedelta(hours=5)
-        assert "; all of them today needed to meet the deadline; " in true_without(campaign, now)
+        assert "; all of them today needed to meet the deadline; " in progress_summary(
+            campaign, now
+        )
         one_left = replace(now, counted=47, per_24h=1)
         campaign.deadline = None
-        assert true_without(campaign, one_left) == "1 judgement missing; 1 in the last 24 h"
+        assert progress_summary(campaign, one_left) == "1 judgement missing; 1 in the last 24 h"
 
     def test_progress_home_and_the_api_say_it(self, campaign):
         client = manager_of(campaign)
-        possible = progress(campaign).forecast.possible_from
+        possible = compute_progress(campaign).forecast.possible_from
         when = datetime.fromtimestamp(possible, UTC)
         assert timedelta(days=1, hours=21) < when - timezone.now() < timedelta(days=5)
         text = text_of(client.get(f"/campaigns/{campaign.slug}/"))
-        assert f"Forecast available from {day_text(possible)}, after 17 more judgements." in text
+        assert f"Forecast available from {format_day(possible)}, after 17 more judgements." in text
         assert "Until then: 45 judgements missing; 3 in the last 24 h" in text
-        assert headline(campaign, progress(campaign)).endswith(
-            f"6% judged · forecast available from {day_text(possible)}"
+        assert campaign_headline(campaign, compute_progress(campaign)).endswith(
+            f"6% judged · forecast available from {format_day(possible)}"
         )
-        assert headline(campaign, progress(campaign)) in text
+        assert campaign_headline(campaign, compute_progress(campaign)) in text
         ahead = client.get(f"/api/v1/campaigns/{campaign.slug}/progress").json()["forecast"]
         assert (
             datetime.fromisoformat(ahead["possible_from"]),
@@ -157,16 +168,18 @@ class TestOnPages:
         at = timezone.now().timestamp()
         ahead = Forecast(at + 20 * DAY, at + 12 * DAY, at + 400 * DAY, 10.0, 72, is_vague=True)
         campaign.deadline = timezone.now() + timedelta(days=3)
-        now = replace(progress(campaign), forecast=ahead, by_deadline=None)
-        assert headline(campaign, now).endswith("6% judged · too uncertain to say when it ends")
-        said = verdict(campaign, now)
+        now = replace(compute_progress(campaign), forecast=ahead, by_deadline=None)
+        assert campaign_headline(campaign, now).endswith(
+            "6% judged · too uncertain to say when it ends"
+        )
+        said = forecast_verdict(campaign, now)
         assert (said["when"], said["level"]) == ("too uncertain to say", "")
-        assert interval_text(ahead) in said["note"]
+        assert format_interval(ahead) in said["note"]
 
         class Figures:
             missing, forecast = 45, ahead
 
-        assert ahead_in_words(campaign, Figures()) == {
+        assert describe_forecast(campaign, Figures()) == {
             "says": "too uncertain to say when it ends",
             "level": "",
         }
@@ -174,12 +187,12 @@ class TestOnPages:
     def test_days_are_those_of_the_installations_time_zone(self, campaign, settings):
         settings.TIME_ZONE = "Asia/Tokyo"
         assert (
-            forecaster_of(kept.live_rows(campaign, fresh=0.0), timezone.now()).zone.key
+            make_forecaster(kept.get_snapshot(campaign, fresh=0.0), timezone.now()).zone.key
             == "Asia/Tokyo"
         )
 
     def test_who_is_done_or_has_closed_awaits_nothing(self, campaign):
-        now = progress(campaign)
+        now = compute_progress(campaign)
         done = replace(
             now,
             counted=now.needed,
@@ -189,12 +202,14 @@ class TestOnPages:
                 possible_from=None,
             ),
         )
-        assert "without" not in verdict(campaign, done)
-        lifecycle.close(campaign, actor=None)
-        assert "without" not in verdict(Campaign.objects.get(pk=campaign.pk), now)
+        assert "without" not in forecast_verdict(campaign, done)
+        lifecycle.close_campaign(campaign, actor=None)
+        assert "without" not in forecast_verdict(Campaign.objects.get(pk=campaign.pk), now)
 
     def test_the_card_on_home_has_the_same_words(self, campaign):
         class Figures:
-            missing, forecast = 45, progress(campaign).forecast
+            missing, forecast = 45, compute_progress(campaign).forecast
 
-        assert ahead_in_words(campaign, Figures())["says"] == why_and_since(Figures.forecast)
+        assert describe_forecast(campaign, Figures())["says"] == forecast_unavailable_reason(
+            Figures.forecast
+        )

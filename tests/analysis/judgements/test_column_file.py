@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.dashboard import annotators
-from analysis.dashboard.progress import progress
+from analysis.dashboard.progress import compute_progress
 from analysis.judgements import column_file, live
 from analysis.judgements.rows import read_rows
 from annotation.models import Judgement, Pair
@@ -29,27 +29,27 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _files_of_small_campaigns(monkeypatch, tmp_path, settings):
     settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(live, "FRESH", 0.0)
-    monkeypatch.setattr(column_file, "SMALLEST", 0)
-    live._kept.clear()
+    monkeypatch.setattr(live, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(column_file, "MIN_ROWS", 0)
+    live._snapshots.clear()
     yield
-    live._kept.clear()
+    live._snapshots.clear()
 
 
 def new_process() -> None:
-    live._kept.clear()
+    live._snapshots.clear()
 
 
 def reads(monkeypatch) -> list[int]:
     """Grows by one whenever everything is read."""
     counted: list[int] = []
-    real = live._read
+    real = live._read_all_rows
 
     def read(*arguments):
         counted.append(1)
         return real(*arguments)
 
-    monkeypatch.setattr(live, "_read", read)
+    monkeypatch.setattr(live, "_read_all_rows", read)
     return counted
 
 
@@ -68,7 +68,9 @@ def test_a_new_process_begins_with_the_file(monkeypatch):
     new_process()
     assert_same(campaign)
     first = Judgement.objects.filter(membership=people[0]).order_by("pk").first()
-    submission.revise(people[0], judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3))
+    submission.revise_judgement(
+        people[0], judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3)
+    )
     judge(people[1], 2)
     judge(make_annotator(campaign), 1)
     new_process()
@@ -78,8 +80,8 @@ def test_a_new_process_begins_with_the_file(monkeypatch):
 
 def test_every_column_comes_back_with_its_type():
     campaign, _ = judged_campaign()
-    made = live.live_rows(campaign)
-    found = column_file.load(campaign, audit=made.audit)
+    made = live.get_snapshot(campaign)
+    found = column_file.load_cached_columns(campaign, audit=made.audit)
     assert found is not None
     for ours, theirs in ((found.rows, made.rows), (found.pairs, made.pairs)):
         for field in fields(theirs):
@@ -91,7 +93,7 @@ def test_every_column_comes_back_with_its_type():
 
 def test_an_audited_change_makes_the_file_useless_and_writes_it_anew(monkeypatch):
     campaign, people = judged_campaign()
-    live.live_rows(campaign)
+    live.get_snapshot(campaign)
     exclusion.exclude_annotator(people[0], reason="clicks at random", actor=None)
     counted = reads(monkeypatch)
     new_process()
@@ -104,7 +106,7 @@ def test_an_audited_change_makes_the_file_useless_and_writes_it_anew(monkeypatch
 
 def test_a_file_of_another_database_is_not_used(monkeypatch):
     campaign, _ = judged_campaign()
-    live.live_rows(campaign)
+    live.get_snapshot(campaign)
     Judgement.objects.filter(pk=Judgement.objects.order_by("pk").last().pk).update(key=uuid.uuid4())
     counted = reads(monkeypatch)
     new_process()
@@ -115,8 +117,8 @@ def test_a_file_of_another_database_is_not_used(monkeypatch):
 @pytest.mark.parametrize("damage", ["cut", "empty", "format", "missing"])
 def test_a_damaged_file_is_not_used(monkeypatch, damage):
     campaign, _ = judged_campaign()
-    live.live_rows(campaign)
-    path = column_file.path_of(campaign)
+    live.get_snapshot(campaign)
+    path = column_file.column_file_path(campaign)
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:2000])
     elif damage == "empty":
@@ -132,24 +134,24 @@ def test_a_damaged_file_is_not_used(monkeypatch, damage):
 
 
 def test_small_campaigns_leave_no_file(monkeypatch):
-    monkeypatch.setattr(column_file, "SMALLEST", 5000)
+    monkeypatch.setattr(column_file, "MIN_ROWS", 5000)
     campaign, _ = judged_campaign()
-    live.live_rows(campaign)
-    assert not column_file.path_of(campaign).exists()
+    live.get_snapshot(campaign)
+    assert not column_file.column_file_path(campaign).exists()
 
 
 def test_the_file_is_written_again_when_much_has_come(monkeypatch):
-    monkeypatch.setattr(live, "LATER", 3)
+    monkeypatch.setattr(live, "BACKGROUND_ROWS", 3)
     campaign, people = judged_campaign()
-    live.live_rows(campaign)
-    before = column_file.path_of(campaign).stat().st_mtime_ns
+    live.get_snapshot(campaign)
+    before = column_file.column_file_path(campaign).stat().st_mtime_ns
     for turn in range(3):
         judge(people[turn], 1)
-    live.live_rows(campaign)
-    assert column_file.path_of(campaign).stat().st_mtime_ns == before
+    live.get_snapshot(campaign)
+    assert column_file.column_file_path(campaign).stat().st_mtime_ns == before
     judge(people[0], 1)
-    live.live_rows(campaign)
-    assert column_file.path_of(campaign).stat().st_mtime_ns > before
+    live.get_snapshot(campaign)
+    assert column_file.column_file_path(campaign).stat().st_mtime_ns > before
 
 
 @pytest.mark.long
@@ -157,7 +159,7 @@ def test_the_file_is_written_again_when_much_has_come(monkeypatch):
 def test_topped_up_figures_are_those_computed_from_scratch(seed, monkeypatch):
     """Seventy random events; after each the kept columns, or those of a process that begins with
     the file, beside a new reading."""
-    monkeypatch.setattr(live, "LATER", 8)
+    monkeypatch.setattr(live, "BACKGROUND_ROWS", 8)
     rng = random.Random(seed)
     campaign = make_campaign(n_topics=5, n_documents=6, judgements_per_pair=2)
     people = [make_annotator(campaign) for _ in range(4)]
@@ -193,14 +195,14 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
     if event in ("judge", "fast", "cannot"):
         seconds = {"active_ms": 200, "wall_ms": 250} if event == "fast" else {}
         person.refresh_from_db()
-        lease = scheduling.claim(person) if person.standing != "excluded" else None
+        lease = scheduling.claim_pair(person) if person.standing != "excluded" else None
         if lease is not None:
             submit(person, lease, None if event == "cannot" else rng.randrange(4), **seconds)
         return lease is not None
     if event == "revise":
         own = list(Judgement.objects.filter(membership=person, current=True).order_by("pk"))
         if own:
-            submission.revise(
+            submission.revise_judgement(
                 person,
                 judgement_id=rng.choice(own).pk,
                 key=uuid.uuid4(),
@@ -223,17 +225,17 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
                 .order_by("pk")
             )
         )
-        lifecycle.set_kind(pair, Pair.Kind.GOLD, gold_grade=rng.randrange(4))
+        lifecycle.set_pair_kind(pair, Pair.Kind.GOLD, gold_grade=rng.randrange(4))
         return True
     return False
 
 
 def figures(campaign, kept_rows=None) -> list[object]:
     """What the pages show, but for the moment."""
-    now = progress(campaign, live=kept_rows)
+    now = compute_progress(campaign, live=kept_rows)
     shown = [
         (p.membership.pseudonym, p.n, p.n_fast, p.n_cannot, p.n_extra, p.median, p.kappa, p.shares)
-        for p in annotators.people(campaign, live=kept_rows)
+        for p in annotators.list_annotators(campaign, live=kept_rows)
     ]
     names = (
         "needed",
@@ -250,4 +252,4 @@ def figures(campaign, kept_rows=None) -> list[object]:
 
 
 def from_scratch(campaign) -> list[object]:
-    return figures(campaign, live._read(campaign))
+    return figures(campaign, live._read_all_rows(campaign))

@@ -10,15 +10,20 @@ import pytest
 from django.utils import timezone
 
 from analysis.dashboard import annotators
-from analysis.dashboard.views.labels import numbers_of_campaign
+from analysis.dashboard.views.labels import get_campaign_statistics
 from analysis.judgements import live as kept
-from analysis.judgements.rows import counted_table, pool_ranks, read_rows, table_of
+from analysis.judgements.rows import (
+    read_counted_table,
+    read_pool_ranks,
+    read_rows,
+    rows_to_label_table,
+)
 from annotation.models import Pair
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import submission
 from annotation.services.judging.submission import Answer
 from annotation.services.people import exclusion
-from assay.campaigns.statistics import campaign_statistics
+from assay.campaigns.statistics import compute_campaign_statistics
 from tests.builders import judge, judge_pair, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -26,15 +31,15 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _always_stale(monkeypatch):
-    monkeypatch.setattr(kept, "FRESH", 0.0)
-    kept._kept.clear()
+    monkeypatch.setattr(kept, "FRESH_SECONDS", 0.0)
+    kept._snapshots.clear()
     yield
-    kept._kept.clear()
+    kept._snapshots.clear()
 
 
 def assert_same(campaign) -> None:
     """Row by row, whatever the order in which ids were first seen."""
-    topped, fresh = kept.live_rows(campaign).rows, read_rows(campaign)
+    topped, fresh = kept.get_snapshot(campaign).rows, read_rows(campaign)
     assert len(topped) == len(fresh)
     for name, index in (
         ("topics", "topic"),
@@ -76,9 +81,11 @@ def test_a_revision_takes_the_place_of_what_it_revises():
     first = judge(ada, 1)
     judge(ada, 2)
     assert_same(campaign)
-    submission.revise(ada, judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3))
+    submission.revise_judgement(
+        ada, judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3)
+    )
     assert_same(campaign)
-    assert sorted(kept.live_rows(campaign).rows.grade.tolist()) == [2, 3]
+    assert sorted(kept.get_snapshot(campaign).rows.grade.tolist()) == [2, 3]
 
 
 def test_an_exclusion_and_its_reversal_are_seen():
@@ -87,13 +94,13 @@ def test_an_exclusion_and_its_reversal_are_seen():
     for _ in range(3):
         judge(ada, 1)
         judge(bob, 2)
-    assert kept.live_rows(campaign).rows.counts.sum() == 6
+    assert kept.get_snapshot(campaign).rows.counts.sum() == 6
     exclusion.exclude_annotator(ada, reason="clicks at random", actor=None)
     assert_same(campaign)
-    assert kept.live_rows(campaign).rows.counts.sum() == 3
+    assert kept.get_snapshot(campaign).rows.counts.sum() == 3
     exclusion.include_annotator(ada, actor=None)
     assert_same(campaign)
-    assert kept.live_rows(campaign).rows.counts.sum() == 6
+    assert kept.get_snapshot(campaign).rows.counts.sum() == 6
 
 
 def test_gold_is_seen():
@@ -102,22 +109,22 @@ def test_gold_is_seen():
     pair = campaign.pairs.first()
     judge_pair(ada, pair, 2, now=timezone.now())
     assert_same(campaign)
-    lifecycle.set_kind(
+    lifecycle.set_pair_kind(
         Pair.objects.select_related("campaign", "entry").get(pk=pair.pk),
         Pair.Kind.GOLD,
         gold_grade=2,
     )
     assert_same(campaign)
-    assert kept.live_rows(campaign).rows.gold.tolist() == [2]
+    assert kept.get_snapshot(campaign).rows.gold.tolist() == [2]
 
 
 def test_fresh_figures_cost_no_query(django_assert_num_queries, monkeypatch):
     campaign = make_campaign()
     judge(make_annotator(campaign), 1)
-    kept.live_rows(campaign)
-    monkeypatch.setattr(kept, "FRESH", 60.0)
+    kept.get_snapshot(campaign)
+    monkeypatch.setattr(kept, "FRESH_SECONDS", 60.0)
     with django_assert_num_queries(0):
-        kept.live_rows(campaign)
+        kept.get_snapshot(campaign)
 
 
 def test_a_derived_value_is_computed_once_for_the_same_rows():
@@ -126,10 +133,10 @@ def test_a_derived_value_is_computed_once_for_the_same_rows():
     judge(ada, 1)
     calls: list[int] = []
     for _ in range(2):
-        kept.live_rows(campaign).derived("n", lambda: calls.append(1))
+        kept.get_snapshot(campaign).derived("n", lambda: calls.append(1))
     assert len(calls) == 1
     judge(ada, 2)
-    kept.live_rows(campaign).derived("n", lambda: calls.append(1))
+    kept.get_snapshot(campaign).derived("n", lambda: calls.append(1))
     assert len(calls) == 2
 
 
@@ -143,8 +150,8 @@ def test_the_table_is_that_of_the_rows():
             turn % 4,
             **({"active_ms": 300, "wall_ms": 6000} if turn % 9 == 0 else {}),
         )
-    live = kept.live_rows(campaign)
-    ours, theirs = live.table(4), table_of(read_rows(campaign), n_grades=4)
+    live = kept.get_snapshot(campaign)
+    ours, theirs = live.table(4), rows_to_label_table(read_rows(campaign), n_grades=4)
     assert len(theirs) > 10
     for field in fields(theirs):
         np.testing.assert_array_equal(
@@ -168,17 +175,17 @@ def test_a_judgement_that_is_committed_after_a_later_one_is_not_missed():
     type(late).objects.filter(pk=late.pk).update(
         current=False
     )  # as if its transaction had not ended yet
-    kept.live_rows(campaign)
+    kept.get_snapshot(campaign)
     type(late).objects.filter(pk=late.pk).update(current=True)
     assert_same(campaign)
-    assert kept.live_rows(campaign).rows.judgement.tolist()[:2] == [first.pk, late.pk]
+    assert kept.get_snapshot(campaign).rows.judgement.tolist()[:2] == [first.pk, late.pk]
 
 
 def test_pairs_added_to_a_running_campaign_are_known():
     campaign = make_campaign(n_topics=2, n_documents=2)
     ada = make_annotator(campaign)
     judge(ada, 1)
-    assert len(kept.live_rows(campaign).pairs) == 4
+    assert len(kept.get_snapshot(campaign).pairs) == 4
     entry = campaign.pairs.first().entry
     other = make_campaign(n_topics=1, n_documents=1).pairs.first().entry
     other.pk, other.pool_id, other.topic_id, other.docno = (
@@ -201,7 +208,7 @@ def test_pairs_added_to_a_running_campaign_are_known():
     )
     judge_pair(ada, fresh, 2, now=timezone.now())
     assert_same(campaign)
-    assert len(kept.live_rows(campaign).pairs) == 5
+    assert len(kept.get_snapshot(campaign).pairs) == 5
 
 
 def test_table_1_of_the_page_is_that_of_the_command():
@@ -209,12 +216,12 @@ def test_table_1_of_the_page_is_that_of_the_command():
     people = [make_annotator(campaign) for _ in range(2)]
     for turn in range(9):
         judge(people[turn % 2], turn % 4)
-    ours = numbers_of_campaign(campaign, kept.live_rows(campaign))
-    theirs = campaign_statistics(
-        counted_table(campaign),
+    ours = get_campaign_statistics(campaign, kept.get_snapshot(campaign))
+    theirs = compute_campaign_statistics(
+        read_counted_table(campaign),
         threshold=campaign.threshold,
         documents=campaign.collection.n_documents,
-        pool=pool_ranks(campaign),
+        pool=read_pool_ranks(campaign),
     )
     assert ours.coverage == theirs.coverage
     assert ours.complete_depth == theirs.complete_depth
@@ -227,14 +234,14 @@ def test_what_is_kept_of_a_person_follows_their_judgements_and_those_of_others()
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for grade in (0, 1, 2):
         judge(ada, grade)
-    assert [person.n for person in annotators.people(campaign)] == [3, 0]
+    assert [person.n for person in annotators.list_annotators(campaign)] == [3, 0]
     for grade in (0, 1, 2):
         judge(bob, grade)
-    first, second = annotators.people(campaign)
+    first, second = annotators.list_annotators(campaign)
     assert (first.n, second.n, first.agreement.n) == (3, 3, 3)
     assert first.agreement.kappa == second.agreement.kappa == 1.0
     exclusion.exclude_annotator(bob, reason="wanted to leave", actor=None)
-    first, second = annotators.people(campaign)
+    first, second = annotators.list_annotators(campaign)
     assert (first.n, second.n, first.agreement.n) == (3, 0, 0)
     assert (
         second.agreement.n == 3
@@ -250,7 +257,7 @@ def test_agreement_on_fewer_than_ten_shared_pairs_is_not_shown_as_a_kappa(n, sai
         ada = make_annotator(campaign)
         for grade in range(n):
             judge(ada, grade % 4)
-    for person in annotators.people(campaign):
+    for person in annotators.list_annotators(campaign):
         assert person.agreement.n == n
         assert (person.kappa, person.kappa is None and person.kappa_reason) == (
             (None, said) if said else (1.0, False)

@@ -8,12 +8,12 @@ import io
 import pytest
 from django.test import Client
 
-from analysis.commandline.stored_campaigns import labels_of
-from analysis.judgements.labels import Choices, labels
-from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
-from analysis.systems.inputs import InputFile, qrels_text
+from analysis.commandline.stored_campaigns import label_loader
+from analysis.judgements.labels import LabelChoices, make_labels
+from analysis.publishing.exports import EXPORTS, ExportOptions, prepare_export
+from analysis.systems.inputs import InputFile, campaign_qrels_text
 from annotation.models import Campaign
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.judging import submission
 from assay.formats.qrels import write_qrels
 from tests.analysis.publishing.exported import START, judged
@@ -42,17 +42,19 @@ def client_of_manager(campaign: Campaign) -> Client:
 
 
 def exported(campaign: Campaign, name: str) -> str:
-    return prepared(EXPORTS[name], campaign, ExportWanted()).read().decode()
+    return prepare_export(EXPORTS[name], campaign, ExportOptions()).read().decode()
 
 
 def of_a_command(campaign: Campaign, grades: str) -> str:
     out = io.StringIO()
-    write_qrels(labels_of(campaign, {"grades": grades, "method": "majority"})(), out)
+    write_qrels(label_loader(campaign, {"grades": grades, "method": "majority"})(), out)
     return out.getvalue()
 
 
 def of_a_report(campaign: Campaign, grades: str) -> str:
-    return qrels_text(campaign, InputFile("x.qrels", "qrels", "x", f"campaign:{grades}:majority"))
+    return campaign_qrels_text(
+        campaign, InputFile("x.qrels", "qrels", "x", f"campaign:{grades}:majority")
+    )
 
 
 @pytest.mark.parametrize("grades", ["graded", "binary"])
@@ -65,15 +67,15 @@ def test_export_command_report_and_page_agree_on_an_adjudicated_pair_that_nobody
     for pair in (overruled, labelled):
         for grade in (1, 2, 2):
             judged(make_annotator(campaign), pair, grade, now=START)
-    submission.adjudicate(unjudged, 3, reason="known", actor=manager)
-    submission.adjudicate(overruled, 0, reason="off topic", actor=manager)
+    submission.adjudicate_pair(unjudged, 3, reason="known", actor=manager)
+    submission.adjudicate_pair(overruled, 0, reason="off topic", actor=manager)
     file = exported(campaign, "qrels" if grades == "graded" else "qrels-binary")
     line = f"{unjudged.entry.topic.topic_id} 0 {unjudged.entry.docno} {3 if grades == 'graded' else 1}\n"
     assert line in file
     assert file.count("\n") == 3
     assert of_a_command(campaign, grades) == file
     assert of_a_report(campaign, grades) == file
-    made = labels(campaign, Choices())
+    made = make_labels(campaign, LabelChoices())
     assert sum(sum(found.values()) for found in made.cross(grades).values()) == file.count("\n")
     assert sum(found.get("adjudicated", 0) for found in made.cross(grades).values()) == 2
     page = client_of_manager(campaign).get(f"/campaigns/{campaign.slug}/labels/").content.decode()
@@ -91,7 +93,7 @@ def test_every_page_stands_with_grades_that_leave_numbers_out(
     ]
     campaign = make_campaign(n_topics=2, n_documents=3, scale=scale, threshold=values[1])
     pairs = list(campaign.pairs.all())
-    set_kind(
+    set_pair_kind(
         pairs[0], "gold", gold_grade=values[2], actor=campaign.memberships.get(role="manager").user
     )
     for pair in pairs[1:4]:

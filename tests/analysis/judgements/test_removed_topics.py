@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from analysis.judgements.live import age_everything
+from analysis.judgements.live import expire_caches
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Pair
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import pairs
 from annotation.services.judging import scheduling
 from pooling.models import Topic
@@ -39,8 +39,10 @@ pytestmark = pytest.mark.django_db
 
 def decide(campaign: Campaign, topic_id: str, decision: str, reason: str = "") -> None:
     topic = campaign.collection.topics.get(topic_id=topic_id)
-    topics.decide(campaign.collection, {topic.pk: decision}, user=None, reasons={topic.pk: reason})
-    age_everything()
+    topics.decide_topics(
+        campaign.collection, {topic.pk: decision}, user=None, reasons={topic.pk: reason}
+    )
+    expire_caches()
 
 
 def everywhere(campaign: Campaign) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def test_a_removed_topic_leaves_the_export_the_commands_the_report_and_the_page_
 def test_the_scheduler_serves_no_pair_of_a_removed_topic_and_all_again_once_it_is_back() -> None:
     campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=1)
     for kind, topic, document in ((Pair.Kind.GOLD, "t1", "d1"), (Pair.Kind.EVERYONE, "t1", "d2")):
-        pairs.set_kind(
+        pairs.set_pair_kind(
             campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=document),
             kind,
             gold_grade=1,
@@ -105,23 +107,23 @@ def test_the_scheduler_serves_no_pair_of_a_removed_topic_and_all_again_once_it_i
     ) == (3, 1, 0, 0)
     served = {judge(ada, 1).pair.entry.topic.topic_id for _ in range(3)}
     assert served == {"t2"}
-    assert scheduling.claim(ada) is None
-    assert audit_invariants(campaign) == []
+    assert scheduling.claim_pair(ada) is None
+    assert check_invariants(campaign) == []
     decide(campaign, "t1", "keep")
     ada.campaign.refresh_from_db()
     assert {judge(ada, 1).pair.entry.docno for _ in range(3)} == {"d1", "d2", "d3"}
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_what_was_on_a_screen_may_be_answered_and_counts_once_the_topic_is_back() -> None:
     campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=2)
     ada = make_annotator(campaign)
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     decide(campaign, "t1", "remove")
     assert lease is not None
     submit(ada, lease, 2)
     assert run("campaign_stats", "--campaign", campaign.slug)["judgements"] == 0
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     decide(campaign, "t1", "keep")
     assert run("campaign_stats", "--campaign", campaign.slug)["judgements"] == 1
     assert campaign.pairs.get().open_slots == 1
@@ -137,7 +139,7 @@ def test_a_typed_reason_stands_in_the_table_the_datasheet_and_the_audit_trail_an
     )
     address = reverse("collection-topics-change", args=[campaign.collection.slug])
     client.post(address, {"action": "remove", "topic": row.pk, "reason": "two\treadings"})
-    age_everything()
+    expire_caches()
     assert exported(campaign, "topics-removed").splitlines()[1:] == [
         "t1\tquery number 1\ttwo readings\t"
     ]

@@ -51,25 +51,27 @@ def test_a_page_never_shows_figures_older_than_five_seconds(clock):
     worst = 0.0
     for moment, manager in asks:
         clock.now = max(clock.now, moment)
-        answer = shared_answer.shared(
-            "test", campaign, compute, fresh=live.FRESH, waiting=live.WAITING
+        answer = shared_answer.get_or_compute(
+            "test", campaign, compute, fresh=live.FRESH_SECONDS, waiting=live.WAIT_SECONDS
         )
         worst = max(worst, clock.now + 0.15 - shown.get(manager, clock.now))
         shown[manager] = answer.value
-    assert live.REFRESH < worst <= live.SHOWN == 5.0
-    assert len(computed) <= 1 + (asks[-1][0] - begin) / live.FRESH < len(asks) / 4
+    assert live.REFRESH < worst <= live.PAGE_FRESH_SECONDS == 5.0
+    assert len(computed) <= 1 + (asks[-1][0] - begin) / live.FRESH_SECONDS < len(asks) / 4
 
 
 def test_the_limits_add_up():
-    assert live.FRESH <= live.WAITING
-    assert live.WAITING + live.REFRESH + 0.2 <= live.SHOWN == 5.0
+    assert live.FRESH_SECONDS <= live.WAIT_SECONDS
+    assert live.WAIT_SECONDS + live.REFRESH + 0.2 <= live.PAGE_FRESH_SECONDS == 5.0
 
 
 def test_an_answer_is_computed_again_when_it_is_no_longer_fresh(clock):
     campaign, values = make_campaign(), iter([1, 1, 2])
 
-    def ask() -> shared_answer.SharedAnswer:
-        return shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8)
+    def ask() -> shared_answer.CachedAnswer:
+        return shared_answer.get_or_compute(
+            "test", campaign, lambda: next(values), fresh=1.5, waiting=1.8
+        )
 
     first = ask()
     clock.now += 1.5
@@ -85,19 +87,23 @@ def test_an_answer_is_computed_again_when_it_is_no_longer_fresh(clock):
 
 def test_a_clock_that_was_set_back_makes_no_answer_young(clock):
     campaign, values = make_campaign(), iter([1, 2])
-    shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8)
+    shared_answer.get_or_compute("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8)
     clock.now -= 100
     assert (
-        shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8).value
+        shared_answer.get_or_compute(
+            "test", campaign, lambda: next(values), fresh=1.5, waiting=1.8
+        ).value
         == 2
     )
 
 
 def test_answers_of_a_database_that_was_replaced_are_not_given(clock):
     campaign = make_campaign()
-    shared_answer.shared("test", campaign, lambda: 1, fresh=1.5, waiting=1.8)
+    shared_answer.get_or_compute("test", campaign, lambda: 1, fresh=1.5, waiting=1.8)
     campaign.created_at = campaign.created_at.replace(year=2001)
-    assert shared_answer.shared("test", campaign, lambda: 2, fresh=1.5, waiting=1.8).value == 2
+    assert (
+        shared_answer.get_or_compute("test", campaign, lambda: 2, fresh=1.5, waiting=1.8).value == 2
+    )
 
 
 def test_one_computes_while_the_others_get_the_last_answer_or_wait(clock):
@@ -112,9 +118,11 @@ def test_one_computes_while_the_others_get_the_last_answer_or_wait(clock):
         return len(calls)
 
     def ask(found: list[int]) -> None:
-        found.append(shared_answer.shared("test", campaign, slow, fresh=1.5, waiting=1.8).value)
+        found.append(
+            shared_answer.get_or_compute("test", campaign, slow, fresh=1.5, waiting=1.8).value
+        )
 
-    shared_answer.shared("test", campaign, lambda: 0, fresh=1.5, waiting=1.8)
+    shared_answer.get_or_compute("test", campaign, lambda: 0, fresh=1.5, waiting=1.8)
     clock.now += 1.7
     computing: list[int] = []
     first = threading.Thread(target=ask, args=(computing,))
@@ -141,7 +149,7 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(clock, settings, tmp_pat
     settings.DATA_DIR = tmp_path / "file"
     campaign = make_campaign()
     assert [
-        shared_answer.shared("test", campaign, lambda n=n: n, fresh=1.5, waiting=1.8).value
+        shared_answer.get_or_compute("test", campaign, lambda n=n: n, fresh=1.5, waiting=1.8).value
         for n in (1, 2)
     ] == [1, 2]
 
@@ -149,6 +157,8 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(clock, settings, tmp_pat
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"of": 3}'])
 def test_a_damaged_answer_is_computed_anew(clock, damage):
     campaign = make_campaign()
-    shared_answer.shared("test", campaign, lambda: 1, fresh=1.5, waiting=1.8)
-    (shared_answer.folder() / f"{campaign.pk}-test.json").write_bytes(damage)
-    assert shared_answer.shared("test", campaign, lambda: 2, fresh=1.5, waiting=1.8).value == 2
+    shared_answer.get_or_compute("test", campaign, lambda: 1, fresh=1.5, waiting=1.8)
+    (shared_answer.cache_folder() / f"{campaign.pk}-test.json").write_bytes(damage)
+    assert (
+        shared_answer.get_or_compute("test", campaign, lambda: 2, fresh=1.5, waiting=1.8).value == 2
+    )

@@ -13,13 +13,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.judgements import stopping_looks
-from analysis.judgements.campaign_sample import sample_of
-from analysis.judgements.stopping_looks import advice_on, ask, looks
+from analysis.judgements.campaign_sample import read_campaign_sample
+from analysis.judgements.stopping_looks import (
+    get_stopping_advice,
+    list_interim_checks,
+    request_interim_check,
+)
 from annotation.models import Campaign, Judgement, Pair
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
 from assay.formats.prel import write_prel
-from assay.sampling.stopping import relevant_left
+from assay.sampling.stopping import estimate_remaining_relevant
 from pooling.models import Collection, Document, Job, Pool, Topic
 from pooling.platform.jobs import Refused
 from pooling.services import making, ordering, pools
@@ -67,7 +71,7 @@ def collection(settings, tmp_path: Path) -> Collection:
 def make_judged(settings, tmp_path: Path) -> Campaign:
     """Two batches of 80 of 240 pairs are judged: 20 of each were drawn at random."""
     made = make_campaign(
-        make_collection(settings, tmp_path), ordering.parameters_of(batch=80, audit=0.25)
+        make_collection(settings, tmp_path), ordering.make_ordered_parameters(batch=80, audit=0.25)
     )
     judge(made)
     next_batch(made)
@@ -77,7 +81,7 @@ def make_judged(settings, tmp_path: Path) -> Campaign:
 
 def make_campaign(collection: Collection, parameters: dict) -> Campaign:
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection,
             runs=list(collection.runs.all()),
             depth=20,
@@ -128,13 +132,13 @@ def judge(campaign: Campaign, *, most: int | None = None, grade: int | None = No
 
 
 def look(campaign: Campaign) -> dict:
-    job = do(ask(campaign, user=None))
+    job = do(request_interim_check(campaign, user=None))
     assert job.state == "done", job.message
     return job.report
 
 
 def next_batch(campaign: Campaign) -> None:
-    assert do(ordering.ask_for_batch(campaign.pool, user=None)).state == "done"
+    assert do(ordering.request_batch(campaign.pool, user=None)).state == "done"
 
 
 @pytest.fixture
@@ -166,7 +170,7 @@ def test_audit_pairs_of_the_last_finished_batch_tell_what_is_left(ordered):
     left = look(ordered)["left"]
     assert (left["batch"], left["estimate"]) == (2, max(160 * r / 20 - since, 0))
     assert left["upper"] == pytest.approx(
-        relevant_left(160, r, 20, found_since=since, confidence=0.995).upper
+        estimate_remaining_relevant(160, r, 20, found_since=since, confidence=0.995).upper
     )
     assert left["found"] == sum(
         GRADES[int(t), d]
@@ -176,7 +180,7 @@ def test_audit_pairs_of_the_last_finished_batch_tell_what_is_left(ordered):
 
 
 def test_a_bound_without_relevant_audit_pairs_is_that_of_arithmetic(collection):
-    made = make_campaign(collection, ordering.parameters_of(batch=80, audit=0.25))
+    made = make_campaign(collection, ordering.make_ordered_parameters(batch=80, audit=0.25))
     judge(made)
     next_batch(made)
     audit = made.pairs.filter(entry__stage=2, entry__entered="chance")
@@ -193,7 +197,7 @@ def test_an_unfinished_batch_tells_nothing_and_what_came_later_is_not_spoken_of(
     judge(ordered, most=5)
     assert look(ordered)["left"]["batch"] == 2, "the third is not judged yet"
     ordered.collection.topics.filter(topic_id="3").update(removed_reason="unclear")
-    lifecycle.extend(ordered)
+    lifecycle.add_new_pairs(ordered)
     judge(ordered)
     found = look(ordered)
     assert (found["pairs"], found["left"]["batch"]) == (220, 3), "without the topic that is gone"
@@ -201,47 +205,47 @@ def test_an_unfinished_batch_tells_nothing_and_what_came_later_is_not_spoken_of(
     ordered.pool.strata.filter(number=3).update(size=50)
     assert (
         "the audit pairs of the next batch will tell"
-        in stopping_looks._of_order(ordered, stopping_looks.labels(ordered, _choices()), None)[
-            "why_not_left"
-        ]
+        in stopping_looks._advise_ordered(
+            ordered, stopping_looks.make_labels(ordered, _choices()), None
+        )["why_not_left"]
     )
 
 
 def _choices():
-    return stopping_looks.Choices(min_judgements=1)
+    return stopping_looks.LabelChoices(min_judgements=1)
 
 
 def test_looks_are_few(ordered):
-    assert advice_on(ordered).why_not == ""
+    assert get_stopping_advice(ordered).why_not == ""
     look(ordered)
     with pytest.raises(
         Refused, match=r"nothing more is judged than at the last look \(160 pairs\)"
     ):
-        ask(ordered, user=None)
+        request_interim_check(ordered, user=None)
     next_batch(ordered)
     judge(ordered, most=10)
     with pytest.raises(
         Refused,
         match="the last look was at 160 judged pairs; the next is after another tenth of the pool, at 184",
     ):
-        ask(ordered, user=None)
+        request_interim_check(ordered, user=None)
     judge(ordered, most=14)
-    first = ask(ordered, user=None)
+    first = request_interim_check(ordered, user=None)
     with pytest.raises(Refused, match="a look is on its way"):
-        ask(ordered, user=None)
+        request_interim_check(ordered, user=None)
     assert do(first).state == "done"
-    assert [job.report["look"] for job in looks(ordered)] == [1, 2]
+    assert [job.report["look"] for job in list_interim_checks(ordered)] == [1, 2]
 
 
 def test_no_look_before_there_is_enough(collection):
-    made = make_campaign(collection, ordering.parameters_of(batch=80))
+    made = make_campaign(collection, ordering.make_ordered_parameters(batch=80))
     judge(made)
     with pytest.raises(Refused, match="judged pairs a topic; advice begins at 10"):
-        ask(made, user=None)
+        request_interim_check(made, user=None)
 
 
 def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
-    made = make_campaign(collection, ordering.parameters_of(batch=80))
+    made = make_campaign(collection, ordering.make_ordered_parameters(batch=80))
     judge(made)
     client.force_login(User.objects.get(username="owner"))
     for name in ("campaign", "campaign-systems"):
@@ -253,16 +257,16 @@ def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
 def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(collection, tmp_path):
     """As the command has it of the files that leave the campaign."""
     made = make_campaign(
-        collection, making.parameters_of("sampled", strata="votes", stages=(0.6, 0.9))
+        collection, making.make_parameters("sampled", strata="votes", stages=(0.6, 0.9))
     )
     with pytest.raises(Refused, match="the first stage is not complete"):
-        ask(made, user=None)
+        request_interim_check(made, user=None)
     first = made.pairs.filter(entry__stage=1).count()
     judge(made, most=first + 3)
     found = look(made)
     assert (found["rule"], found["judged"]) == ("variance", first)
     with (tmp_path / "sample.prel").open("w") as file:
-        write_prel(sample_of(made, _choices()).prel("graded"), file)
+        write_prel(read_campaign_sample(made, _choices()).prel("graded"), file)
     rankings = {
         tag: "".join(
             f"{t} Q0 {d} {r} {50 - r} {tag}\n"
@@ -286,7 +290,7 @@ def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(co
     assert (found["stop"], found["words"]) == (by_files["stop"], by_files["words"])
     assert "left" not in found
     with pytest.raises(Refused, match="nothing more is judged than at the last look"):
-        ask(made, user=None)
+        request_interim_check(made, user=None)
 
 
 def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
@@ -298,7 +302,7 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
         reverse("campaign-stopping", args=[ordered.slug]), {"back": "campaign-systems"}
     )
     assert back["Location"] == pages[1]
-    (job,) = stopping_looks.Job.objects.filter(kind=stopping_looks.STOPPING)
+    (job,) = stopping_looks.Job.objects.filter(kind=stopping_looks.STOPPING_JOB)
     assert do(job).state == "done"
     for page in pages:
         text = client.get(page).content.decode()
@@ -316,12 +320,12 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
 
 def test_pairs_that_a_file_named_have_no_rule(ordered):
     Pool.objects.update(kind="given")
-    assert advice_on(Campaign.objects.get()) is None
+    assert get_stopping_advice(Campaign.objects.get()) is None
 
 
 def test_a_pool_of_which_nearly_all_must_be_judged_before_advice_has_no_card(collection, client):
     """12 topics: advice begins at 120 judged pairs, more than nine tenths of 133."""
-    made = make_campaign(collection, ordering.parameters_of(batch=80))
+    made = make_campaign(collection, ordering.make_ordered_parameters(batch=80))
     made.pairs.all().delete()
     client.force_login(User.objects.get(username="owner"))
     pages = [reverse(name, args=[made.slug]) for name in ("campaign", "campaign-systems")]
@@ -339,12 +343,12 @@ def test_a_pool_of_which_nearly_all_must_be_judged_before_advice_has_no_card(col
     with pytest.raises(
         Refused, match=r"the pool has 11\.1 pairs per topic, and advice begins when 10 are judged"
     ):
-        ask(made, user=None)
+        request_interim_check(made, user=None)
 
 
 def test_no_more_than_ten_looks_are_taken(ordered):
     look(ordered)
-    (done,) = looks(ordered)
+    (done,) = list_interim_checks(ordered)
     for number in range(2, 11):
         Job.objects.create(
             kind=done.kind,
@@ -353,9 +357,9 @@ def test_no_more_than_ten_looks_are_taken(ordered):
             collection=ordered.collection,
             report={**done.report, "judged": 100 + number, "look": number},
         )
-    assert advice_on(ordered).n_looks == 10
+    assert get_stopping_advice(ordered).n_looks == 10
     with pytest.raises(Refused, match="10 looks have been taken, which is all"):
-        ask(ordered, user=None)
+        request_interim_check(ordered, user=None)
 
 
 def test_advice_stops_nothing(ordered):
@@ -363,8 +367,8 @@ def test_advice_stops_nothing(ordered):
     served."""
     ada = make_annotator(ordered)
     look(ordered)
-    (done,) = looks(ordered)
+    (done,) = list_interim_checks(ordered)
     Job.objects.filter(pk=done.pk).update(report={**done.report, "stop": True})
     assert Campaign.objects.get(pk=ordered.pk).state == "open"
     next_batch(ordered)
-    assert scheduling.claim(ada) is not None
+    assert scheduling.claim_pair(ada) is not None

@@ -12,8 +12,8 @@ import pytrec_eval
 from scipy.stats import kendalltau
 
 from analysis.dashboard import exclusions, method_effect
-from analysis.judgements.labels import Choices
-from analysis.judgements.live import live_rows
+from analysis.judgements.labels import LabelChoices
+from analysis.judgements.live import get_snapshot
 from analysis.judgements.system_rankings import MEASURES
 from analysis.publishing import recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
@@ -76,7 +76,7 @@ def swaps(a: list[float], b: list[float]) -> int:
 
 def test_the_preview_of_an_exclusion_gives_tau_between_the_rankings_before_and_after(world):
     campaign, given, runs = world
-    report = done(exclusions.ask_what_exclusion_changes(campaign, [BAD], user=campaign.created_by))
+    report = done(exclusions.request_exclusion_preview(campaign, [BAD], user=campaign.created_by))
     assert report["alpha"] == [
         pytest.approx(ordinal_alpha(given, without=out), abs=1e-9) for out in ("", BAD)
     ]
@@ -103,7 +103,7 @@ def test_the_preview_of_an_exclusion_gives_tau_between_the_rankings_before_and_a
 
 def test_the_effect_of_another_aggregation_method_is_tau_with_the_ranking_by_majority(world):
     campaign, given, runs = world
-    _, job = method_effect.newest_effect(campaign, live_rows(campaign))
+    _, job = method_effect.newest_effect(campaign, get_snapshot(campaign))
     rows = {row["name"]: row for row in done(job)["methods"]}
     majority = labels_of(given)
     median = labels_of(given, label=lambda grades: sorted(grades)[(len(grades) - 1) // 2])
@@ -122,14 +122,16 @@ def compare(campaign, *plans: ReleasePlan) -> dict:
     first, second = (
         recipes.save_recipe(campaign, plan, user=campaign.created_by) for plan in plans
     )
-    _, job = recipe_rankings.newest_comparison(campaign, first, second, live_rows(campaign))
+    _, job = recipe_rankings.get_newest_comparison(campaign, first, second, get_snapshot(campaign))
     return done(job)
 
 
 def test_two_recipes_are_compared_by_the_rankings_on_both_scales_each_at_its_own_level(world):
     campaign, given, runs = world
     report = compare(
-        campaign, ReleasePlan("public"), ReleasePlan("strict", Choices(exclude=(BAD,), threshold=3))
+        campaign,
+        ReleasePlan("public"),
+        ReleasePlan("strict", LabelChoices(exclude=(BAD,), threshold=3)),
     )
     graded = means(runs, labels_of(given)), means(runs, labels_of(given, without=BAD), level=3)
     on_two = [
@@ -160,21 +162,29 @@ def test_a_comparison_is_made_anew_when_a_label_or_a_run_changes_and_not_before(
         recipes.save_recipe(campaign, ReleasePlan(name), user=campaign.created_by)
         for name in ("one", "two")
     ]
-    _, job = recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))
+    _, job = recipe_rankings.get_newest_comparison(campaign, *saved, get_snapshot(campaign))
     done(job)
-    assert recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign)) == (job, None)
+    assert recipe_rankings.get_newest_comparison(campaign, *saved, get_snapshot(campaign)) == (
+        job,
+        None,
+    )
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
-    submission.adjudicate(campaign.pairs.first(), 3, reason="clear", actor=campaign.created_by)
-    second = recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))[1]
+    submission.adjudicate_pair(campaign.pairs.first(), 3, reason="clear", actor=campaign.created_by)
+    second = recipe_rankings.get_newest_comparison(campaign, *saved, get_snapshot(campaign))[1]
     done(second)
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
-    assert recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))[1] is None
+    assert (
+        recipe_rankings.get_newest_comparison(campaign, *saved, get_snapshot(campaign))[1] is None
+    )
     store_run(campaign.collection, "new", next(iter(runs.values())))
-    assert recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))[1] is not None
+    assert (
+        recipe_rankings.get_newest_comparison(campaign, *saved, get_snapshot(campaign))[1]
+        is not None
+    )
 
 
 class TestUndefinedIsSaid:
-    PLANS = (ReleasePlan("one"), ReleasePlan("two", Choices(method="median")))
+    PLANS = (ReleasePlan("one"), ReleasePlan("two", LabelChoices(method="median")))
 
     def judged(self):
         campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)
@@ -211,7 +221,7 @@ class TestUndefinedIsSaid:
             (None, None, "all 2 systems are tied under one and two")
         }
         report = done(
-            exclusions.ask_what_exclusion_changes(campaign, ["A001"], user=campaign.created_by)
+            exclusions.request_exclusion_preview(campaign, ["A001"], user=campaign.created_by)
         )
         assert (report["rankings"], report["no_rankings"]) == (
             [],
@@ -222,7 +232,7 @@ class TestUndefinedIsSaid:
         campaign = self.judged()
         for tag in ("a", "b"):
             store_run(campaign.collection, tag, {"t1": {"d1": 5.0, "d2": 4.0 + (tag == "a") / 2}})
-        report = done(method_effect.newest_effect(campaign, live_rows(campaign))[1])
+        report = done(method_effect.newest_effect(campaign, get_snapshot(campaign))[1])
         assert report["reason"] == "nDCG@10: all 2 systems are tied under majority"
         assert all(value is None for row in report["methods"] for value in row["tau"])
         assert not any(

@@ -86,7 +86,7 @@ def with_everything(campaign: Campaign) -> Campaign:
     first = Judgement.objects.get(
         pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True
     )
-    submission.revise(
+    submission.revise_judgement(
         first.membership,
         first.pk,
         key=uuid.uuid4(),
@@ -96,7 +96,7 @@ def with_everything(campaign: Campaign) -> Campaign:
     second = Judgement.objects.get(
         pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True
     )
-    submission.revise(
+    submission.revise_judgement(
         second.membership,
         second.pk,
         key=uuid.uuid4(),

@@ -12,14 +12,14 @@ import pytest
 from django.urls import reverse
 
 from analysis.dashboard import agreement_figures
-from analysis.judgements.live import live_rows
+from analysis.judgements.live import get_snapshot
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign
-from assay.pools.pool_kinds import Entered
+from assay.pools.pool_kinds import SelectionMethod
 from pooling.models import Pool
 from tests.analysis.commands.judged_file import run
-from tests.analysis.publishing.test_ordered_campaigns import Choices, make_ordered
+from tests.analysis.publishing.test_ordered_campaigns import LabelChoices, make_ordered
 from tests.analysis.publishing.test_sampled_campaigns import make_collection_with_runs
 from tests.builders import lease_of, submit
 from tests.commands import call_command
@@ -37,7 +37,7 @@ def campaign(settings, tmp_path) -> Campaign:
     members = list(made.memberships.filter(role="annotator").select_related("campaign", "user"))
     for number, pair in enumerate(made.pairs.select_related("entry").order_by("position")):
         for place, member in enumerate(members):
-            grade = 3 * (number % 2) if pair.entry.entered == Entered.CHANCE else 3 * place
+            grade = 3 * (number % 2) if pair.entry.entered == SelectionMethod.CHANCE else 3 * place
             now = made.pool.created_at + timedelta(minutes=number + 1)
             submit(member, lease_of(member, pair, now=now), grade, now=now + timedelta(seconds=20))
     return made
@@ -65,7 +65,7 @@ def test_alpha_of_either_is_that_of_the_hand(campaign):
 
 
 def test_pages_api_and_releases_tell_both_apart(campaign, client):
-    _, job = agreement_figures.agreement_of(campaign, live_rows(campaign))
+    _, job = agreement_figures.agreement_with_refresh(campaign, get_snapshot(campaign))
     assert do(job).state == "done", job.message
     client.force_login(campaign.created_by)
     page = client.get(reverse("campaign-agreement", args=[campaign.slug])).content.decode()
@@ -80,7 +80,7 @@ def test_pages_api_and_releases_tell_both_apart(campaign, client):
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
-        ReleasePlan("first", Choices()),
+        ReleasePlan("first", LabelChoices()),
         out,
     )
     archive = zipfile.ZipFile(out)
@@ -97,8 +97,10 @@ def test_pages_api_and_releases_tell_both_apart(campaign, client):
 def test_few_pairs_have_the_reason_and_other_pools_nothing(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "files"
     ordered = make_ordered(make_collection_with_runs())
-    chance, _ = agreement_figures.agreement_by_entry(ordered, live_rows(ordered).table(4))
+    chance, _ = agreement_figures.compute_agreement_by_entry(
+        ordered, get_snapshot(ordered).table(4)
+    )
     assert (chance["alpha"], chance["reason"]) == (None, "0 pairs judged twice; 10 are needed")
     Pool.objects.update(kind="depth")
     other = Campaign.objects.select_related("pool").get()
-    assert agreement_figures.agreement_by_entry(other, live_rows(other).table(4)) == []
+    assert agreement_figures.compute_agreement_by_entry(other, get_snapshot(other).table(4)) == []

@@ -59,7 +59,7 @@ def test_a_file_is_large_by_its_lines_and_bytes_however_it_is_packed_and_can_the
     ):
         monkeypatch.setattr(beside_judging, "LARGE_LINES", lines)
         monkeypatch.setattr(beside_judging, "LARGE_BYTES", n_bytes)
-        assert beside_judging.is_large(file) == large
+        assert beside_judging.is_large_file(file) == large
         assert file.tell() == 0
 
 
@@ -77,21 +77,21 @@ def ends_too_early() -> bytes:
 )
 def test_what_cannot_be_read_is_left_to_its_reader(data, tmp_path):
     (tmp_path / "a").write_bytes(data)
-    assert not beside_judging.is_large(str(tmp_path / "a"))
-    assert not beside_judging.is_large(str(tmp_path / "absent"))
+    assert not beside_judging.is_large_file(str(tmp_path / "a"))
+    assert not beside_judging.is_large_file(str(tmp_path / "absent"))
 
 
 def test_people_judge_who_sent_something_to_an_open_campaign_within_two_minutes():
     judgement = judge(make_annotator(make_campaign()), 2)
-    assert beside_judging.people_judge()
+    assert beside_judging.is_judging_active()
     rows = Judgement.objects.filter(pk=judgement.pk)
     rows.update(judged_at=timezone.now() - timedelta(seconds=110))
-    assert beside_judging.people_judge()
+    assert beside_judging.is_judging_active()
     rows.update(judged_at=timezone.now() - timedelta(seconds=130))
-    assert not beside_judging.people_judge()
+    assert not beside_judging.is_judging_active()
     rows.update(judged_at=timezone.now())
-    lifecycle.close(Campaign.objects.get(), actor=None)
-    assert not beside_judging.people_judge()
+    lifecycle.close_campaign(Campaign.objects.get(), actor=None)
+    assert not beside_judging.is_judging_active()
 
 
 def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to(judged, tmp_path):
@@ -114,7 +114,9 @@ def test_a_small_file_or_one_while_nobody_judges_is_imported(judged, tmp_path, m
     monkeypatch.setattr(beside_judging, "LARGE_LINES", 100)
     run("import_judgements", path)
     monkeypatch.setattr(beside_judging, "LARGE_LINES", 10)
-    Judgement.objects.filter(pk=judged.pk).update(judged_at=timezone.now() - beside_judging.RECENT)
+    Judgement.objects.filter(pk=judged.pk).update(
+        judged_at=timezone.now() - beside_judging.RECENT_PERIOD
+    )
     run("import_judgements", path)
 
 
@@ -146,7 +148,9 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
 def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_not_do_it(
     judged, tmp_path
 ):
-    Judgement.objects.filter(pk=judged.pk).update(judged_at=timezone.now() - beside_judging.RECENT)
+    Judgement.objects.filter(pk=judged.pk).update(
+        judged_at=timezone.now() - beside_judging.RECENT_PERIOD
+    )
     assert posted(written(tmp_path, ROWS)).status_code == 302
     Judgement.objects.filter(pk=judged.pk).update(judged_at=timezone.now())
     job = Job.objects.get()

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.judgements.labels import Choices, labels
-from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
+from analysis.judgements.labels import LabelChoices, make_labels
+from analysis.publishing.exports import EXPORTS, ExportOptions, available_exports, prepare_export
 from annotation.models import Campaign, Judgement
 from annotation.services.errors import CampaignError
 from annotation.services.judging import submission
 from annotation.services.people import participation
 from assay.formats.judgements import read_judgements
-from assay.labels.aggregation.dawid_skene import ROUNDS, Rule
+from assay.labels.aggregation.dawid_skene import MAX_ROUNDS_BY_RULE, StoppingRule
 from assay.labels.labels import MISSING
 from tests.analysis.commands.judged_file import run, written
 from tests.analysis.publishing.exported import (
@@ -43,12 +43,12 @@ def campaign():
 
 
 def text(campaign: Campaign, name: str, **chosen) -> str:
-    wanted = ExportWanted(
-        Choices.of(chosen),
+    wanted = ExportOptions(
+        LabelChoices.of(chosen),
         comments=chosen.pop("comments", False),
         spreadsheet=chosen.pop("spreadsheet", False),
     )
-    return prepared(EXPORTS[name], campaign, wanted).read().decode("utf-8")
+    return prepare_export(EXPORTS[name], campaign, wanted).read().decode("utf-8")
 
 
 def table(campaign: Campaign, name: str, **chosen) -> list[dict[str, str]]:
@@ -74,7 +74,7 @@ def test_the_decisions_of_the_examples_come_out_with_the_labels(campaign):
 
 
 def test_a_pair_with_fewer_judgements_than_a_label_needs_has_no_binary_label_either(campaign):
-    found = labels(campaign, Choices(min_judgements=3))
+    found = make_labels(campaign, LabelChoices(min_judgements=3))
     of_pair = {
         found.table.pair_ids(pair): int(found.binary.label[pair])
         for pair in range(found.table.n_pairs)
@@ -169,11 +169,11 @@ def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_
     campaign,
 ):
     manager = make_manager(campaign).user
-    submission.adjudicate(
+    submission.adjudicate_pair(
         pair_of(campaign, "t1", "d1"), 0, reason="off topic,\nsee guidelines", actor=manager
     )
     empty = make_campaign(n_topics=1, n_documents=1)
-    submission.adjudicate(pair_of(empty, "t1", "d1"), 3, reason="", actor=manager)
+    submission.adjudicate_pair(pair_of(empty, "t1", "d1"), 3, reason="", actor=manager)
     assert text(campaign, "qrels") == GRADED.replace("t1 0 d1 2", "t1 0 d1 0")
     assert text(campaign, "qrels-binary") == BINARY.replace("t1 0 d1 1", "t1 0 d1 0")
     assert [
@@ -191,8 +191,8 @@ def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_
 
 def test_feedback_leaves_under_pseudonyms_and_is_harmless_in_a_spreadsheet(campaign):
     first, second = campaign.memberships.filter(role="annotator").order_by("pseudonym")[:2]
-    participation.give_feedback(second, score="DONT_LIKE_IT", text="=1+1\nToo\tlong ")
-    participation.give_feedback(first, score="VERY_GOOD", text=" ")
+    participation.save_feedback(second, score="DONT_LIKE_IT", text="=1+1\nToo\tlong ")
+    participation.save_feedback(first, score="VERY_GOOD", text=" ")
     opinion, remark = "How was judging here?", "Anything to tell us?"
     assert all(
         f'"{question}"' in SCRIPT.read_text("utf-8") for question in (opinion, remark)
@@ -207,16 +207,16 @@ def test_feedback_leaves_under_pseudonyms_and_is_harmless_in_a_spreadsheet(campa
 
 def test_the_same_judgements_in_another_order_of_rows_give_the_same_bytes(campaign):
     before = {
-        name: prepared(export, campaign, ExportWanted()).read()
-        for name, export in offered(campaign).items()
+        name: prepare_export(export, campaign, ExportOptions()).read()
+        for name, export in available_exports(campaign).items()
     }
     rows = list(Judgement.objects.order_by("-pk"))
     moved = Judgement.objects.order_by("-pk").first().pk
     for number, row in enumerate(rows, 1):
         Judgement.objects.filter(pk=row.pk).update(id=moved + number)
     assert {
-        name: prepared(export, campaign, ExportWanted()).read()
-        for name, export in offered(campaign).items()
+        name: prepare_export(export, campaign, ExportOptions()).read()
+        for name, export in available_exports(campaign).items()
     } == before
 
 
@@ -257,7 +257,7 @@ def test_a_comment_line_says_that_the_rounds_of_dawid_skene_ran_out(campaign, mo
         "# dawid-skene did not converge within 1 round: some labels might change in further rounds"
     )
     assert said not in text(campaign, "qrels", comments=True, method="dawid-skene").splitlines()
-    monkeypatch.setitem(ROUNDS, Rule.PENALISED, 1)
+    monkeypatch.setitem(MAX_ROUNDS_BY_RULE, StoppingRule.PENALISED, 1)
     for name in ("qrels", "qrels-binary"):
         assert said in text(campaign, name, comments=True, method="dawid-skene").splitlines()
 
@@ -280,7 +280,7 @@ def test_files_for_other_tools_are_read_back_with_the_same_grades(campaign, tmp_
 
 
 def test_the_beir_folder_holds_corpus_queries_and_qrels(campaign):
-    with zipfile.ZipFile(prepared(EXPORTS["beir"], campaign, ExportWanted())) as folder:
+    with zipfile.ZipFile(prepare_export(EXPORTS["beir"], campaign, ExportOptions())) as folder:
         assert folder.namelist() == ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
         assert folder.read("qrels/test.tsv").decode().splitlines()[:2] == [
             "query-id\tcorpus-id\tscore",
@@ -312,8 +312,8 @@ def test_the_pool_and_the_topics_come_with_provenance_and_reasons(campaign):
 
 def test_a_campaign_without_judgements_gives_empty_files_not_errors():
     empty = make_campaign(n_topics=1, n_documents=1)
-    for export in offered(empty).values():
-        prepared(export, empty, ExportWanted())
+    for export in available_exports(empty).values():
+        prepare_export(export, empty, ExportOptions())
     assert text(empty, "qrels") == ""
 
 

@@ -14,24 +14,24 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.judgements.labels import Choices
-from analysis.publishing.recipes import plan_of
+from analysis.judgements.labels import LabelChoices
+from analysis.publishing.recipes import make_release_plan
 from analysis.publishing.release import reading
-from analysis.publishing.release.importing import _Import, import_release
+from analysis.publishing.release.importing import _ReleaseImport, import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.reading import open_release
 from analysis.publishing.release.writing import write_release
-from annotation.machine.label_files import LabelOfFile
+from annotation.machine.label_files import FileLabel
 from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Membership, Pair
 from annotation.selectors import machines as selectors
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle, restoring
 from annotation.services.errors import CampaignError
 from annotation.services.judging import submission
 from annotation.services.llm_judges import judges
 from annotation.services.people import exclusion, participation
 from assay.formats.errors import FormatError
-from config.verification import at_one_moment, faults
+from config.verification import check_in_snapshot, find_faults
 from pooling.models import Collection, Job, Pool
 from pooling.platform.jobs import run_job
 from tests.analysis.commands.judged_file import refused, run
@@ -49,7 +49,7 @@ def make_it() -> Campaign:
     campaign.collection.topics.create(
         topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1"
     )
-    submission.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
+    submission.adjudicate_pair(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
     Pair.objects.filter(pk=pair_of(campaign, "t2", "d2").pk).update(
         kind="gold", gold_grade=1, gold_explanation="See the second sentence."
     )
@@ -57,10 +57,10 @@ def make_it() -> Campaign:
         ("A001", "GOOD", "Too  long\nand dull"),
         ("A003", "DONT_LIKE_IT", ""),
     ):
-        participation.give_feedback(
+        participation.save_feedback(
             campaign.memberships.get(pseudonym=pseudonym), score=score, text=words
         )
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
 
 
@@ -71,7 +71,8 @@ def released(django_db_setup, django_db_blocker) -> dict[str, Any]:
     with django_db_blocker.unblock(), undone():
         campaign = make_it()
         data = built(
-            campaign, ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True)
+            campaign,
+            ReleasePlan("first", LabelChoices(min_judgements=2), documents=True, notes=True),
         )
         found = {"data": data, "slug": campaign.slug, "slots": slots_of(campaign)}
     return found
@@ -179,10 +180,8 @@ def with_machines() -> Campaign:
     campaign = make_it()
     pairs = list(campaign.pool.entries.values_list("topic__topic_id", "docno"))
     for name, grade in (("first", 1), ("second", 2), ("open", 0)):
-        rows = [
-            LabelOfFile(topic, document, grade, "why", None, False) for topic, document in pairs
-        ]
-        machine = judges.add_from_file(
+        rows = [FileLabel(topic, document, grade, "why", None, False) for topic, document in pairs]
+        machine = judges.create_judge_from_file(
             campaign,
             name=name,
             model=f"model {name}",
@@ -204,7 +203,7 @@ def with_machines() -> Campaign:
                 **asked, parameters={"temperature": 0.5}, endpoint="http://127.0.0.1:1/v1"
             )
         if name != "open":
-            judges.freeze(machine, actor=None)
+            judges.freeze_judge(machine, actor=None)
     return campaign
 
 
@@ -213,7 +212,7 @@ def released_with_machines(django_db_setup, django_db_blocker) -> bytes:
     with django_db_blocker.unblock(), undone():
         data = built(
             with_machines(),
-            ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True),
+            ReleasePlan("first", LabelChoices(min_judgements=2), documents=True, notes=True),
         )
     return data
 
@@ -237,13 +236,13 @@ def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_ca
         {"temperature": 0.5},
     )
     assert (second.source, second.file_name, second.related) == ("file", "second.txt", "T1")
-    assert set(selectors.labels_of(first).values()) == {1}
-    assert len(selectors.labels_of(first)) == made.pool.n_pairs
+    assert set(selectors.get_labels(first).values()) == {1}
+    assert len(selectors.get_labels(first)) == made.pool.n_pairs
     with pytest.raises(CampaignError, match="frozen"):
-        judges.ask_to_run(first, user=None)
+        judges.request_run(first, user=None)
     assert not made.memberships.filter(judge_kind="machine").exists()
     out = io.BytesIO()
-    write_release(made, plan_of(made.recipes.get()), out)
+    write_release(made, make_release_plan(made.recipes.get()), out)
     assert out.getvalue() == release_with_machines.read_bytes()
 
 
@@ -294,7 +293,7 @@ def test_a_machine_among_the_annotators_takes_no_slot(release):
     assert {pair for pair in before if before[pair][1] != after[pair][1]} == mine
     assert all(before[pair][1] - after[pair][1] == 1 for pair in mine)
     assert [
-        fault for fault in audit_invariants(campaign) if "count" in fault and "started" not in fault
+        fault for fault in check_invariants(campaign) if "count" in fault and "started" not in fault
     ] == []
 
 
@@ -302,7 +301,7 @@ def campaigns_of_machine(release: Path, change: Callable[[bytes], bytes]) -> Cam
     """Restored by the services, since labels without that annotator are no more those of the
     release."""
     with open_release(changed(release, "annotators.tsv", change), name="release.zip") as opened:
-        importing = _Import(opened, None, lambda what, n: None)
+        importing = _ReleaseImport(opened, None, lambda what, n: None)
         importing._prove = lambda campaign: None  # type: ignore[method-assign]
         return importing.run()
 
@@ -333,7 +332,7 @@ def test_an_imported_release_builds_the_same_release_byte_for_byte(released, rel
     made.refresh_from_db()
     assert made.newest_guideline == 1  # as the judging page looks it up
     out = io.BytesIO()
-    write_release(made, plan_of(made.recipes.get()), out)
+    write_release(made, make_release_plan(made.recipes.get()), out)
     again, before = parts(out.getvalue()), parts(release.read_bytes())
     assert {name for name in before if again[name] != before[name]} == set()
     assert out.getvalue() == release.read_bytes()
@@ -388,7 +387,7 @@ def test_revisions_slots_gold_and_adjudications_are_as_they_were(released, relea
 
 def test_everything_that_the_import_keeps_agrees_with_itself(release):
     import_release(release, name="release.zip", user=make_user("importer"))
-    assert [fault.sentence for fault in faults(mend=False)] == []
+    assert [fault.sentence for fault in find_faults(mend=False)] == []
 
 
 def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
@@ -400,9 +399,9 @@ def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
     judge(liar, None, cannot_reason="query")
     exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
     assert judge(ada, 1, active_ms=10).standing == "too fast"
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     (path := tmp_path / "release.zip").write_bytes(
-        built(campaign, ReleasePlan("first", Choices(), documents=True))
+        built(campaign, ReleasePlan("first", LabelChoices(), documents=True))
     )
     made = import_release(path, name="release.zip", user=None)
     for one in (campaign, made):
@@ -414,7 +413,7 @@ def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
             ("d2", False, 1, 1, 0, True),
             ("d3", False, 1, 0, 1, False),
         ]
-    assert at_one_moment(made) == ([], [])
+    assert check_in_snapshot(made) == ([], [])
 
 
 def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later(
@@ -430,7 +429,7 @@ def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later
     pairs = made.pool.entries.values_list("topic__topic_id", "docno")
     assert (len(pairs), made.pool.missing_documents) == (6, 6)
     assert set(made.pairs.values_list("without_text", flat=True)) == {True}
-    assert [fault.sentence for fault in faults(mend=False)] == []
+    assert [fault.sentence for fault in find_faults(mend=False)] == []
     texts = "".join(f'{{"_id": "d{n}", "text": "text {n}"}}\n' for n in (1, 2))
     assert (
         bring_in(made.collection, "documents", texts, name="docs.jsonl", user=manager).state
@@ -533,12 +532,12 @@ def test_judgements_that_do_not_give_the_qrels_are_refused(release):
 
 
 def test_what_unpacks_to_too_much_is_refused_before_it_is_read(release, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_BYTES", 5000)
+    monkeypatch.setattr(reading, "MAX_BYTES", 5000)
     assert "when unpacked" in error_of(release)
 
 
 def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
-    monkeypatch.setattr(reading, "LARGEST_TEXT", 100_000)
+    monkeypatch.setattr(reading, "MAX_TEXT_BYTES", 100_000)
     assert "more than 100,000 bytes" in error_of(
         changed(release, "qrels.txt", lambda data: data + b"#" * 200_000)
     )

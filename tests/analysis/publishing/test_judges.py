@@ -7,14 +7,19 @@ from datetime import timedelta
 
 import pytest
 
-from analysis.commandline.stored_campaigns import labels_of
-from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
-from analysis.judgements.live import live_rows
-from analysis.judgements.rows import counted_table
-from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
+from analysis.commandline.stored_campaigns import label_loader
+from analysis.judgements.labels import (
+    LabelChoices,
+    LabelReference,
+    make_campaign_qrels,
+    make_labels,
+)
+from analysis.judgements.live import get_snapshot
+from analysis.judgements.rows import read_counted_table
+from analysis.publishing.exports import EXPORTS, ExportOptions, prepare_export
 from analysis.publishing.forms import RecipeForm
-from analysis.publishing.recipes import plan_of, save_recipe
-from analysis.systems.inputs import campaign_references, qrels_path
+from analysis.publishing.recipes import make_release_plan, save_recipe
+from analysis.systems.inputs import campaign_qrels_path, list_campaign_references
 from annotation.models import Campaign
 from assay.cli.base import BadInput
 from tests.analysis.commands.judged_file import refused, run
@@ -51,7 +56,10 @@ def campaign() -> Campaign:
 
 
 def grades(campaign: Campaign, *judges: str) -> list[int]:
-    return [row.grade for row in labels(campaign, Choices(min_judgements=1, judges=judges)).rows]
+    return [
+        row.grade
+        for row in make_labels(campaign, LabelChoices(min_judgements=1, judges=judges)).rows
+    ]
 
 
 def test_labels_are_those_of_the_kinds_that_are_chosen(campaign):
@@ -62,16 +70,18 @@ def test_labels_are_those_of_the_kinds_that_are_chosen(campaign):
 
 
 def test_a_machine_enters_neither_the_usual_labels_nor_agreement_nor_figures(campaign):
-    assert Choices().judges == EVERYBODY
-    assert len(counted_table(campaign)) == 5
-    assert len(live_rows(campaign, fresh=0).rows) == 5
-    assert len(labels(campaign, Choices()).table) == 5
+    assert LabelChoices().judges == EVERYBODY
+    assert len(read_counted_table(campaign)) == 5
+    assert len(get_snapshot(campaign, fresh=0).rows) == 5
+    assert len(make_labels(campaign, LabelChoices()).table) == 5
 
 
 def test_files_say_whose_judgements_they_hold(campaign):
     qrels = EXPORTS["qrels"]
     text = {
-        kinds: prepared(qrels, campaign, ExportWanted(Choices(judges=kinds), comments=True))
+        kinds: prepare_export(
+            qrels, campaign, ExportOptions(LabelChoices(judges=kinds), comments=True)
+        )
         .read()
         .decode()
         for kinds in (PEOPLE, EVERYBODY)
@@ -82,7 +92,7 @@ def test_files_say_whose_judgements_they_hold(campaign):
     assert "SIMULATED" in text[EVERYBODY]
     assert "t1 0 d1 3" in text[EVERYBODY]
     names = [
-        qrels.filename(campaign, Choices(judges=kinds)).removeprefix(campaign.slug)
+        qrels.filename(campaign, LabelChoices(judges=kinds)).removeprefix(campaign.slug)
         for kinds in (PEOPLE, EVERYBODY, MACHINE)
     ]
     assert names == ["-qrels.txt", "-simulated-qrels.txt", "-machine-qrels.txt"]
@@ -90,7 +100,7 @@ def test_files_say_whose_judgements_they_hold(campaign):
 
 def test_raw_judgements_say_why_those_of_other_kinds_are_left_out(campaign):
     lines = (
-        prepared(EXPORTS["excluded"], campaign, ExportWanted(Choices(judges=PEOPLE)))
+        prepare_export(EXPORTS["excluded"], campaign, ExportOptions(LabelChoices(judges=PEOPLE)))
         .read()
         .decode()
         .splitlines()[1:]
@@ -102,9 +112,9 @@ def test_raw_judgements_say_why_those_of_other_kinds_are_left_out(campaign):
 def test_a_recipe_keeps_its_judges_and_one_of_before_means_people_and_simulated(campaign):
     form = RecipeForm({"name": "people", "judges": ["person"]}, campaign=campaign)
     assert form.is_valid(), form.errors
-    assert plan_of(save_recipe(campaign, form.plan(), user=None)).choices.judges == PEOPLE
+    assert make_release_plan(save_recipe(campaign, form.plan(), user=None)).choices.judges == PEOPLE
     old = campaign.recipes.create(name="old", choices={"method": "median", "min_judgements": 1})
-    assert plan_of(old).choices == Choices("median", 1)
+    assert make_release_plan(old).choices == LabelChoices("median", 1)
 
 
 def test_machines_are_not_mixed_with_people(campaign):
@@ -113,7 +123,7 @@ def test_machines_are_not_mixed_with_people(campaign):
         "A machine's labels are a layer of their own: choose machine alone, or without it."
     ]
     with pytest.raises(BadInput, match="layer of their own"):
-        labels_of(
+        label_loader(
             campaign, {"grades": "graded", "method": "majority", "judges": ["machine", "person"]}
         )
     status, _, said = refused(
@@ -141,19 +151,21 @@ def test_commands_choose_by_kind(campaign):
 
 
 def test_reports_offer_the_labels_of_people_alone_where_a_campaign_has_others_too(campaign):
-    offered = dict(campaign_references(campaign))
+    offered = dict(list_campaign_references(campaign))
     assert (
         offered["campaign:graded:majority:person"]
         == "This campaign, 4 grades, majority, judged by people only"
     )
     assert "campaign:graded:majority" in offered
     assert (
-        qrels_path(campaign, "campaign:graded:majority:person")
+        campaign_qrels_path(campaign, "campaign:graded:majority:person")
         == f"qrels/{campaign.slug}-graded-person.qrels"
     )
-    assert campaign_qrels(campaign, "campaign:graded:majority:person", "x").grades.tolist() == [0]
+    assert make_campaign_qrels(
+        campaign, "campaign:graded:majority:person", "x"
+    ).grades.tolist() == [0]
     people_only = make_campaign(n_topics=1, n_documents=1)
-    assert not any("person" in reference for reference, _ in campaign_references(people_only))
+    assert not any("person" in reference for reference, _ in list_campaign_references(people_only))
 
 
 @pytest.mark.parametrize(
@@ -168,4 +180,4 @@ def test_reports_offer_the_labels_of_people_alone_where_a_campaign_has_others_to
 )
 def test_what_is_no_reference_is_said_to_be_none(text):
     with pytest.raises(ValueError):
-        Reference.of(text)
+        LabelReference.of(text)

@@ -14,13 +14,13 @@ from django.urls import get_resolver, reverse
 import assay
 import assay.library
 from analysis.dashboard import exclusions
-from analysis.judgements.labels import Choices
-from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
+from analysis.judgements.labels import LabelChoices
+from analysis.publishing.exports import EXPORTS, ExportOptions, available_exports, prepare_export
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from analysis.studies import keeping
-from analysis.studies.given import Given
-from analysis.studies.papers import NAMES, study_named
+from analysis.studies.given import StudyInputs
+from analysis.studies.papers import STUDY_NAMES, get_study
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
@@ -191,9 +191,11 @@ def test_every_command_that_reads_qrels_is_in_the_table():
 @pytest.mark.parametrize("name", [name for name, what in OF_FILES.items() if what == "qrels"])
 def test_qrels_of_a_sampled_pool_are_refused_from_a_file(campaign, name, tmp_path):
     marked = tmp_path / "marked.qrels"
-    marked.write_bytes(prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read())
+    marked.write_bytes(
+        prepare_export(EXPORTS["qrels"], campaign, ExportOptions(comments=True)).read()
+    )
     five = tmp_path / "prels.txt"
-    five.write_bytes(prepared(EXPORTS["prels"], campaign, ExportWanted()).read())
+    five.write_bytes(prepare_export(EXPORTS["prels"], campaign, ExportOptions()).read())
     paths = []
     for tag in "AB":
         path = tmp_path / f"{tag}.run"
@@ -240,13 +242,13 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
             Refused,
             match="is sampled, and this would count every pair that was not drawn as not relevant",
         ):
-            reports.ask_for_report(kind, **asked)
+            reports.request_report(kind, **asked)
         return
     if name == "machine_judges":
         with pytest.raises(Refused, match="no machine judge of this campaign is frozen"):
-            reports.ask_for_report(kind, **asked)
+            reports.request_report(kind, **asked)
         return
-    report = reports.ask_for_report(kind, **asked)
+    report = reports.request_report(kind, **asked)
     assert "--sampled" in report.command
     assert do(report.job).state == "done", report.job.message
 
@@ -261,12 +263,12 @@ def test_only_what_shows_no_score_counts_labels_alone():
 
 
 def test_exported_qrels_that_are_imported_again_are_known_by_their_head_line(campaign):
-    text = prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read().decode()
+    text = prepare_export(EXPORTS["qrels"], campaign, ExportOptions(comments=True)).read().decode()
     assert bring_in(campaign.collection, "qrels", text, name="back.qrels").state == "done"
     row = Qrels.objects.get(collection=campaign.collection)
     runs = [one.pk for one in campaign.collection.runs.all()]
     asked = {"runs": runs, "qrels": [f"imported:{row.pk}"], "options": {}}
-    report = reports.ask_for_report(
+    report = reports.request_report(
         KINDS["evaluate"],
         collection=campaign.collection,
         campaign=None,
@@ -282,7 +284,7 @@ def test_exported_qrels_that_are_imported_again_are_known_by_their_head_line(cam
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", STUDY_NAMES)
 def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
     status, _, said = refused(
         "study", name, "--campaign", campaign.slug, "--output", str(tmp_path / "results")
@@ -292,11 +294,11 @@ def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
     if not ranks:
         assert status == 0, said
     try:
-        study = keeping.ask_for_study(
-            study_named(name),
+        study = keeping.request_study(
+            get_study(name),
             collection=campaign.collection,
             campaign=campaign,
-            given=Given({}),
+            given=StudyInputs({}),
             user=None,
         )
     except Refused as error:
@@ -337,24 +339,24 @@ def test_no_page_shows_a_score_under_the_labels(campaign, client):
 def test_previews_of_exclusions_and_recipes_rank_no_systems_and_say_why(campaign):
     ada = campaign.memberships.filter(role="annotator").first()
     job = do(
-        exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=campaign.created_by)
+        exclusions.request_exclusion_preview(campaign, [ada.pseudonym], user=campaign.created_by)
     )
     assert job.state == "done", job.message
     assert "the pool is sampled" in str(job.report)
 
 
 def test_exports_and_releases_score_nothing_and_say_what_they_are(campaign):
-    for name, export in offered(campaign).items():
-        wanted = ExportWanted(comments="comments" in export.heeds)
-        text = prepared(export, campaign, wanted).read()
+    for name, export in available_exports(campaign).items():
+        wanted = ExportOptions(comments="comments" in export.heeds)
+        text = prepare_export(export, campaign, wanted).read()
         if "comments" in export.heeds:
             assert b"# SAMPLED" in text, name
-            assert "-sampled-" in export.filename(campaign, Choices()), name
-    lifecycle.close(campaign)
+            assert "-sampled-" in export.filename(campaign, LabelChoices()), name
+    lifecycle.close_campaign(campaign)
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
-        ReleasePlan("first", Choices()),
+        ReleasePlan("first", LabelChoices()),
         out,
     )
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
@@ -374,8 +376,10 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
     }
     assert takes > {"evaluate", "compare", "write_qrels", "stability", "holes", "compare_rankings"}
     marked, five = tmp_path / "marked.qrels", tmp_path / "five.txt"
-    marked.write_bytes(prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read())
-    five.write_bytes(prepared(EXPORTS["prels"], campaign, ExportWanted()).read())
+    marked.write_bytes(
+        prepare_export(EXPORTS["qrels"], campaign, ExportOptions(comments=True)).read()
+    )
+    five.write_bytes(prepare_export(EXPORTS["prels"], campaign, ExportOptions()).read())
     runs = {
         tag: {
             topic: {d: 1000 - k for k, d in enumerate(docs)} for topic, docs in ranked(tag).items()

@@ -151,8 +151,8 @@ def test_a_release_has_the_same_bytes_on_both_and_its_import_into_an_empty_insta
     assert built(tmp_path / "two.zip", tmp_path / "two", urls[1]) == data
     assert qrels(tmp_path / "one.zip") == qrels(tmp_path / "two.zip")
     text = shell(
-        "from annotation.models import Campaign; import json; from analysis.judgements.labels import Choices, labels;"
-        "print(json.dumps([row[:3] for row in labels(Campaign.objects.get(), Choices()).rows]))",
+        "from annotation.models import Campaign; import json; from analysis.judgements.labels import LabelChoices, make_labels;"
+        "print(json.dumps([row[:3] for row in make_labels(Campaign.objects.get(), LabelChoices()).rows]))",
         tmp_path / "two",
         urls[1],
     )

@@ -63,26 +63,26 @@ def judge_meanwhile() -> None:
 def between_two_parts(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], None]) -> None:
     """The deed happens once, before the release's judgements are read and after its labels were
     made."""
-    left, read = [deed], release_parts.raw_judgements
+    left, read = [deed], release_parts.iterate_raw_judgements
 
     def reading(*given, **named):
         if left:
             left.pop()()
         yield from read(*given, **named)
 
-    monkeypatch.setattr(release_parts, "raw_judgements", reading)
+    monkeypatch.setattr(release_parts, "iterate_raw_judgements", reading)
 
 
 def test_verify_looks_at_one_moment_and_keeps_no_writer_out(campaign, monkeypatch):
-    audit = verification.audit_invariants
+    audit = verification.check_invariants
 
     def auditing(now):
         before = audit(now)
         judge_meanwhile()
         return before + audit(now)
 
-    monkeypatch.setattr(verification, "audit_invariants", auditing)
-    assert list(verification.counter_faults(mend=False)) == []
+    monkeypatch.setattr(verification, "check_invariants", auditing)
+    assert list(verification.find_counter_faults(mend=False)) == []
     assert campaign.pairs.filter(counted=2).count() == 4, "the judgement was made"
 
 
@@ -130,7 +130,7 @@ def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(
     campaign, tmp_path, monkeypatch
 ):
     recipe = recipes.save_recipe(campaign, ReleasePlan("public"), user=None)
-    monkeypatch.setattr("pooling.platform.heartbeats.HEARTBEAT", 0.02)
+    monkeypatch.setattr("pooling.platform.heartbeats.HEARTBEAT_SECONDS", 0.02)
     seen: list[str] = []
 
     def wait_for_progress() -> None:
@@ -143,7 +143,7 @@ def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(
             )
 
     between_two_parts(monkeypatch, wait_for_progress)
-    done = jobs.do_now(recipes.ask_for_release(recipe, user=None))
+    done = jobs.run_to_end(recipes.request_release(recipe, user=None))
     assert seen[0].startswith("writing ")
     assert done.report["facts"]["judgements"] == 9
     assert (done.state, done.progress) == (
@@ -154,10 +154,10 @@ def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(
 
 
 def test_a_job_that_builds_a_release_is_cancelled_inside_its_snapshot(campaign, monkeypatch):
-    job = recipes.ask_for_release(
+    job = recipes.request_release(
         recipes.save_recipe(campaign, ReleasePlan("public"), user=None), user=None
     )
-    monkeypatch.setattr("pooling.platform.heartbeats.HEARTBEAT", 0.02)
+    monkeypatch.setattr("pooling.platform.heartbeats.HEARTBEAT_SECONDS", 0.02)
     monkeypatch.setattr(recipes, "write_release", partial(_steps_for_ever, job))
     jobs.run_job(job.pk)
     job.refresh_from_db()
@@ -182,8 +182,8 @@ def test_exports_and_commands_on_a_campaign_are_of_one_moment(campaign, tmp_path
     clicks.write_text("t1 0 d1 1\nt2 0 d3 0\n")
     makers = [
         *(
-            lambda name=name: exports.prepared(
-                exports.EXPORTS[name], campaign, exports.ExportWanted()
+            lambda name=name: exports.prepare_export(
+                exports.EXPORTS[name], campaign, exports.ExportOptions()
             ).read()
             for name in ("qrels", "beir")
         ),

@@ -10,9 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from analysis.judgements.campaign_sample import order_said
-from analysis.judgements.labels import Choices
-from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
+from analysis.judgements.campaign_sample import describe_order
+from analysis.judgements.labels import LabelChoices
+from analysis.publishing.exports import EXPORTS, ExportOptions, available_exports, prepare_export
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
@@ -31,9 +31,9 @@ pytestmark = pytest.mark.django_db
 
 def make_ordered(collection, *, batch: int = 20) -> Campaign:
     """Open, two annotators and judgements a pair; batches of twenty with four audit pairs."""
-    making = ordering.parameters_of(batch=batch, audit=0.2)
+    making = ordering.make_ordered_parameters(batch=batch, audit=0.2)
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection, runs=list(collection.runs.all()), depth=40, seed=5, making=making, user=None
         )
     )
@@ -57,7 +57,7 @@ def make_ordered(collection, *, batch: int = 20) -> Campaign:
 def judge_batch(campaign: Campaign) -> None:
     """Judge all of the last batch, and let the worker plan the next."""
     judge_stage(campaign, campaign.pool.strata.count())
-    for job in planned_batches.plan_what_runs_low():
+    for job in planned_batches.plan_low_batches():
         assert do(job).state == "done", job.message
 
 
@@ -75,11 +75,11 @@ def campaign(world: Campaign) -> Campaign:
 
 
 def released(campaign: Campaign, path: Path) -> Path:
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
-        ReleasePlan("first", Choices(), documents=True),
+        ReleasePlan("first", LabelChoices(), documents=True),
         out,
     )
     path.write_bytes(out.getvalue())
@@ -90,9 +90,11 @@ COLUMNS = ("topic__topic_id", "docno", "stratum", "stage", "entered", "priority"
 
 
 def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
-    assert "batches" in offered(campaign)
-    assert "prels" not in offered(campaign)
-    lines = prepared(EXPORTS["batches"], campaign, ExportWanted()).read().decode().splitlines()
+    assert "batches" in available_exports(campaign)
+    assert "prels" not in available_exports(campaign)
+    lines = (
+        prepare_export(EXPORTS["batches"], campaign, ExportOptions()).read().decode().splitlines()
+    )
     rows = [line.split("\t") for line in lines]
     assert rows[0] == ["topic", "document", "batch", "entered", "pairs", "best_rank"]
     expected = (
@@ -114,7 +116,10 @@ def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campa
     said = "39 of its 150 pairs are judged, those first that were probably relevant."
     page = reverse("campaign-systems", args=[campaign.slug])
     assert said in client.get(page).content.decode()
-    assert said in prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read().decode()
+    assert (
+        said
+        in prepare_export(EXPORTS["qrels"], campaign, ExportOptions(comments=True)).read().decode()
+    )
     while campaign.pool.entries.filter(stage=None).exists():
         judge_batch(campaign)
     judge_batch(campaign)
@@ -127,9 +132,9 @@ def test_pairs_without_a_text_are_waited_for_only_where_no_pair_has_one(campaign
     pairs = Pair.objects.filter(campaign=campaign)
     five = pairs.filter(entry__stage=3).order_by("pk").values_list("pk", flat=True)[:5]
     pairs.filter(pk__in=list(five)).update(without_text=True)
-    assert order_said(campaign).startswith("44 of its 150 pairs")
+    assert describe_order(campaign).startswith("44 of its 150 pairs")
     pairs.update(without_text=True)
-    assert order_said(campaign).startswith("39 of its 150 pairs")
+    assert describe_order(campaign).startswith("39 of its 150 pairs")
 
 
 def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(
@@ -150,7 +155,7 @@ def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the
     )
     copy.pool.runs.set(campaign.pool.runs.all())
     for pool in (campaign.pool, copy.pool):
-        assert do(ordering.ask_for_batch(pool, user=None)).state == "done"
+        assert do(ordering.request_batch(pool, user=None)).state == "done"
     fourth = [
         set(pool.entries.filter(stage=4).values_list("topic__topic_id", "docno", "entered"))
         for pool in (campaign.pool, copy.pool)

@@ -17,7 +17,7 @@ from django.test import Client
 
 from analysis.judgements import live
 from analysis.models import Recipe, Release
-from analysis.publishing.exports import offered
+from analysis.publishing.exports import available_exports
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import AuditEvent, Judgement
@@ -121,7 +121,7 @@ def test_the_api_asks_the_same_permissions(address):
 
 def test_each_file_arrives_under_its_name_and_leaves_a_row_in_the_audit_trail(campaign):
     client = manager_of(campaign)
-    for export in offered(campaign).values():
+    for export in available_exports(campaign).values():
         response = client.get(f"/campaigns/{campaign.slug}/export/files/{export.name}")
         assert response.status_code == 200
         assert (
@@ -129,7 +129,7 @@ def test_each_file_arrives_under_its_name_and_leaves_a_row_in_the_audit_trail(ca
             == f'attachment; filename="{campaign.slug}-{export.file}"'
         )
     assert AuditEvent.objects.filter(campaign=campaign, action="exported").count() == len(
-        offered(campaign)
+        available_exports(campaign)
     )
 
 
@@ -178,7 +178,7 @@ def test_a_token_fetches_the_same_bytes_from_the_api(campaign):
     token = create_api_token(user=campaign.memberships.get(role="manager").user, name="script")
     client = Client(headers={"Authorization": f"Token {token}"})
     path = f"/api/v1/campaigns/{campaign.slug}/exports/"
-    assert [row["name"] for row in client.get(path).json()] == list(offered(campaign))
+    assert [row["name"] for row in client.get(path).json()] == list(available_exports(campaign))
     assert content(client.get(path + "qrels")) == GRADED
     wrong = client.get(path + "qrels", {"method": "magic"})
     sentence = "Select a valid choice. magic is not one of the available choices."
@@ -314,7 +314,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
         now=START + timedelta(days=9),
         active_ms=20_000,
     )
-    live._kept.clear()  # read again although that was done a moment ago
+    live._snapshots.clear()  # read again although that was done a moment ago
     assert "From 18 judgements; newer ones exist." in page()
     lines = (
         client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
@@ -324,7 +324,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
         ["t1", "d3"]
     ]  # the only pair that differs
     assert lines[1].split(",")[2] != lines[1].split(",")[5]
-    submission.adjudicate(
+    submission.adjudicate_pair(
         pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None
     )  # the only pair that differed
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")

@@ -11,7 +11,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.publishing.payment import COLUMNS, Rate, work_of
+from analysis.publishing.payment import COLUMNS, PayRate, summarise_work
 from annotation.models import Judgement
 from annotation.services.errors import CampaignError
 from tests.analysis.dashboard.test_pages import client_of, manager_of
@@ -123,7 +123,7 @@ def test_page_api_and_command_give_the_same_file_to_managers_alone(worked):
 def test_what_is_no_rate_is_refused_in_words(worked, rate, per, said):
     campaign = worked[0]
     with pytest.raises(CampaignError, match=said):
-        Rate.of(rate, per)
+        PayRate.of(rate, per)
     client = manager_of(campaign)
     page = client.get(
         f"/campaigns/{campaign.slug}/export/payment.csv?rate={rate}&per={per}", follow=True
@@ -136,5 +136,5 @@ def test_what_is_no_rate_is_refused_in_words(worked, rate, per, said):
 
 
 def test_half_a_cent_is_paid_as_a_cent(worked):
-    work = work_of(worked[0])[0]
-    assert work.amount(Rate(Decimal("0.0025"), "judgement")) == Decimal("0.01")
+    work = summarise_work(worked[0])[0]
+    assert work.amount(PayRate(Decimal("0.0025"), "judgement")) == Decimal("0.01")

@@ -8,13 +8,18 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.models import Recipe, Report
 from analysis.publishing.recipes import delete_recipe, save_recipe
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.systems import reports
 from analysis.systems.forms import ReportForm
-from analysis.systems.inputs import InputFile, campaign_references, files_of, qrels_text
+from analysis.systems.inputs import (
+    InputFile,
+    campaign_qrels_text,
+    list_campaign_references,
+    list_input_files,
+)
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
 from pooling.platform.jobs import Refused
@@ -41,13 +46,13 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 def recipe(campaign) -> Recipe:
     return save_recipe(
         campaign,
-        ReleasePlan("Three, or more", Choices(method="median", min_judgements=3, threshold=1)),
+        ReleasePlan("Three, or more", LabelChoices(method="median", min_judgements=3, threshold=1)),
         user=None,
     )
 
 
 def test_a_report_offers_the_recipes_of_its_campaign_on_both_scales(campaign, recipe):
-    offered = dict(campaign_references(campaign))
+    offered = dict(list_campaign_references(campaign))
     assert offered[f"recipe:graded:{recipe.pk}"] == "This campaign, 4 grades, recipe Three, or more"
     assert offered[f"recipe:binary:{recipe.pk}"] == "This campaign, 2 grades, recipe Three, or more"
     assert next(iter(offered)) == "campaign:graded:majority", "the default is as without recipes"
@@ -56,7 +61,7 @@ def test_a_report_offers_the_recipes_of_its_campaign_on_both_scales(campaign, re
     )
     assert f"recipe:graded:{recipe.pk}" in dict(form.fields["qrels"].choices)
     other = make_campaign(collection=campaign.collection, pool=campaign.pool)
-    assert not any("recipe" in reference for reference, _ in campaign_references(other))
+    assert not any("recipe" in reference for reference, _ in list_campaign_references(other))
 
 
 def test_a_report_asked_for_by_the_api_is_of_the_labels_of_the_recipe(campaign, recipe, client):
@@ -78,8 +83,8 @@ def test_a_report_asked_for_by_the_api_is_of_the_labels_of_the_recipe(campaign, 
         f"{campaign.slug}-graded",
     )
     assert first.name in report.title
-    assert reports.content(report, first.path).decode() == OF_RECIPE["graded"]
-    assert reports.content(report, second.path).decode() == GRADED
+    assert reports.read_file(report, first.path).decode() == OF_RECIPE["graded"]
+    assert reports.read_file(report, second.path).decode() == GRADED
 
 
 @pytest.mark.parametrize("scale", OF_RECIPE)
@@ -87,7 +92,7 @@ def test_the_lowest_relevant_grade_of_the_recipe_makes_its_labels_of_two_grades(
     campaign, recipe, scale
 ):
     file = InputFile("x.qrels", "qrels", "x", f"recipe:{scale}:{recipe.pk}")
-    assert qrels_text(campaign, file) == OF_RECIPE[scale]
+    assert campaign_qrels_text(campaign, file) == OF_RECIPE[scale]
 
 
 def test_labels_of_two_grades_by_a_recipe_reach_no_higher_grade_than_1():
@@ -107,16 +112,16 @@ def test_labels_of_two_grades_by_a_recipe_reach_no_higher_grade_than_1():
 def test_a_recipe_that_is_gone_is_said_and_nothing_is_computed(campaign, recipe):
     reference = f"recipe:graded:{recipe.pk}"
     parameters = {"runs": [], "qrels": [reference, "campaign:graded:majority"]}
-    (one, _) = files_of(
+    (one, _) = list_input_files(
         KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
     )
     delete_recipe(recipe, user=None)
     with pytest.raises(Refused, match="no more, the recipe"):
-        files_of(
+        list_input_files(
             KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
         )
     with pytest.raises(Refused, match="the recipe was deleted"):
-        qrels_text(campaign, one)
+        campaign_qrels_text(campaign, one)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +141,7 @@ def test_neither_recipes_of_others_nor_half_a_reference_are_taken(campaign, reci
         "qrels": [reference.format(others.pk, recipe.pk), "campaign:graded:majority"],
     }
     with pytest.raises(Refused, match="recipe"):
-        files_of(
+        list_input_files(
             KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
         )
 
@@ -150,7 +155,7 @@ def test_names_of_recipes_that_are_alike_or_long_make_files_of_their_own(campaig
     parameters = {"runs": [], "qrels": [f"recipe:graded:{one.pk}" for one in made]}
     paths = [
         one.path
-        for one in files_of(
+        for one in list_input_files(
             KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
         )
     ]

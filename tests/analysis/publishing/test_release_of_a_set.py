@@ -3,7 +3,7 @@ back."""
 
 from __future__ import annotations
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.services.campaigns import lifecycle
@@ -30,11 +30,11 @@ def test_pairs_without_runs_and_pairs_for_everyone_survive_a_release(db, setting
     lifecycle.open_campaign(campaign)
     for name in ("ann", "bob"):
         seat = accounts.add_member(campaign=campaign, user=make_user(name), role="annotator")
-        while (lease := scheduling.claim(seat)) is not None:
+        while (lease := scheduling.claim_pair(seat)) is not None:
             submit(seat, lease, 1)
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     path = tmp_path / "release.zip"
-    path.write_bytes(built(campaign, ReleasePlan("all", Choices(min_judgements=1))))
+    path.write_bytes(built(campaign, ReleasePlan("all", LabelChoices(min_judgements=1))))
     again = import_release(path, name="release.zip", user=manager)
     columns = ("entry__topic__topic_id", "entry__docno", "kind", "counted")
     rows = sorted(again.pairs.values_list(*columns))

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.models import Release
 from analysis.publishing import recipes
-from analysis.publishing.release.parts import BY_NAME, PARTS, ReleasePlan
+from analysis.publishing.release.parts import PARTS, PARTS_BY_NAME, ReleasePlan
 from analysis.publishing.release.writing import write_release
-from annotation.machine.label_files import LabelOfFile
+from annotation.machine.label_files import FileLabel
 from annotation.models import AuditEvent, Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
@@ -119,7 +119,7 @@ def test_the_content_digest_is_that_of_the_documents_and_covers_judgements_and_l
     assert json.loads(other["campaign.json"])["software"] == "another version"
     assert json.loads(other["campaign.json"])["content_sha256"] == about["content_sha256"]
     assert about["content_sha256"] in other["datasheet.md"].decode()
-    fewer = parts(built(campaign, ReleasePlan(choices=Choices(min_judgements=3))))
+    fewer = parts(built(campaign, ReleasePlan(choices=LabelChoices(min_judgements=3))))
     assert json.loads(fewer["campaign.json"])["content_sha256"] != about["content_sha256"], (
         "it has other labels"
     )
@@ -134,7 +134,7 @@ def test_a_release_says_as_of_when_it_is_while_its_campaign_is_not_closed(campai
         "**As of 2026-03-03T09:01:00.000Z, campaign still open.**"
         in release["datasheet.md"].decode()
     )
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     closed = parts(built(campaign))
     assert json.loads(closed["campaign.json"])["as_of"] == "2026-03-03T09:01:00.000Z"
     assert "As of" not in closed["datasheet.md"].decode()
@@ -148,11 +148,11 @@ def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
     were."""
     before = parts(built(campaign))
     labels = [
-        LabelOfFile(topic, document, 3, "because", None, False)
+        FileLabel(topic, document, 3, "because", None, False)
         for topic in ("t1", "t2")
         for document in ("d1", "d2", "d3")
     ]
-    judge = judges.add_from_file(
+    judge = judges.create_judge_from_file(
         campaign,
         name="second opinion",
         model="model-7",
@@ -161,7 +161,7 @@ def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
         actor=None,
     )
     assert parts(built(campaign)) == before
-    judges.freeze(judge, actor=None)
+    judges.freeze_judge(judge, actor=None)
     after = parts(built(campaign))
     assert set(after) - set(before) == OF_MACHINES
     assert {name for name in before if after[name] != before[name]} == {
@@ -191,7 +191,7 @@ def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
         person.username, person.email = f"unmistakable{number}", f"unmistakable{number}@example.org"
         person.first_name = person.last_name = "Unmistakable"
         person.save()
-    submission.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=people[0])
+    submission.adjudicate_pair(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=people[0])
     recipes.save_recipe(campaign, ReleasePlan("x"), user=people[0])
     for data in parts(built(campaign)).values():
         assert b"unmistakable" not in data.lower()
@@ -201,7 +201,7 @@ def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
 
 def test_feedback_is_in_a_release_and_words_only_where_notes_are_asked_for(campaign):
     assert "feedback.tsv" not in parts(built(campaign))
-    participation.give_feedback(
+    participation.save_feedback(
         campaign.memberships.get(pseudonym="A002"), score="DECENT", text="I am Ada"
     )
     chosen = "annotator\tquestion\tanswer\nA002\tHow was judging here?\tDecent\n"
@@ -342,10 +342,10 @@ def test_the_version_in_a_release_and_in_a_report_is_that_of_the_project(campaig
 
 def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     """One list says what a release consists of; the documents are held to it here."""
-    participation.give_feedback(campaign.memberships.get(pseudonym="A001"), score="GOOD", text="")
+    participation.save_feedback(campaign.memberships.get(pseudonym="A001"), score="GOOD", text="")
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
-    assert written == set(BY_NAME) - OF_SAMPLE - OF_MACHINES
+    assert written == set(PARTS_BY_NAME) - OF_SAMPLE - OF_MACHINES
     sheet = re.findall(
         r"^\| `([\w.-]+/?)` \|",
         found["datasheet.md"].decode().partition("## Files")[2],
@@ -361,18 +361,18 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
         r"`([\w-]+\.(?:md|txt|tsv|json|jsonl)|guidelines/|SHA256SUMS)`",
         lines.replace("`v1.md`", ""),
     )
-    assert set(named) == set(BY_NAME)
+    assert set(named) == set(PARTS_BY_NAME)
 
 
 def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
     manager = campaign.memberships.get(role="manager").user
     recipe = recipes.save_recipe(
-        campaign, ReleasePlan("first", Choices(min_judgements=3)), user=manager
+        campaign, ReleasePlan("first", LabelChoices(min_judgements=3)), user=manager
     )
     for expected in (False, True):
-        job = recipes.ask_for_release(recipe, user=manager)
+        job = recipes.request_release(recipe, user=manager)
         with pytest.raises(CampaignError, match="being built"):
-            recipes.ask_for_release(recipe, user=manager)
+            recipes.request_release(recipe, user=manager)
         jobs.run_job(job.pk)
         job.refresh_from_db()
         assert (job.state, job.report["same_as_before"]) == (Job.State.DONE, expected)
@@ -386,7 +386,9 @@ def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
 
 
 def test_two_recipes_differ_in_the_labels_that_they_name(campaign):
-    change = recipes.difference(campaign, Choices(), Choices(method="median", min_judgements=3))
+    change = recipes.compare_recipes(
+        campaign, LabelChoices(), LabelChoices(method="median", min_judgements=3)
+    )
     assert (
         change.n_first,
         change.n_second,
@@ -401,8 +403,8 @@ def test_two_recipes_differ_in_the_labels_that_they_name(campaign):
         ("t2", "d1", 1, None),
         ("t2", "d2", 0, None),
     ]
-    [(only, pair)] = recipes.linked(campaign, change.changes)
+    [(only, pair)] = recipes.add_pair_ids(campaign, change.changes)
     entry = campaign.pairs.get(pk=pair).entry
     assert (entry.topic.topic_id, entry.docno) == (only.topic, only.document)
     assert change.n_graded == 1
-    assert recipes.difference(campaign, Choices(), Choices()).changes == []
+    assert recipes.compare_recipes(campaign, LabelChoices(), LabelChoices()).changes == []

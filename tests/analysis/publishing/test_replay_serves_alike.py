@@ -8,15 +8,15 @@ import pytest
 
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle, planned_batches
-from annotation.services.campaigns.pairs import follow_topics
+from annotation.services.campaigns.pairs import apply_topic_decisions
 from annotation.services.judging import scheduling
-from assay.pools.depth import depth_pool, top_of_run
-from assay.precision import in_order_by_score
-from assay.sampling.replay import World, world_of
-from assay.sampling.replay_ordered import OrderedReplay, served
+from assay.pools.depth import cut_run, make_depth_pool
+from assay.precision import rescore_by_order
+from assay.sampling.replay import JudgedPool, make_judged_pool
+from assay.sampling.replay_ordered import OrderedReplay, iterate_batches
 from pooling.models import Pool
 from pooling.services import ordering, pools
-from pooling.services.runs import rankings_of
+from pooling.services.runs import load_rankings
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.test_sampled_campaigns import (
     grade_of,
@@ -40,7 +40,7 @@ def collection(settings, tmp_path):
 def made(collection, making) -> Campaign:
     """One judgement a pair, and nobody leaves a topic before its block in the batch ends."""
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection,
             runs=list(collection.runs.all()),
             depth=DEPTH,
@@ -65,13 +65,13 @@ def made(collection, making) -> Campaign:
     return campaign
 
 
-def world(collection) -> World:
+def world(collection) -> JudgedPool:
     """The same runs, judged as `grade_of` has it."""
-    runs = [in_order_by_score(rankings_of(row)) for row in collection.runs.order_by("tag")]
-    pool = depth_pool(
-        [top_of_run(one, DEPTH) for one in runs], depth=DEPTH, rng=np.random.default_rng(SEED)
+    runs = [rescore_by_order(load_rankings(row)) for row in collection.runs.order_by("tag")]
+    pool = make_depth_pool(
+        [cut_run(one, DEPTH) for one in runs], depth=DEPTH, rng=np.random.default_rng(SEED)
     )
-    return world_of(
+    return make_judged_pool(
         pool,
         np.array([grade_of(document.decode()) for document in pool.documents.tolist()]),
         runs,
@@ -90,20 +90,21 @@ def served_by_the_scheduler(
     )
     ada = ada or campaign.memberships.select_related("campaign", "user").get(role="annotator")
     rows = []
-    while (most is None or len(rows) < most) and (lease := scheduling.claim(ada)) is not None:
+    while (most is None or len(rows) < most) and (lease := scheduling.claim_pair(ada)) is not None:
         entry = lease.pair.entry
         submit(ada, lease, grade_of(entry.docno))
         rows.append((entry.topic.topic_id, entry.docno, entry.priority))
     return rows
 
 
-def replayed(own: World, plan: OrderedReplay) -> list[list[tuple[str, str]]]:
+def replayed(own: JudgedPool, plan: OrderedReplay) -> list[list[tuple[str, str]]]:
     pairs = [
         (own.pool.topics[t], d.decode())
         for t, d in zip(own.pool.topic.tolist(), own.pool.documents.tolist(), strict=True)
     ]
     return [
-        [pairs[row] for row in batch.rows.tolist()] for batch in served(own, plan, own.grades, SEED)
+        [pairs[row] for row in batch.rows.tolist()]
+        for batch in iterate_batches(own, plan, own.grades, SEED)
     ]
 
 
@@ -135,7 +136,7 @@ def test_relevant_first_the_replay_serves_batch_by_batch_what_the_scheduler_serv
     """Each topic's block in the same order; which block comes first differs after the first batch,
     since an annotator stays with the topic at hand."""
     campaign, own = (
-        made(collection, ordering.parameters_of(batch=12, audit=0.25)),
+        made(collection, ordering.make_ordered_parameters(batch=12, audit=0.25)),
         world(collection),
     )
     batches = replayed(own, OrderedReplay("relevant", (1.0,), (), batch=12, audit=0.25))
@@ -144,7 +145,7 @@ def test_relevant_first_the_replay_serves_batch_by_batch_what_the_scheduler_serv
         real = [pair[:2] for pair in served_by_the_scheduler(campaign, most=len(batch))]
         assert by_topic(real) == by_topic(batch)
         assert number or real == batch
-        for job in planned_batches.plan_what_runs_low():
+        for job in planned_batches.plan_low_batches():
             assert do(job).state == "done", job.message
     assert served_by_the_scheduler(campaign) == []
 
@@ -157,7 +158,7 @@ def test_topics_that_are_removed_leave_the_estimates_and_come_back_with_all_that
     measures = ("--measures", "HT-P@10 HT-nDCG@10", "--per-topic")
     before = run("evaluate", "--campaign", campaign.slug, *measures)
     collection.topics.filter(topic_id="2").update(removed_reason="unclear")
-    follow_topics(campaign)
+    apply_topic_decisions(campaign)
     now = run("evaluate", "--campaign", campaign.slug, *measures)
     for tag in "AB":
         for measure, topics in before["per_topic"][campaign.slug][tag].items():
@@ -167,7 +168,7 @@ def test_topics_that_are_removed_leave_the_estimates_and_come_back_with_all_that
                 sum(kept.values()) / 2
             )
     collection.topics.filter(topic_id="2").update(removed_reason="")
-    follow_topics(campaign)
+    apply_topic_decisions(campaign)
     assert (
         run("evaluate", "--campaign", campaign.slug, *measures)["per_topic"] == before["per_topic"]
     )

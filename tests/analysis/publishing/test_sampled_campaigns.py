@@ -14,9 +14,14 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of, stages_said
-from analysis.judgements.labels import Choices
-from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
+from analysis.judgements.campaign_sample import (
+    NotEstimable,
+    describe_stages,
+    read_campaign_sample,
+    read_stage_progress,
+)
+from analysis.judgements.labels import LabelChoices
+from analysis.publishing.exports import EXPORTS, ExportOptions, available_exports, prepare_export
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
@@ -81,9 +86,9 @@ def collection(settings, tmp_path: Path) -> Collection:
 
 def make_sampled(collection: Collection, strata: str = "rank") -> Campaign:
     """Open, two judgements a pair, stages of 30 and 60 %."""
-    making = sampling.parameters_of(strata, (0.3, 0.6))
+    making = sampling.make_sampled_parameters(strata, (0.3, 0.6))
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection,
             runs=list(collection.runs.all()),
             depth=N_RANKED,
@@ -146,7 +151,7 @@ MEASURES = "HT-P@10 HT-DCG@10 HT-nDCG@10 HT-AP xinfAP"
 
 
 def exported(campaign: Campaign, name: str) -> str:
-    return prepared(EXPORTS[name], campaign, ExportWanted()).read().decode()
+    return prepare_export(EXPORTS[name], campaign, ExportOptions()).read().decode()
 
 
 def recomputed(prels: str, ranking: dict[str, list[str]]) -> dict[str, dict[str, float]]:
@@ -272,15 +277,15 @@ def test_the_table_gives_the_same_chances(campaign):
 
 def test_only_a_campaign_on_a_sampled_pool_offers_its_files(campaign):
     new = {"prels", "prels-binary", "sample"}
-    assert new <= set(offered(campaign))
+    assert new <= set(available_exports(campaign))
     Pool.objects.filter(pk=campaign.pool_id).update(kind="depth")
-    assert not new & set(offered(Campaign.objects.get(pk=campaign.pk)))
+    assert not new & set(available_exports(Campaign.objects.get(pk=campaign.pk)))
 
 
 def test_judgements_of_a_stage_count_from_its_end_on(campaign):
     """Else the first pairs of the second stage, which are of one topic, would shift the chances."""
-    assert stages_of(campaign)[:2] == (1, 2)
-    found = sample_of(campaign, Choices())
+    assert read_stage_progress(campaign)[:2] == (1, 2)
+    found = read_campaign_sample(campaign, LabelChoices())
     first = campaign.pool.entries.filter(stage=1).count()
     assert (found.stage, found.n_judged, found.n_drawn) == (1, first, first)
     assert exported(campaign, "qrels").count("\n") == first + 5, "qrels have every label"
@@ -288,15 +293,15 @@ def test_judgements_of_a_stage_count_from_its_end_on(campaign):
         sum(not line.endswith(" -1") for line in exported(campaign, "prels").splitlines()) == first
     )
     judge_stage(campaign, 2)
-    assert sample_of(campaign, Choices()).n_judged == campaign.n_pairs
-    assert stages_said(campaign) == "All 2 stages that were drawn are complete."
+    assert read_campaign_sample(campaign, LabelChoices()).n_judged == campaign.n_pairs
+    assert describe_stages(campaign) == "All 2 stages that were drawn are complete."
 
 
 def test_before_the_first_stage_is_complete_nothing_is_estimated(collection):
     campaign = make_sampled(collection)
     judge_stage(campaign, 1, most=3)
     with pytest.raises(NotEstimable, match="pairs of the first stage of c wait for judgements"):
-        sample_of(campaign, Choices())
+        read_campaign_sample(campaign, LabelChoices())
     status, _, said = refused("evaluate", "--campaign", campaign.slug)
     assert (status, "before its end nothing can be estimated" in said) == (2, True)
 
@@ -304,7 +309,7 @@ def test_before_the_first_stage_is_complete_nothing_is_estimated(collection):
 def test_where_too_many_pairs_cannot_be_judged_there_is_no_interval(collection):
     campaign = make_sampled(collection)
     judge_stage(campaign, 1, cannot=4)
-    found = sample_of(campaign, Choices())
+    found = read_campaign_sample(campaign, LabelChoices())
     assert found.n_drawn - found.n_judged == 4
     reason = f"4 of {found.n_drawn} drawn pairs have no grade; more than 2% cannot be taken as missing at random"
     assert set(
@@ -328,7 +333,7 @@ def test_reports_estimate_or_refuse(campaign):
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
     chosen = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {}}
     with pytest.raises(Refused, match="is sampled, and this would count"):
-        reports.ask_for_report(
+        reports.request_report(
             KINDS["bootstrap"],
             collection=campaign.collection,
             campaign=campaign,
@@ -336,7 +341,7 @@ def test_reports_estimate_or_refuse(campaign):
             seed=0,
             user=None,
         )
-    report = reports.ask_for_report(
+    report = reports.request_report(
         KINDS["evaluate"],
         collection=campaign.collection,
         campaign=campaign,
@@ -357,11 +362,11 @@ def test_reports_estimate_or_refuse(campaign):
 
 
 def test_a_release_carries_the_draw_and_comes_back_with_it(campaign, tmp_path):
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
-        ReleasePlan("first", Choices()),
+        ReleasePlan("first", LabelChoices()),
         out,
     )
     path = tmp_path / "release.zip"

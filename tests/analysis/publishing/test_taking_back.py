@@ -8,10 +8,10 @@ import json
 import pytest
 from django.urls import reverse
 
-from analysis.judgements.labels import EVERYBODY, Choices
+from analysis.judgements.labels import ALL_JUDGES, LabelChoices
 from analysis.publishing import recipes
-from analysis.publishing.contents import raw_judgements
-from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
+from analysis.publishing.contents import iterate_raw_judgements
+from analysis.publishing.exports import EXPORTS, ExportOptions, prepare_export
 from analysis.publishing.forms import RecipeForm
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
@@ -42,10 +42,14 @@ def campaign() -> Campaign:
 
 
 def text(campaign: Campaign, export: str = "qrels", **choices: object) -> str:
-    return prepared(EXPORTS[export], campaign, ExportWanted(Choices(**choices))).read().decode()
+    return (
+        prepare_export(EXPORTS[export], campaign, ExportOptions(LabelChoices(**choices)))
+        .read()
+        .decode()
+    )
 
 
-@pytest.mark.parametrize("back", [("A003",), (EVERYBODY,), ("A001", "A003")])
+@pytest.mark.parametrize("back", [("A003",), (ALL_JUDGES,), ("A001", "A003")])
 def test_judgements_taken_back_make_the_labels_of_before_the_exclusion(campaign, back):
     assert text(campaign) == WITHOUT_A003
     assert text(campaign, take_back=back) == GRADED
@@ -60,13 +64,14 @@ def test_only_those_that_are_named_are_taken_back(campaign):
     )
     counted = {
         back: {
-            row.annotator for row in raw_judgements(campaign, Choices(take_back=back), counted=True)
+            row.annotator
+            for row in iterate_raw_judgements(campaign, LabelChoices(take_back=back), counted=True)
         }
-        for back in ((), ("A003",), (EVERYBODY,))
+        for back in ((), ("A003",), (ALL_JUDGES,))
     }
     assert counted[()] == {"A001", "A004", "A005"}
     assert counted["A003",] == {"A001", "A003", "A004", "A005"}
-    assert counted[EVERYBODY,] == {"A001", "A002", "A003", "A004", "A005"}
+    assert counted[ALL_JUDGES,] == {"A001", "A002", "A003", "A004", "A005"}
 
 
 def test_what_was_too_fast_or_without_a_grade_is_not_taken_back(campaign):
@@ -80,7 +85,7 @@ def test_what_was_too_fast_or_without_a_grade_is_not_taken_back(campaign):
     assert text(campaign, take_back=("A003",)) == WITHOUT_A003
     reasons = {
         row.docid: row.exclusion_reason
-        for row in raw_judgements(campaign, Choices(take_back=("A003",)))
+        for row in iterate_raw_judgements(campaign, LabelChoices(take_back=("A003",)))
         if row.annotator == "A003" and row.qid == "t1"
     }
     assert reasons == {
@@ -91,43 +96,45 @@ def test_what_was_too_fast_or_without_a_grade_is_not_taken_back(campaign):
 
 
 def test_choices_say_whom_they_take_back():
-    assert Choices(take_back=("A003", "A007")).words() == [
+    assert LabelChoices(take_back=("A003", "A007")).words() == [
         "majority",
         "at least 2 judgements",
         "taking back A003, A007 (even if excluded)",
     ]
     assert (
-        Choices.of({"take_back": ["A003", EVERYBODY]}).words()[-1]
+        LabelChoices.of({"take_back": ["A003", ALL_JUDGES]}).words()[-1]
         == "taking back all excluded annotators"
     )
-    assert Choices.of({}).words() == ["majority", "at least 2 judgements"]
+    assert LabelChoices.of({}).words() == ["majority", "at least 2 judgements"]
 
 
 def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_labels(
     campaign, tmp_path
 ):
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     path = tmp_path / "release.zip"
-    path.write_bytes(built(campaign, ReleasePlan("all", Choices(take_back=(EVERYBODY,)))))
+    path.write_bytes(built(campaign, ReleasePlan("all", LabelChoices(take_back=(ALL_JUDGES,)))))
     held = {name: content.decode() for name, content in parts(path.read_bytes()).items()}
     assert held["qrels.txt"] == GRADED
     assert "taking back all excluded annotators" in held["datasheet.md"]
-    assert json.loads(held["campaign.json"])["recipe"]["take_back"] == [EVERYBODY]
+    assert json.loads(held["campaign.json"])["recipe"]["take_back"] == [ALL_JUDGES]
     assert "A003" not in held["excluded.tsv"]
     restored = import_release(path, name="release.zip", user=None)
     (recipe,) = restored.recipes.all()
-    assert recipes.plan_of(recipe).choices.take_back == (EVERYBODY,)
-    assert text(restored, take_back=(EVERYBODY,)) == GRADED
+    assert recipes.make_release_plan(recipe).choices.take_back == (ALL_JUDGES,)
+    assert text(restored, take_back=(ALL_JUDGES,)) == GRADED
     assert text(restored) == WITHOUT_A003
 
 
 def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
     first = recipes.save_recipe(campaign, ReleasePlan("out"), user=None)
     second = recipes.save_recipe(
-        campaign, ReleasePlan("back", Choices(take_back=("A003",))), user=None
+        campaign, ReleasePlan("back", LabelChoices(take_back=("A003",))), user=None
     )
-    found = recipes.difference(
-        campaign, recipes.plan_of(first).choices, recipes.plan_of(second).choices
+    found = recipes.compare_recipes(
+        campaign,
+        recipes.make_release_plan(first).choices,
+        recipes.make_release_plan(second).choices,
     )
     assert [
         (c.topic, c.document, c.first.grade, c.second.grade)
@@ -145,17 +152,21 @@ def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
 
 def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):
     form = RecipeForm({"name": "a", "take_back": ["A003"]}, campaign=campaign)
-    assert form.fields["take_back"].choices == [(EVERYBODY, "All of them"), ("A003", "A003")]
+    assert form.fields["take_back"].choices == [(ALL_JUDGES, "All of them"), ("A003", "A003")]
     assert form.is_valid(), form.errors
-    assert form.plan().choices == Choices(threshold=None, take_back=("A003",))
+    assert form.plan().choices == LabelChoices(threshold=None, take_back=("A003",))
     both = RecipeForm({"name": "a", "take_back": ["A003"], "exclude": ["A003"]}, campaign=campaign)
     assert both.errors["take_back"] == ["A003: either left out or taken back, not both."]
     with pytest.raises(CampaignError, match="either left out or taken back"):
         recipes.save_recipe(
-            campaign, ReleasePlan("x", Choices(exclude=("A003",), take_back=("A003",))), user=None
+            campaign,
+            ReleasePlan("x", LabelChoices(exclude=("A003",), take_back=("A003",))),
+            user=None,
         )
     with pytest.raises(CampaignError, match="No annotator of this campaign is called A099"):
-        recipes.save_recipe(campaign, ReleasePlan("x", Choices(take_back=("A099",))), user=None)
+        recipes.save_recipe(
+            campaign, ReleasePlan("x", LabelChoices(take_back=("A099",))), user=None
+        )
 
 
 def test_recipes_of_the_api_take_back(campaign, client):

@@ -13,11 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.dashboard import agreement_figures
-from analysis.judgements.live import age_everything
+from analysis.judgements.live import expire_caches
 from analysis.models import Report
 from annotation.models import AuditEvent, Campaign, Invitation, Membership, ResultsLink
 from annotation.services.people import accounts, attempts
-from annotation.services.people.results_links import MOST_LINKS, make_results_link
+from annotation.services.people.results_links import MAX_LINKS, create_results_link
 from pooling.models import Job
 from pooling.platform import jobs
 from tests.analysis.systems.builders import small_campaign, small_collection
@@ -60,7 +60,7 @@ def judged() -> Campaign:
 
 
 def compute_agreement(campaign: Campaign) -> None:
-    job = agreement_figures.ask(campaign)
+    job = agreement_figures.request_agreement_job(campaign)
     assert job is not None
     jobs.run_job(job.pk)
 
@@ -79,7 +79,7 @@ def words(page: str) -> str:
 
 def test_a_viewer_and_a_link_show_the_same_figures_and_name_nobody(judged):
     compute_agreement(judged)
-    token = make_results_link(judged, name="steering group", days=7, actor=None)
+    token = create_results_link(judged, name="steering group", days=7, actor=None)
     viewer, anybody = viewer_of(judged), Client()
     by_account = pages_of(viewer, f"/campaigns/{judged.slug}/results/")
     by_link = pages_of(anybody, f"/results/{token}/")
@@ -106,7 +106,7 @@ def test_a_viewer_and_a_link_show_the_same_figures_and_name_nobody(judged):
 
 
 def test_looking_at_results_starts_no_job(judged):
-    token = make_results_link(judged, name="x", days=7, actor=None)
+    token = create_results_link(judged, name="x", days=7, actor=None)
     before = Job.objects.count()
     pages = pages_of(viewer_of(judged), f"/campaigns/{judged.slug}/results/")
     pages_of(Client(), f"/results/{token}/")
@@ -145,7 +145,7 @@ class TestTheAnswerOfSystems:
 
     def test_readers_see_what_managers_see_and_nobody_is_named(self, compared):
         answer = computed(compared)
-        token = make_results_link(compared, name="steering group", days=7, actor=None)
+        token = create_results_link(compared, name="steering group", days=7, actor=None)
         manager = (
             client_of(manager_of(compared))
             .get(f"/campaigns/{compared.slug}/systems/")
@@ -178,7 +178,7 @@ class TestTheAnswerOfSystems:
     def test_other_measures_are_those_with_an_answer_and_no_job_is_started(self, compared):
         computed(compared, "AP")
         before = Job.objects.count()
-        token = make_results_link(compared, name="x", days=7, actor=None)
+        token = create_results_link(compared, name="x", days=7, actor=None)
         page = Client().get(f"/results/{token}/systems/").content.decode()
         assert " leads by AP " in words(page)
         assert re.findall(r'href="\?measure=([^"]+)"', page) == ["AP"]
@@ -210,7 +210,7 @@ class TestTheAnswerOfSystems:
         computed(compared)
         annotator = make_annotator(compared)
         judge(annotator, 1)
-        age_everything()
+        expire_caches()
         page = words(
             viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
         )
@@ -221,7 +221,7 @@ class TestTheAnswerOfSystems:
 class TestLinks:
     @pytest.fixture
     def token(self, judged) -> str:
-        return make_results_link(judged, name="steering group", days=7, actor=manager_of(judged))
+        return create_results_link(judged, name="steering group", days=7, actor=manager_of(judged))
 
     def test_only_a_digest_is_kept(self, judged, token):
         link = judged.results_links.get()
@@ -272,7 +272,7 @@ class TestLinks:
 
     def test_an_address_may_open_so_many_pages_and_others_go_on(self, judged, token, monkeypatch):
         monkeypatch.setattr(attempts, "MOST_LOOKS", 2)
-        second = make_results_link(judged, name="another", days=7, actor=None)
+        second = create_results_link(judged, name="another", days=7, actor=None)
         assert [Client().get(f"/results/{token}/systems/").status_code for _ in range(3)] == [
             200,
             200,
@@ -310,7 +310,7 @@ class TestThePageOfTheManager:
         assert said[-2:] == ["made a link to the results", "revoked a link to the results"]
 
     def test_a_link_of_another_campaign_is_not_withdrawn(self, judged):
-        make_results_link(judged, name="x", days=7, actor=None)
+        create_results_link(judged, name="x", days=7, actor=None)
         other = make_campaign()
         answer = client_of(manager_of(other)).post(
             f"/campaigns/{other.slug}/readers/",
@@ -320,13 +320,13 @@ class TestThePageOfTheManager:
         assert judged.results_links.get().revoked_at is None
 
     def test_there_are_so_many_links_and_no_more(self, judged):
-        for number in range(MOST_LINKS):
-            make_results_link(judged, name=str(number), days=7, actor=None)
+        for number in range(MAX_LINKS):
+            create_results_link(judged, name=str(number), days=7, actor=None)
         answer = client_of(manager_of(judged)).post(
             f"/campaigns/{judged.slug}/readers/", {"action": "link", "name": "x", "days": "7"}
         )
         assert answer.status_code == 400
-        assert f"{MOST_LINKS} links" in answer.content.decode()
+        assert f"{MAX_LINKS} links" in answer.content.decode()
 
     def test_an_invited_viewer_comes_to_the_results_and_goes_when_removed(self, judged):
         manager = client_of(manager_of(judged))

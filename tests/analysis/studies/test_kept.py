@@ -15,9 +15,9 @@ from django.urls import reverse
 
 from analysis.models import Report
 from analysis.studies.forms import StudyForm
-from analysis.studies.given import Given
-from analysis.studies.papers import NAMES, study_named
-from analysis.studies.sources import campaign_inputs
+from analysis.studies.given import StudyInputs
+from analysis.studies.papers import STUDY_NAMES, get_study
+from analysis.studies.sources import write_campaign_inputs
 from annotation.models import Campaign
 from pooling.platform.jobs import Refused
 from tests.analysis.commands.judged_file import run
@@ -56,7 +56,7 @@ def made(
 ) -> Report:
     collection = campaign.collection
     form = StudyForm(
-        study=study_named(name), collection=collection, campaign=None if of_collection else campaign
+        study=get_study(name), collection=collection, campaign=None if of_collection else campaign
     )
     address, slug = (
         ("collection-study-new", collection.slug)
@@ -91,7 +91,7 @@ def folder(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", STUDY_NAMES)
 def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command(
     campaign, owner, client, tmp_path, name
 ) -> None:
@@ -223,21 +223,21 @@ def test_judged_qrels_are_never_taken_for_clicks(campaign, owner, client, tmp_pa
     row = made(client, "tripjudge", campaign=campaign)
     assert not [name for name in packed(client, row) if name.startswith("inputs/clicks")]
     form = StudyForm(
-        study=study_named("tripjudge"), collection=campaign.collection, campaign=campaign
+        study=get_study("tripjudge"), collection=campaign.collection, campaign=campaign
     )
     assert "clicks" not in form.fields or form.fields["clicks"].choices == []
     with pytest.raises(Refused, match="judged, old holds judgements"):
-        campaign_inputs(
-            study_named("tripjudge"),
+        write_campaign_inputs(
+            get_study("tripjudge"),
             campaign.slug,
             tmp_path,
-            Given(clicks=[f"imported:{judged.pk}"]),
+            StudyInputs(clicks=[f"imported:{judged.pk}"]),
         )
 
 
 def test_what_a_study_does_not_take_is_refused_at_the_form(campaign, owner, client) -> None:
     form = StudyForm(
-        study=study_named("leaderboard"), collection=campaign.collection, campaign=campaign
+        study=get_study("leaderboard"), collection=campaign.collection, campaign=campaign
     )
     address = reverse("campaign-study-new", args=[campaign.slug, "leaderboard"])
     answer = client.post(address, sent(form, institutions="no sign of equality"))
@@ -256,7 +256,7 @@ def test_a_study_of_which_nothing_can_be_made_says_why(settings, tmp_path, clien
     campaign = small_campaign(small_collection(slug="bare"), judged=False)
     client.force_login(campaign.collection.managers.get())
     form = StudyForm(
-        study=study_named("comparison"), collection=campaign.collection, campaign=campaign
+        study=get_study("comparison"), collection=campaign.collection, campaign=campaign
     )
     client.post(reverse("campaign-study-new", args=[campaign.slug, "comparison"]), sent(form))
     row = Report.objects.get()

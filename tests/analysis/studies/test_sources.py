@@ -10,9 +10,9 @@ import pytest
 
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
-from analysis.studies.papers import study_named
-from analysis.studies.settings import keys_of, read_settings
-from analysis.studies.sources import campaign_inputs, release_inputs
+from analysis.studies.papers import get_study
+from analysis.studies.settings import keys_by_name, read_settings
+from analysis.studies.sources import write_campaign_inputs, write_release_inputs
 from analysis.studies.study import SettingKey, Study
 from annotation.services.people import participation
 from assay.formats.errors import FormatError
@@ -50,7 +50,7 @@ EVERYTHING = Study(
 
 def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
     campaign = with_everything(examples_campaign(min_active_seconds=1))
-    path = campaign_inputs(EVERYTHING, campaign.slug, tmp_path / "inputs")
+    path = write_campaign_inputs(EVERYTHING, campaign.slug, tmp_path / "inputs")
     settings = read_settings(path, EVERYTHING)
     assert (settings.values["scale"], settings.values["threshold"]) == (4, 2)
     assert (tmp_path / "inputs" / settings.values["labels"]).read_text(encoding="utf-8") == GRADED
@@ -73,7 +73,7 @@ def test_what_annotators_said_is_the_survey_of_a_study_of_the_campaign_and_of_it
 ) -> None:
     campaign = examples_campaign()
     for number, score in enumerate(("GOOD", "VERY_GOOD", "GOOD"), 1):
-        participation.give_feedback(
+        participation.save_feedback(
             campaign.memberships.get(pseudonym=f"A00{number}"), score=score, text="Words"
         )
     with (tmp_path / "release.zip").open("wb") as out:
@@ -103,15 +103,17 @@ def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
         folder = tmp_path / f"inputs-{number}" / "inputs"
         folder.parent.mkdir()
         settings = read_settings(
-            release_inputs(EVERYTHING, str(tmp_path / source), folder), EVERYTHING
+            write_release_inputs(EVERYTHING, str(tmp_path / source), folder), EVERYTHING
         )
-        texts.append({name: settings.values[name] for name in keys_of(EVERYTHING)})
+        texts.append({name: settings.values[name] for name in keys_by_name(EVERYTHING)})
         assert (folder / "qrels.txt").read_text(encoding="utf-8") == GRADED
     assert texts[0] == texts[1]
     assert texts[0]["grades"] == {"0": "Wrong", "1": "Topic", "2": "Partial", "3": "Perfect"}
     (tmp_path / "unpacked" / "judgements.tsv").write_text("changed", encoding="utf-8")
     with pytest.raises(FormatError, match="another checksum"):
-        release_inputs(EVERYTHING, str(tmp_path / "unpacked"), tmp_path / "inputs-0" / "again")
+        write_release_inputs(
+            EVERYTHING, str(tmp_path / "unpacked"), tmp_path / "inputs-0" / "again"
+        )
 
 
 def test_a_study_of_a_campaign_without_runs_says_so(tmp_path: Path) -> None:
@@ -124,4 +126,4 @@ def test_a_study_of_a_campaign_without_runs_says_so(tmp_path: Path) -> None:
     assert status == 2
     assert "needs `runs`" in err
     assert not (tmp_path / "out").exists()
-    assert study_named("comparison").name == "comparison"
+    assert get_study("comparison").name == "comparison"

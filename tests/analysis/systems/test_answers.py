@@ -15,15 +15,15 @@ from django.urls import reverse
 from django.utils import timezone
 from scipy import stats
 
-from analysis.judgements.campaign_sample import sample_of
-from analysis.judgements.labels import Choices, labels
-from analysis.judgements.live import age_everything, live_rows
+from analysis.judgements.campaign_sample import read_campaign_sample
+from analysis.judgements.labels import LabelChoices, make_labels
+from analysis.judgements.live import expire_caches, get_snapshot
 from analysis.systems import answers
-from analysis.systems.answer_page import holes_words
+from analysis.systems.answer_page import describe_unjudged
 from annotation.models import Campaign, Judgement
 from assay.measures.measures import parse_measure
 from pooling.models import Job
-from pooling.services.runs import rankings_of
+from pooling.services.runs import load_rankings
 from tests.analysis.publishing.test_nothing_naive import forbid_measures_under_labels
 from tests.analysis.publishing.test_nothing_naive import make_world as make_sampled_world
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
@@ -47,7 +47,9 @@ def page_of(campaign: Campaign, client: Client, query: str = "") -> str:
 
 
 def computed(campaign: Campaign, measure: str = "nDCG@10") -> dict:
-    _, job = answers.newest_answer(campaign, live_rows(campaign, fresh=0.0), parse_measure(measure))
+    _, job = answers.get_newest_answer(
+        campaign, get_snapshot(campaign, fresh=0.0), parse_measure(measure)
+    )
     assert job is not None
     job = work_off(job)
     assert job.state == "done", job.message
@@ -57,11 +59,11 @@ def computed(campaign: Campaign, measure: str = "nDCG@10") -> dict:
 def by_trec_eval(campaign: Campaign, measure: str) -> dict[str, dict[str, float]]:
     """Per topic of the labels, by run; a topic that the run has not is 0."""
     qrels: dict[str, dict[str, int]] = {}
-    for row in labels(campaign, Choices()).rows:
+    for row in make_labels(campaign, LabelChoices()).rows:
         qrels.setdefault(row.topic, {})[row.document] = row.grade
     scores = {}
     for run in campaign.collection.runs.all():
-        columns = rankings_of(run)
+        columns = load_rankings(run)
         ranked = {
             topic: {
                 document.decode(): 1000.0 - rank
@@ -95,10 +97,10 @@ def test_means_and_p_values_are_those_of_trec_eval_and_scipy(judged, measure, of
 
 def test_unjudged_shares_are_counted_by_hand_and_no_mean_lies_outside_its_range(judged):
     answer = computed(judged)
-    known = {(row.topic, row.document) for row in labels(judged, Choices()).rows}
+    known = {(row.topic, row.document) for row in make_labels(judged, LabelChoices()).rows}
     topics = {topic for topic, _ in known}
     for one in answer["systems"]:
-        columns = rankings_of(judged.collection.runs.get(tag=one["tag"]))
+        columns = load_rankings(judged.collection.runs.get(tag=one["tag"]))
         tops = [
             (t, d.decode())
             for k, t in enumerate(columns.topics)
@@ -112,7 +114,7 @@ def test_unjudged_shares_are_counted_by_hand_and_no_mean_lies_outside_its_range(
 def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     first = page_of(judged, client)
     assert "The answer is being computed" in first
-    job = work_off(Job.objects.get(kind=answers.ANSWER))
+    job = work_off(Job.objects.get(kind=answers.ANSWER_JOB))
     page = page_of(judged, client)
     assert job.report["words"] in html.unescape(page)
     assert (
@@ -123,7 +125,7 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     assert "No interval for any run: 8 topics; an interval needs 30." in page
     assert "Tests and 95% intervals hold for a single look." in page
     assert "there are newer ones" not in page
-    assert Job.objects.filter(kind=answers.ANSWER).count() == 1
+    assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1
 
 
 def test_where_no_reason_is_known_none_is_said_to_be_missing():
@@ -133,9 +135,9 @@ def test_where_no_reason_is_known_none_is_said_to_be_missing():
         "why_no_bounds": "",
         "open": "",
     }
-    assert holes_words(answer) == "Unjudged documents count as not relevant in these means."
+    assert describe_unjudged(answer) == "Unjudged documents count as not relevant in these means."
     why = "AP reads the runs to their ends"
-    assert holes_words(answer | {"why_no_bounds": why}).endswith(
+    assert describe_unjudged(answer | {"why_no_bounds": why}).endswith(
         f"means. How far they could move the means is not said: {why}."
     )
 
@@ -153,14 +155,14 @@ def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
         active_ms=5000,
         wall_ms=5500,
     )
-    age_everything()
+    expire_caches()
     assert "there are newer ones" in page_of(judged, client)
-    assert Job.objects.filter(kind=answers.ANSWER).count() == 1, "not yet"
-    Job.objects.filter(kind=answers.ANSWER).update(
+    assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1, "not yet"
+    Job.objects.filter(kind=answers.ANSWER_JOB).update(
         finished_at=timezone.now() - timedelta(seconds=61)
     )
     assert "being computed anew" in page_of(judged, client)
-    assert Job.objects.filter(kind=answers.ANSWER).count() == 2
+    assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 2
 
 
 def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
@@ -169,7 +171,7 @@ def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
         Judgement.objects.filter(pk=judgement.pk).update(
             judged_at=timezone.now() - timedelta(hours=100 - k)
         )
-    age_everything()
+    expire_caches()
     answer = computed(judged)
     assert [(look["judgements"], round(look["share"], 4)) for look in answer["looks"]] == [
         (72, 0.1),
@@ -207,7 +209,7 @@ def test_a_wrong_measure_is_refused_in_words(judged, client, name, said):
         ).status_code
         == 400
     )
-    assert not Job.objects.filter(kind=answers.ANSWER).exists()
+    assert not Job.objects.filter(kind=answers.ANSWER_JOB).exists()
 
 
 def test_the_api_gives_the_answer_of_the_page(judged, client):
@@ -215,7 +217,7 @@ def test_the_api_gives_the_answer_of_the_page(judged, client):
     address = reverse("api-campaign-systems", args=[judged.slug]) + "?measure=AP"
     first = client.get(address).json()
     assert (first["answer"], first["working"], first["why_not"]) == (None, True, "")
-    job = work_off(Job.objects.get(kind=answers.ANSWER))
+    job = work_off(Job.objects.get(kind=answers.ANSWER_JOB))
     second = client.get(address).json()
     assert second["answer"] == job.report
     assert (second["measure"], second["current"], second["working"]) == ("AP", True, False)
@@ -227,10 +229,10 @@ def test_a_failed_answer_is_said_and_not_asked_for_again_and_again(judged, clien
 
     page_of(judged, client)
     with monkeypatch.context() as patch:
-        patch.setattr(answers, "labels", fail)
-        work_off(Job.objects.get(kind=answers.ANSWER))
+        patch.setattr(answers, "make_labels", fail)
+        work_off(Job.objects.get(kind=answers.ANSWER_JOB))
     assert "No answer: a reason" in page_of(judged, client)
-    assert Job.objects.filter(kind=answers.ANSWER).count() == 1
+    assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1
 
 
 def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
@@ -239,12 +241,12 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
     settings.MEDIA_ROOT = tmp_path / "files"
     sampled_campaign = make_sampled_world()
     forbid_measures_under_labels(monkeypatch)
-    assert sample_of(sampled_campaign, Choices()).stage >= 1
+    assert read_campaign_sample(sampled_campaign, LabelChoices()).stage >= 1
     assert "would count every pair that was not drawn" in page_of(
         sampled_campaign, client, "?measure=nDCG@10"
     )
     page_of(sampled_campaign, client)
-    job = work_off(Job.objects.get(kind=answers.ANSWER))
+    job = work_off(Job.objects.get(kind=answers.ANSWER_JOB))
     assert job.state == "done", job.message
     assert "No verdict: 3 topics; a verdict needs at least 6." in job.report["words"]
     assert " the highest estimated mean HT-nDCG@10 " in job.report["words"]

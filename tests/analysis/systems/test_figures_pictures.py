@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.systems.figures import drawn
+from analysis.systems.figures import render_figures
 from analysis.systems.kinds import KINDS
-from assay.tabular import place, to_latex
+from assay.tabular import format_rank, to_latex
 from tests.assay.charts.forms import usual
 
 PRINTS_PICTURES = True
@@ -123,7 +123,7 @@ def test_what_is_undefined_is_said_in_words_and_drawn_nowhere(
     assert "nan" not in pictures.lower().replace("nanos", "")
     assert ">None<" not in pictures
     assert KINDS[kind].tables(result)
-    drawn(kind, result)
+    render_figures(kind, result)
 
 
 def test_one_topic_and_one_pair_are_said_in_the_singular() -> None:
@@ -146,13 +146,17 @@ def test_names_are_text_in_pictures_and_figures() -> None:
         "ignored": {HOSTILE: 0},
         "averaged": {HOSTILE: 1},
     }
-    files = drawn("evaluate", {"qrels": {"q": {HOSTILE: {"AP": 0.25}}}, "topics": {"q": counts}})
+    files = render_figures(
+        "evaluate", {"qrels": {"q": {HOSTILE: {"AP": 0.25}}}, "topics": {"q": counts}}
+    )
     assert sorted(files) == ["figure-1.pdf", "figure-1.png", "figure-1.svg"]
     assert HOSTILE in "".join(ElementTree.fromstring(files["figure-1.svg"]).itertext())
 
 
 def test_figures_of_the_same_answer_are_the_same_bytes() -> None:
-    assert drawn("compare_rankings", rankings(0.5)) == drawn("compare_rankings", rankings(0.5))
+    assert render_figures("compare_rankings", rankings(0.5)) == render_figures(
+        "compare_rankings", rankings(0.5)
+    )
 
 
 def test_a_radar_has_the_elements_as_axes_once_three_are_known() -> None:
@@ -309,8 +313,8 @@ def test_the_fitted_line_stands_with_its_curve_and_no_radar_has_fewer_than_three
 
 
 def test_ranks_have_no_decimals_unless_ties_give_them_some() -> None:
-    assert [place(rank) for rank in (1.0, 2.5, None, -3.0)] == [1, 2.5, None, -3]
-    assert isinstance(place(1.0), int)
+    assert [format_rank(rank) for rank in (1.0, 2.5, None, -3.0)] == [1, 2.5, None, -3]
+    assert isinstance(format_rank(1.0), int)
 
 
 def test_bars_of_click_labels_show_the_shares_that_the_figure_for_print_shows() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from analysis.studies.papers import study_named
+from analysis.studies.papers import get_study
 from analysis.studies.settings import read_settings
-from analysis.studies.sources import campaign_inputs
+from analysis.studies.sources import write_campaign_inputs
 from analysis.systems import answers
 from annotation.models import Campaign
 from annotation.services.campaigns.depth import set_depth
@@ -34,11 +34,11 @@ def defaults(campaign: Campaign, client, folder: Path) -> dict[str, str]:
     form = client.get(
         reverse("campaign-report-new", args=[campaign.slug, "compare_systems"])
     ).context["form"]
-    study = study_named("comparison")
-    settings = read_settings(campaign_inputs(study, campaign.slug, folder), study)
+    study = get_study("comparison")
+    settings = read_settings(write_campaign_inputs(study, campaign.slug, folder), study)
     command = run("compare_systems", "--campaign", campaign.slug)
     return {
-        "page": answers.usual_measure(campaign) + " AP",
+        "page": answers.default_measure(campaign) + " AP",
         "form": form["measures"].initial,
         "study": settings.values["measures"],
         "command": " ".join(

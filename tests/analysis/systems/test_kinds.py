@@ -55,13 +55,13 @@ def test_no_other_file_of_the_wing_names_a_kind() -> None:
 
 
 NEW = f'''
-from assay.charts.bars import bars
+from assay.charts.bars import bar_chart
 from analysis.systems.kind import ReportKind
-from analysis.systems.options import Field, given_of
+from analysis.systems.options import ReportField, changed_options
 from assay.tabular import Table
 from analysis.systems.written_files import WrittenFile
 
-FIELDS = (Field("min_judgements", "Judgements a pair needs", "whole", 2, least=1),)
+FIELDS = (ReportField("min_judgements", "Judgements a pair needs", "whole", 2, least=1),)
 KIND = ReportKind(
     name="aggregate",
     place=1000,
@@ -69,10 +69,10 @@ KIND = ReportKind(
     sentence="How many pairs have which label?",
     fields=FIELDS,
     given=lambda files, options: dict(
-        judgements=files.others["judged.csv"], **given_of(FIELDS, options)
+        judgements=files.others["judged.csv"], **changed_options(FIELDS, options)
     ),
     tables=lambda result: [Table("labels", "Labels", ["grade", "pairs"], [[grade, n] for grade, n in result["labels"].items()])],
-    pictures=lambda result: [bars(list(result["labels"]), list(result["labels"].values()), caption="a picture of labels", unit="pairs")],
+    pictures=lambda result: [bar_chart(list(result["labels"]), list(result["labels"].values()), caption="a picture of labels", unit="pairs")],
     qrels=(0, 0),
     least_runs=0,
     seeded=False,
@@ -90,7 +90,7 @@ def test_a_new_kind_is_one_file(tmp_path: Path, monkeypatch, settings, client) -
     folder.mkdir()
     (folder / "aggregate.py").write_text(NEW, encoding="utf-8")
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(folder)])
-    for name, kind in kinds.kinds_in([str(folder)]).items():
+    for name, kind in kinds.load_kinds([str(folder)]).items():
         monkeypatch.setitem(KINDS, name, kind)
     collection = small_collection()
     owner = collection.managers.get()
@@ -105,7 +105,7 @@ def test_a_new_kind_is_one_file(tmp_path: Path, monkeypatch, settings, client) -
             in client.get(reverse("collection-analyses", args=[collection.slug])).content.decode()
         )
         parameters = {"options": {"min_judgements": 1}}
-        report = reports.ask_for_report(
+        report = reports.request_report(
             KINDS["aggregate"],
             collection=collection,
             campaign=None,

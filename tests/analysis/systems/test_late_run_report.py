@@ -30,7 +30,7 @@ def asked(collection, **options):
     runs = list(collection.runs.order_by("tag").values_list("pk", flat=True))
     row = collection.qrels.filter(kind="judged").order_by("pk").first()
     parameters = {"runs": runs, "qrels": [f"imported:{row.pk}"], "options": options}
-    return reports.ask_for_report(
+    return reports.request_report(
         KINDS["holes"],
         collection=collection,
         campaign=None,

@@ -15,9 +15,9 @@ from django.urls import reverse
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from annotation.machine.label_files import LabelOfFile
+from annotation.machine.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge
-from annotation.selectors.machines import entries_of
+from annotation.selectors.machines import get_pool_entries
 from annotation.services.llm_judges import judges
 from pooling.models import Pool
 from pooling.platform.jobs import Refused
@@ -45,9 +45,9 @@ def labelled(
     hours: int = -1,
 ) -> MachineJudge:
     """A machine that is right about every pair, frozen so many hours after the draw."""
-    pairs = list(entries_of(campaign).values_list("topic__topic_id", "docno"))[:most]
-    labels = [LabelOfFile(topic, docno, grade_of(docno), "", None, False) for topic, docno in pairs]
-    judge = judges.add_from_file(
+    pairs = list(get_pool_entries(campaign).values_list("topic__topic_id", "docno"))[:most]
+    labels = [FileLabel(topic, docno, grade_of(docno), "", None, False) for topic, docno in pairs]
+    judge = judges.create_judge_from_file(
         campaign,
         name=name,
         model="some",
@@ -56,7 +56,7 @@ def labelled(
         related=related,
         actor=None,
     )
-    judges.freeze(judge, actor=None)
+    judges.freeze_judge(judge, actor=None)
     drawn = Pool.objects.get(pk=campaign.pool_id).built_at
     assert drawn is not None
     MachineJudge.objects.filter(pk=judge.pk).update(frozen_at=drawn + timedelta(hours=hours))
@@ -66,7 +66,7 @@ def labelled(
 def asked(campaign: Campaign, **chosen: Any) -> Report:  # noqa: F811
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {}} | chosen
-    report = reports.ask_for_report(
+    report = reports.request_report(
         KIND,
         collection=campaign.collection,
         campaign=campaign,
@@ -152,15 +152,15 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
     with pytest.raises(Refused, match="no machine judge of this campaign is frozen"):
         asked(campaign)
     other = make_campaign(n_topics=1, n_documents=2, collection=None)
-    machine = judges.add_from_file(
+    machine = judges.create_judge_from_file(
         other,
         name="m",
         model="m",
-        labels=[LabelOfFile("t1", "d1", 1, "", None, False)],
+        labels=[FileLabel("t1", "d1", 1, "", None, False)],
         file_name="f",
         actor=None,
     )
-    judges.freeze(machine, actor=None)
+    judges.freeze_judge(machine, actor=None)
     other.collection.runs.set(campaign.collection.runs.all())
     with pytest.raises(Refused, match="is not sampled"):
         asked(other)

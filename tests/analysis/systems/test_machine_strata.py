@@ -13,17 +13,17 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.machine.label_files import LabelOfFile
+from annotation.machine.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge
-from annotation.selectors.machine_grades import frozen_judges
-from annotation.selectors.machines import entries_of
+from annotation.selectors.machine_grades import list_frozen_judges
+from annotation.selectors.machines import get_pool_entries
 from annotation.services.campaigns import lifecycle
 from annotation.services.llm_judges import judges
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Job, Pool
 from pooling.platform.jobs import Refused
 from pooling.services import pools, sampling
-from pooling.services.making import parameters_of
+from pooling.services.making import make_parameters
 from tests.analysis.publishing.test_sampled_campaigns import (
     N_RANKED,
     collection,  # noqa: F401
@@ -48,7 +48,7 @@ def owner(collection: Collection) -> User:  # noqa: F811
 def whole(collection: Collection, owner: User) -> Campaign:  # noqa: F811
     """A draft on a pool of all pairs, as it is when a machine labels it."""
     job = do(
-        pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, user=None)
+        pools.request_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, user=None)
     )
     campaign = lifecycle.create_campaign(
         name="Whole",
@@ -68,18 +68,18 @@ def machine_grade(docno: str) -> int:
 
 
 def labelled(campaign: Campaign, *, most: int | None = None, freeze: bool = True) -> MachineJudge:
-    pairs = list(entries_of(campaign).values_list("topic__topic_id", "docno"))[:most]
+    pairs = list(get_pool_entries(campaign).values_list("topic__topic_id", "docno"))[:most]
     labels = [
-        LabelOfFile(topic, docno, machine_grade(docno), "", None, False) for topic, docno in pairs
+        FileLabel(topic, docno, machine_grade(docno), "", None, False) for topic, docno in pairs
     ]
-    judge = judges.add_from_file(
+    judge = judges.create_judge_from_file(
         campaign, name=JUDGE, model="some", labels=labels, file_name="f.txt", actor=None
     )
-    return judges.freeze(judge, actor=None) if freeze else judge
+    return judges.freeze_judge(judge, actor=None) if freeze else judge
 
 
 def drawn(collection: Collection, *stages: float, user: Any = None, name: str = "sample") -> Pool:  # noqa: F811
-    making = parameters_of(
+    making = make_parameters(
         PoolKind.SAMPLED,
         strata="machine",
         stages=stages,
@@ -88,7 +88,7 @@ def drawn(collection: Collection, *stages: float, user: Any = None, name: str = 
         user=user,
     )
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection,
             runs=list(collection.runs.all()),
             depth=N_RANKED,
@@ -141,7 +141,7 @@ def test_strata_are_votes_and_the_machines_grades_and_people_are_shared_out_by_t
 def test_a_later_stage_goes_on_in_the_same_strata(whole: Campaign) -> None:
     labelled(whole)
     pool, at_once = drawn(whole.collection, 0.2), drawn(whole.collection, 0.2, 0.5, name="at once")
-    assert do(sampling.ask_for_stage(pool, 0.5, user=None)).state == "done"
+    assert do(sampling.request_stage(pool, 0.5, user=None)).state == "done"
     assert list(pool.strata.values_list("name", "size", "drawn")) == list(
         at_once.strata.values_list("name", "size", "drawn")
     )
@@ -152,23 +152,23 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
 ) -> None:
     making = {"strata": "machine", "stages": (0.2,), "of": whole.collection}
     with pytest.raises(Refused, match="need the machine judge, named as CAMPAIGN/JUDGE"):
-        parameters_of(PoolKind.SAMPLED, **making)
+        make_parameters(PoolKind.SAMPLED, **making)
     with pytest.raises(Refused, match="called 'whole/nobody'; none of it is frozen yet"):
-        parameters_of(PoolKind.SAMPLED, machine="whole/nobody", **making)
+        make_parameters(PoolKind.SAMPLED, machine="whole/nobody", **making)
     judge = labelled(whole, most=100, freeze=False)
     with pytest.raises(Refused, match="model-x is not frozen"):
-        parameters_of(PoolKind.SAMPLED, machine="whole/model-x", **making)
-    judges.freeze(judge, actor=None)
+        make_parameters(PoolKind.SAMPLED, machine="whole/model-x", **making)
+    judges.freeze_judge(judge, actor=None)
     stranger = make_user("stranger")
     assert (
-        frozen_judges(whole.collection, stranger),
-        len(frozen_judges(whole.collection, owner)),
+        list_frozen_judges(whole.collection, stranger),
+        len(list_frozen_judges(whole.collection, owner)),
     ) == ([], 1)
     with pytest.raises(Refused, match="no machine judge of this collection is called"):
-        parameters_of(PoolKind.SAMPLED, machine="whole/model-x", user=stranger, **making)
-    made = parameters_of(PoolKind.SAMPLED, machine="whole/model-x", user=owner, **making)
+        make_parameters(PoolKind.SAMPLED, machine="whole/model-x", user=stranger, **making)
+    made = make_parameters(PoolKind.SAMPLED, machine="whole/model-x", user=owner, **making)
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             whole.collection,
             runs=list(whole.collection.runs.all()),
             depth=N_RANKED,

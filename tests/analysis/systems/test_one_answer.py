@@ -12,7 +12,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 import assay
-from analysis.judgements.live import live_rows
+from analysis.judgements.live import get_snapshot
 from analysis.models import Report
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS
@@ -39,7 +39,7 @@ def report_words(campaign: Campaign, measure: str) -> str:
     options = {"measures": measure, "level": campaign.threshold}
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": options}
     user = campaign.created_by
-    row = reports.ask_for_report(
+    row = reports.request_report(
         KINDS["compare_systems"],
         collection=campaign.collection,
         campaign=campaign,
@@ -58,8 +58,8 @@ def report_words(campaign: Campaign, measure: str) -> str:
 def test_the_same_question_has_the_same_answer_word_for_word(
     campaign, client, tmp_path, measure
 ) -> None:
-    live = live_rows(campaign, fresh=0.0)
-    _, job = answers.newest_answer(campaign, live, parse_measure(measure))
+    live = get_snapshot(campaign, fresh=0.0)
+    _, job = answers.get_newest_answer(campaign, live, parse_measure(measure))
     assert work_off(job).state == "done"
     client.force_login(campaign.created_by)
     page = html.unescape(

@@ -16,9 +16,9 @@ from django.urls import reverse
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from analysis.systems.selectors import result_of
+from analysis.systems.selectors import ordered_result
 from annotation.models import Campaign
-from assay.counts import counted
+from assay.counts import format_count
 from pooling.models import Job
 from pooling.platform import jobs
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
@@ -49,7 +49,7 @@ def asked(
     chosen = ["campaign:graded:majority"] if own else [f"imported:{judged.pk}"]
     if kind == "label_overlap":
         chosen.append(f"imported:{collection.qrels.filter(kind='clicks').first().pk}")
-    return reports.ask_for_report(
+    return reports.request_report(
         KINDS[kind],
         collection=collection,
         campaign=campaign if own else None,
@@ -226,7 +226,7 @@ def test_every_kind_has_a_form_a_page_tables_and_figures(
         "options": options,
     }
     report = finished(
-        reports.ask_for_report(
+        reports.request_report(
             wanted, collection=collection, campaign=None, parameters=parameters, seed=1, user=owner
         )
     )
@@ -339,7 +339,7 @@ def test_undefined_is_said_in_words(campaign, owner, client) -> None:
         "options": {"level": 3},
     }
     report = finished(
-        reports.ask_for_report(
+        reports.request_report(
             KINDS["compare_runs"],
             collection=collection,
             campaign=campaign,
@@ -377,10 +377,10 @@ def test_a_deleted_report_takes_its_files_along(
     names = [Path(settings.MEDIA_ROOT) / name for name in report.files.values()]
     assert all(name.exists() for name in names)
     page = client.get(reverse("report", args=[report.pk]))
-    n_tables = len(KINDS[report.kind].tables(result_of(report)))
+    n_tables = len(KINDS[report.kind].tables(ordered_result(report)))
     assert page.context["goes"] == [
-        f"its result, with {counted(n_tables, 'table')}",
-        counted(len(names), "stored file"),
+        f"its result, with {format_count(n_tables, 'table')}",
+        format_count(len(names), "stored file"),
     ]
     assert "With it go, for good:" in page.content.decode()
     with django_capture_on_commit_callbacks(execute=True):
@@ -409,8 +409,8 @@ def test_the_same_question_on_the_same_input_has_the_same_digest_result_and_figu
     assert first.input_digest == second.input_digest
     assert first.result == second.result
     for name in first.files:
-        assert reports.content(first, name) == reports.content(second, name), name
-    labels = reports.content(first, first.inputs[-1]["path"]).decode()
+        assert reports.read_file(first, name) == reports.read_file(second, name), name
+    labels = reports.read_file(first, first.inputs[-1]["path"]).decode()
     pair = campaign.pairs.select_related("entry__topic").order_by("position").first()
     old = next(
         line
@@ -421,7 +421,7 @@ def test_the_same_question_on_the_same_input_has_the_same_digest_result_and_figu
     pair.save(update_fields=["adjudicated_grade"])
     other = finished(asked(campaign, "bootstrap", options={"trials": 20}))
     assert other.input_digest != first.input_digest
-    assert reports.content(other, other.inputs[-1]["path"]).decode() == labels.replace(
+    assert reports.read_file(other, other.inputs[-1]["path"]).decode() == labels.replace(
         old, f"{old[:-1]}{3 - int(old[-1])}"
     )
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from analysis.models import Report, ReportChunk
 from analysis.systems import pieces, reports, tasks
 from analysis.systems.kinds import KINDS
-from analysis.systems.running import as_text, from_text
+from analysis.systems.running import decode_result, encode_result
 from assay.comparison.bootstrap import BootstrapTally
 from pooling.models import Collection, Job
 from pooling.platform import jobs
@@ -40,7 +40,7 @@ def ask(collection, kind: str = "stability", **options) -> Report:
         "qrels": [f"imported:{collection.qrels.order_by('-name')[0].pk}"],
         "options": given | options,
     }
-    return reports.ask_for_report(
+    return reports.request_report(
         KINDS[kind], collection=collection, campaign=None, parameters=parameters, seed=2, user=None
     )
 
@@ -54,13 +54,13 @@ def test_pieces_done_by_others_make_the_same_answer(collection, monkeypatch, kin
 
     def others(ids: list[int]) -> None:
         """Another worker takes every second piece before the job's own begins."""
-        monkeypatch.setattr(pieces, "_kept", None)
+        monkeypatch.setattr(pieces, "_cached_plan", None)
         for pk in ids[::2]:
             pieces.run_chunk(pk)
             taken.append(pk)
         assert ReportChunk.objects.filter(pk__in=taken, done_at=None).count() == 0
 
-    monkeypatch.setattr(tasks, "send", others)
+    monkeypatch.setattr(tasks, "send_chunk_hints", others)
     assert work_off(helped.job).state == "done"
     assert taken
     alone.refresh_from_db()
@@ -71,15 +71,15 @@ def test_pieces_done_by_others_make_the_same_answer(collection, monkeypatch, kin
 
 def test_a_piece_is_claimed_by_one_and_again_only_after_silence(collection) -> None:
     chunk = ReportChunk.objects.create(report=ask(collection), number=0)
-    first = pieces._claim(chunk.pk)
+    first = pieces._claim_chunk(chunk.pk)
     assert first is not None
-    assert pieces._claim(chunk.pk) is None
+    assert pieces._claim_chunk(chunk.pk) is None
     ReportChunk.objects.update(heartbeat=timezone.now() - timedelta(minutes=5))
-    second = pieces._claim(chunk.pk)
+    second = pieces._claim_chunk(chunk.pk)
     assert second is not None
     assert second[1] != first[1]
     ReportChunk.objects.update(heartbeat=timezone.now() - timedelta(minutes=5), attempt=3)
-    assert pieces._claim(chunk.pk) is None
+    assert pieces._claim_chunk(chunk.pk) is None
 
 
 def test_pieces_of_a_report_that_nobody_works_on_are_left_alone(collection) -> None:
@@ -98,14 +98,14 @@ def test_pieces_of_a_report_that_nobody_works_on_are_left_alone(collection) -> N
 def test_cancelling_stops_between_pieces(collection, monkeypatch) -> None:
     report = ask(collection)
     done = []
-    original = pieces._fill
+    original = pieces._compute_chunk
 
     def fill(chunk, token, plan) -> None:
         original(chunk, token, plan)
         done.append(chunk.number)
         Job.objects.filter(pk=report.job.pk).update(cancel_requested=True)
 
-    monkeypatch.setattr(pieces, "_fill", fill)
+    monkeypatch.setattr(pieces, "_compute_chunk", fill)
     assert work_off(report.job).state == "cancelled"
     assert len(done) == 1
     report.refresh_from_db()
@@ -115,7 +115,7 @@ def test_cancelling_stops_between_pieces(collection, monkeypatch) -> None:
 
 def test_a_job_taken_over_keeps_the_pieces_that_are_done(collection, monkeypatch) -> None:
     report = ask(collection)
-    original, done = pieces._fill, []
+    original, done = pieces._compute_chunk, []
 
     class Killed(BaseException):
         pass
@@ -126,7 +126,7 @@ def test_a_job_taken_over_keeps_the_pieces_that_are_done(collection, monkeypatch
         original(chunk, token, plan)
         done.append(chunk.number)
 
-    monkeypatch.setattr(pieces, "_fill", fill)
+    monkeypatch.setattr(pieces, "_compute_chunk", fill)
     with pytest.raises(Killed):
         jobs.run_job(report.job.pk)
     Job.objects.update(heartbeat=timezone.now() - timedelta(hours=1))
@@ -134,7 +134,7 @@ def test_a_job_taken_over_keeps_the_pieces_that_are_done(collection, monkeypatch
     again: list[int] = []
     monkeypatch.setattr(
         pieces,
-        "_fill",
+        "_compute_chunk",
         lambda chunk, token, plan: (again.append(chunk.number), original(chunk, token, plan)),
     )
     assert work_off(report.job).state == "done"
@@ -144,7 +144,9 @@ def test_a_job_taken_over_keeps_the_pieces_that_are_done(collection, monkeypatch
 def test_a_piece_that_fails_three_times_fails_the_report(collection, monkeypatch) -> None:
     report = ask(collection)
     monkeypatch.setattr(
-        tasks, "send", lambda ids: ReportChunk.objects.filter(pk=ids[0]).update(attempt=3)
+        tasks,
+        "send_chunk_hints",
+        lambda ids: ReportChunk.objects.filter(pk=ids[0]).update(attempt=3),
     )
     job = work_off(report.job)
     assert job.state == "failed"
@@ -153,9 +155,9 @@ def test_a_piece_that_fails_three_times_fails_the_report(collection, monkeypatch
 
 def test_results_travel_bit_by_bit() -> None:
     values = np.array([[0.1, np.nan, -0.0], [np.inf, 1e-310, 2**-1074]])
-    assert from_text(as_text(values), None).tobytes() == values.tobytes()
+    assert decode_result(encode_result(values), None).tobytes() == values.tobytes()
     tally = BootstrapTally(3, values, np.arange(4), np.ones((2, 2), np.int64))
-    back = from_text(as_text(tally), BootstrapTally)
+    back = decode_result(encode_result(tally), BootstrapTally)
     assert back.trials == 3
     assert back.places.tobytes() == values.tobytes()
     assert back.ranks.dtype == np.int64

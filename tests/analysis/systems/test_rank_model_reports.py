@@ -39,7 +39,7 @@ def asked(campaign, kind, qrels="campaign:graded:majority", **options):
         "qrels": [qrels],
         "options": options,
     }
-    return reports.ask_for_report(
+    return reports.request_report(
         KINDS[kind],
         collection=campaign.collection,
         campaign=campaign,

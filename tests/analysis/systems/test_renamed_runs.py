@@ -12,16 +12,16 @@ import pytest
 from django.core.files.storage import default_storage
 from django.urls import reverse
 
-from analysis.judgements.labels import Choices
-from analysis.judgements.live import age_everything, live_rows
+from analysis.judgements.labels import LabelChoices
+from analysis.judgements.live import expire_caches, get_snapshot
 from analysis.models import Recipe, Release, Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.systems import answers, reports
-from analysis.systems.files_zip import archive
+from analysis.systems.files_zip import stream_archive
 from annotation.models import Campaign, MachineJudge
 from annotation.services.campaigns import lifecycle
-from annotation.services.people.results_links import make_results_link
+from annotation.services.people.results_links import create_results_link
 from pooling.models import Run
 from pooling.platform.jobs import Refused
 from pooling.services.renaming import rename_pool, rename_run
@@ -69,16 +69,16 @@ def test_the_answer_of_the_page_has_the_new_tag_and_the_same_numbers(campaign):
     """The run that leads gets a tag that stands last in the alphabet."""
     before = computed(campaign)
     leader = before["systems"][0]["tag"]
-    assert answers.newest_answer(
-        campaign, live_rows(campaign), answers.measure_named(campaign, "nDCG@10")
+    assert answers.get_newest_answer(
+        campaign, get_snapshot(campaign), answers.get_measure(campaign, "nDCG@10")
     )[0]["current"]
     renamed(campaign, leader, "zzz")
-    shown, _ = answers.newest_answer(
-        campaign, live_rows(campaign), answers.measure_named(campaign, "nDCG@10")
+    shown, _ = answers.get_newest_answer(
+        campaign, get_snapshot(campaign), answers.get_measure(campaign, "nDCG@10")
     )
     assert not shown["current"], "an answer with an old tag is out of date"
-    for job in answers._jobs(campaign):
-        job.finished_at -= answers.STALE
+    for job in answers._answer_jobs(campaign):
+        job.finished_at -= answers.STALE_AFTER
         job.save(update_fields=["finished_at"])
     after = computed(campaign)
     assert after["systems"][0]["tag"] == "zzz"
@@ -108,7 +108,7 @@ def test_a_finished_report_keeps_its_tags_its_files_and_its_command(
     renamed(campaign, "sys.1", "zzz <b>")
     report = Report.objects.get(pk=report.pk)
     assert (report.result, report.command, report.inputs) == (result, command, inputs)
-    with zipfile.ZipFile(io.BytesIO(b"".join(archive(report)))) as packed:
+    with zipfile.ZipFile(io.BytesIO(b"".join(stream_archive(report)))) as packed:
         packed.extractall(tmp_path / "unpacked")
     assert (tmp_path / "unpacked/runs/sys.1.run").read_text().splitlines()[0].endswith(" sys.1")
     assert by_command(report.command, tmp_path / "unpacked") == result
@@ -122,7 +122,7 @@ def test_a_report_that_was_asked_for_before_is_computed_under_its_tags_and_asked
     )
     renamed(campaign, "sys.1", "zzz")
     first = done(waiting)
-    again = done(reports.ask_again(first, user=campaign.created_by))
+    again = done(reports.rerun_report(first, user=campaign.created_by))
     assert "sys.1" in str(first.result)
     assert "zzz" not in str(first.result)
     assert "sys.1" not in str(again.result)
@@ -135,7 +135,7 @@ def test_a_report_says_what_its_runs_are_called_now_to_managers_and_to_readers(c
     report = done(
         ask("compare_systems", 3, ["judged, old"], {"measures": "AP", "trials": 100}, campaign)
     )
-    token = make_results_link(campaign, name="board", days=7, actor=campaign.created_by)
+    token = create_results_link(campaign, name="board", days=7, actor=campaign.created_by)
     client.force_login(campaign.created_by)
     pages = [
         reverse("report", args=[report.pk]),
@@ -157,7 +157,7 @@ def test_a_report_says_what_its_runs_are_called_now_to_managers_and_to_readers(c
 def built(recipe: Recipe) -> tuple[bytes, dict[str, bytes]]:
     """A new release: the file as it is kept, and its parts."""
     assert (
-        work_off(recipes.ask_for_release(recipe, user=recipe.campaign.created_by)).state == "done"
+        work_off(recipes.request_release(recipe, user=recipe.campaign.created_by)).state == "done"
     )
     whole = kept(recipe.releases.order_by("pk").last())
     with zipfile.ZipFile(io.BytesIO(whole)) as packed:
@@ -170,9 +170,9 @@ def kept(release: Release) -> bytes:
 
 
 def test_a_release_keeps_its_bytes_and_a_new_one_differs_in_the_pool_alone(campaign):
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     recipe = recipes.save_recipe(
-        campaign, ReleasePlan("first", Choices(), documents=True), user=campaign.created_by
+        campaign, ReleasePlan("first", LabelChoices(), documents=True), user=campaign.created_by
     )
     whole, old = built(recipe)
     first = recipe.releases.get()
@@ -189,7 +189,7 @@ def test_a_release_keeps_its_bytes_and_a_new_one_differs_in_the_pool_alone(campa
 
 def test_campaigns_have_it_in_their_trail_and_keep_their_table_of_judgements(campaign, client):
     other = small_campaign(small_collection(slug="other"), judged=False)
-    live, n_before = live_rows(campaign, fresh=0.0), campaign.audit.count()
+    live, n_before = get_snapshot(campaign, fresh=0.0), campaign.audit.count()
     audit = live.audit
     renamed(campaign, "sys.1", "zzz")
     rename_pool(campaign.pool, "The pool", user=None)
@@ -200,8 +200,8 @@ def test_campaigns_have_it_in_their_trail_and_keep_their_table_of_judgements(cam
     ]
     assert events[0].details == {"name": {"changed": ["sys.1", "zzz"]}}
     assert not other.audit.filter(action__startswith="renamed").exists()
-    age_everything()
-    assert live_rows(campaign).audit == audit, "nothing of the judgements is read again"
+    expire_caches()
+    assert get_snapshot(campaign).audit == audit, "nothing of the judgements is read again"
     client.force_login(campaign.created_by)
     assert (
         "sys.1 → zzz"

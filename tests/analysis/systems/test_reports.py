@@ -11,7 +11,7 @@ import pytest
 
 from analysis.models import Report
 from analysis.systems import reports
-from analysis.systems.files_zip import archive
+from analysis.systems.files_zip import stream_archive
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
 from pooling.models import Collection
@@ -97,7 +97,7 @@ def ask(
 ) -> Report:
     collection: Collection = campaign.collection
     ids = {row.name: f"imported:{row.pk}" for row in collection.qrels.all()}
-    return reports.ask_for_report(
+    return reports.request_report(
         KINDS[kind],
         collection=collection,
         campaign=campaign,
@@ -120,7 +120,7 @@ def done(report: Report) -> Report:
 
 
 def unpacked(report: Report, folder: Path) -> Path:
-    with zipfile.ZipFile(io.BytesIO(b"".join(archive(report)))) as packed:
+    with zipfile.ZipFile(io.BytesIO(b"".join(stream_archive(report)))) as packed:
         packed.extractall(folder)
     return folder
 

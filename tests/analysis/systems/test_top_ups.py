@@ -57,7 +57,7 @@ def judged(campaign: Campaign, grade: int = 1) -> list[tuple[str, str]]:
     """Everything, by one annotator. -> the pairs in the order in which they were served"""
     ada = make_annotator(campaign)
     served = []
-    while (lease := scheduling.claim(ada)) is not None:
+    while (lease := scheduling.claim_pair(ada)) is not None:
         submit(ada, lease, grade)
         served.append((lease.pair.entry.topic.topic_id, lease.pair.entry.docno))
     return served
@@ -83,11 +83,11 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
         "It is a draft that is not open yet."
         in client.get(reverse("report", args=[report.pk])).content.decode()
     )
-    assert top_ups.close_reports() == [], "nothing has been judged"
+    assert top_ups.request_follow_up_reports() == [], "nothing has been judged"
 
     assert judged(opened(campaign)) == order, "strictly in the order of the report, over all topics"
-    (job,) = top_ups.close_reports()
-    assert top_ups.close_reports() == [], "once"
+    (job,) = top_ups.request_follow_up_reports()
+    assert top_ups.request_follow_up_reports() == [], "once"
     closed = Report.objects.get(job=job)
     assert finished(closed).result["holes"]["total"] == 0
     assert closed.result["closed"] == "every result down to rank 10 has been judged"
@@ -113,10 +113,10 @@ def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
     collection, client, tmp_path
 ):
     report = finished(asked(collection, late="sys.3", judge=6))
-    campaign = top_ups.make_top_up(report, None, user=collection.managers.get())
+    campaign = top_ups.create_top_up(report, None, user=collection.managers.get())
     assert campaign.n_pairs == 6, "as many as the report speaks of"
     judged(opened(campaign), 2)
-    (job,) = top_ups.close_reports()
+    (job,) = top_ups.request_follow_up_reports()
     later = finished(Report.objects.get(job=job))
     assert later.result["closed"] is None
     assert later.result["before"]["holes"] - later.result["holes"]["total"] == 6
@@ -134,9 +134,9 @@ def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
         "something is still open"
         in client.get(reverse("report", args=[report.pk])).content.decode()
     )
-    again = top_ups.make_top_up(later, 2, user=collection.managers.get())
+    again = top_ups.create_top_up(later, 2, user=collection.managers.get())
     judged(opened(again), 0)
-    (job,) = top_ups.close_reports()
+    (job,) = top_ups.request_follow_up_reports()
     assert finished(Report.objects.get(job=job)).parameters["top_ups"] == [campaign.pk, again.pk], (
         "labels of both"
     )
@@ -169,7 +169,7 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
 
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {"late": "sys.3"}}
     report = finished(
-        reports.ask_for_report(
+        reports.request_report(
             KINDS["holes"],
             collection=collection,
             campaign=own,
@@ -178,7 +178,7 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
             user=own.created_by,
         )
     )
-    top_up = top_ups.make_top_up(report, 4, user=own.created_by)
+    top_up = top_ups.create_top_up(report, 4, user=own.created_by)
     assert (top_up.scale, top_up.threshold, top_up.judgements_per_pair) == (
         own.scale,
         own.threshold,
@@ -192,12 +192,12 @@ def test_pairs_without_text_are_fetched_and_what_cannot_be_judged_is_not_waited_
     report = finished(asked(collection, late="sys.3"))
     first = report.result["order"][0]
     Document.objects.filter(collection=collection, docno=first[1]).delete()
-    campaign = top_ups.make_top_up(report, 3, user=collection.managers.get())
+    campaign = top_ups.create_top_up(report, 3, user=collection.managers.get())
     assert Job.objects.get(kind="fetch documents").parameters == {"pool": campaign.pool_id}
     assert len(judged(opened(campaign))) < 3
-    assert top_ups.close_reports() == [], "the text may still come"
+    assert top_ups.request_follow_up_reports() == [], "the text may still come"
     work_off(Job.objects.get(kind="fetch documents"))
-    (job,) = top_ups.close_reports()
+    (job,) = top_ups.request_follow_up_reports()
     later = finished(Report.objects.get(job=job))
     assert first[:2] in [row[:2] for row in later.result["order"]], "it stays a hole"
 
@@ -208,18 +208,20 @@ def test_what_has_left_the_collection_is_refused_in_words(collection):
         removed_reason="a duplicate"
     )
     with pytest.raises(Refused, match="left the collection since; compute the report again"):
-        top_ups.make_top_up(report, None, user=collection.managers.get())
+        top_ups.create_top_up(report, None, user=collection.managers.get())
 
 
 def test_where_no_pair_has_a_text_none_is_missing_by_chance_and_all_are_waited_for(collection):
     campaign = opened(
-        top_ups.make_top_up(
+        top_ups.create_top_up(
             finished(asked(collection, late="sys.3")), 3, user=collection.managers.get()
         )
     )
     pairs = Pair.objects.filter(campaign=campaign)
     pairs.update(without_text=True)
-    assert top_ups.progress_of(campaign) == (0, 3)
-    assert top_ups.close_reports() == []
+    assert top_ups.count_finished_pairs(campaign) == (0, 3)
+    assert top_ups.request_follow_up_reports() == []
     Pair.objects.filter(pk=pairs.order_by("pk").values("pk")[:1]).update(without_text=False)
-    assert top_ups.progress_of(campaign) == (2, 3), "beside a pair with a text the others are"
+    assert top_ups.count_finished_pairs(campaign) == (2, 3), (
+        "beside a pair with a text the others are"
+    )

@@ -36,7 +36,7 @@ for path in sorted(folder.glob("*.run")):
 qrels = read_qrels(folder / "judged.qrels")
 name, digest = store_columns("qrels", lambda target: save_qrels(qrels, target))
 row = collection.qrels.create(name="judged", columns=name, digest=digest, n_rows=len(qrels), n_topics=len(qrels.topics))
-report = reports.ask_for_report(
+report = reports.request_report(
     KINDS["stability"], collection=collection, campaign=None, seed=5, user=None,
     parameters=dict(
         runs=[r.pk for r in collection.runs.all()],

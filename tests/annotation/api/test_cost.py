@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from tests.builders import make_annotator, make_campaign, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -127,4 +127,4 @@ def test_what_a_request_costs_grows_with_nothing(monkeypatch, n_topics, n_docume
         judged
     )
     assert max(sizes) < 1500  # one new pair, whatever was judged before
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []

@@ -14,7 +14,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import Judgement, Lease, Membership, Message, Pair
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
 from annotation.services.people import exclusion, tokens
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
@@ -206,13 +206,13 @@ def test_from_lease_to_judgement_to_the_next_pair(page):
         1,
     )
     assert page.get("setup").json()["has_judged"] is True
-    assert audit_invariants(page.member.campaign) == []
+    assert check_invariants(page.member.campaign) == []
 
 
 def test_the_annotator_never_sees_rank_score_run_known_grade_or_other_peoples_labels(page):
     judge(make_annotator(page.member.campaign), 3)
     gold = Pair.objects.order_by("position").first()
-    lifecycle.set_kind(gold, Pair.Kind.GOLD, gold_grade=3, explanation="secret")
+    lifecycle.set_pair_kind(gold, Pair.Kind.GOLD, gold_grade=3, explanation="secret")
     text = page.post("leases", want=4).content.decode()
     for word in ("rank", "score", "contributions", "gold", "secret", "priority", "why", "grade"):
         assert word not in text.replace('"rotation"', "")
@@ -283,7 +283,7 @@ def test_what_was_put_aside_is_listed_and_taken_up_again(page):
     assert (answer.status_code, answer.json()["code"]) == (409, "already_judged")
     never = page.post(f"later/{pairs[1]['pair'] + 999}/take-up")
     assert (never.status_code, never.json()["code"]) == (404, "not_aside")
-    assert audit_invariants(page.member.campaign) == []
+    assert check_invariants(page.member.campaign) == []
 
 
 def test_what_others_have_finished_meanwhile_is_not_taken_up(page):
@@ -396,16 +396,16 @@ def test_every_state_is_reached_and_says_so():
     exclusion.pause_annotator(page.member, reason="wait", actor=None)
     assert (state()["state"], state()["reason"]) == ("paused", "wait")
     exclusion.resume_annotator(page.member, actor=None)
-    lifecycle.pause(campaign, reason="lunch")
+    lifecycle.pause_campaign(campaign, reason="lunch")
     assert (state()["state"], state()["reason"], state()["who"]) == ("paused", "lunch", "campaign")
-    lifecycle.resume(campaign)
+    lifecycle.resume_campaign(campaign)
     lifecycle.update_campaign(campaign, actor=None, deadline=now - timedelta(minutes=1))
     assert state()["state"] == "deadline_passed"
     lifecycle.update_campaign(campaign, actor=None, deadline=None)
     exclusion.exclude_annotator(page.member, reason="random", actor=None)
     assert state()["state"] == "excluded"
     exclusion.include_annotator(page.member, actor=None)
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     assert state()["state"] == "closed"
     assert (
         Page(make_annotator(make_campaign(state="draft"))).post("leases").json()["state"] == "draft"

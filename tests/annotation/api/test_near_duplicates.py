@@ -118,7 +118,7 @@ def test_nothing_is_told_of_others_of_other_topics_or_of_what_waits():
 def test_neither_practice_nor_what_was_too_fast_nor_what_has_no_grade_is_compared():
     campaign = campaign_of(text(), text(1, "b"), text(1, "c"), text(1, "d"), qualification_pass=0.5)
     ada = make_annotator(campaign)
-    lifecycle.set_kind(pair_of(campaign, "d1"), Pair.Kind.QUALIFICATION, gold_grade=3)
+    lifecycle.set_pair_kind(pair_of(campaign, "d1"), Pair.Kind.QUALIFICATION, gold_grade=3)
     graded(ada, "d1", 3)
     graded(ada, "d2", 2, active_ms=100)
     graded(ada, "d3", None)
@@ -179,12 +179,12 @@ def test_gold_is_not_given_away():
     campaign = campaign_of(text(), text(1), text(2))
     ada = make_annotator(campaign)
     for docno in ("d1", "d2"):
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair_of(campaign, docno), Pair.Kind.GOLD, gold_grade=3, explanation="because"
         )
     graded(ada, "d1", 1)
     gold = asked(ada, "d2").json()
-    lifecycle.set_kind(pair_of(campaign, "d1"), Pair.Kind.NORMAL)
+    lifecycle.set_pair_kind(pair_of(campaign, "d1"), Pair.Kind.NORMAL)
     plain = asked(ada, "d3").json()
     assert (
         [set(item) for item in gold["items"]]
@@ -220,7 +220,7 @@ def test_no_more_than_the_latest_are_compared(monkeypatch):
     for docno in ("d1", "d2", "d3"):
         graded(ada, docno, 1)
     for most, expected in ((2, []), (3, ["d1"])):
-        monkeypatch.setattr(near_duplicates, "MOST_COMPARED", most)
+        monkeypatch.setattr(near_duplicates, "MAX_COMPARED", most)
         assert [docno for docno, *_ in found(ada, "d4")] == expected
 
 

@@ -37,8 +37,9 @@ def write(page, pair):
     page.post("feedback", score="VERY_GOOD", text="nice")
     page.get("questions")
     [asked] = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="How?").json()["items"]
-    questions.publish(
-        questions.reply(Question.objects.get(pk=asked["id"]), "So.", actor=None), actor=None
+    questions.publish_example(
+        questions.answer_question(Question.objects.get(pk=asked["id"]), "So.", actor=None),
+        actor=None,
     )
     page.post(f"questions/{asked['id']}/read")
     hasty = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="Whe").json()["items"][0]
@@ -65,7 +66,7 @@ def short_run():
         show_near_duplicates=True,
     )
     test = Pair.objects.filter(campaign=campaign).order_by("position").last()
-    lifecycle.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=1, explanation="because")
+    lifecycle.set_pair_kind(test, Pair.Kind.QUALIFICATION, gold_grade=1, explanation="because")
     lifecycle.update_campaign(campaign, actor=None, qualification_pass=0.5)
     page = Page(make_annotator(campaign, guideline_read=0))
     page.get("setup")
@@ -114,15 +115,15 @@ def short_run():
     exclusion.pause_annotator(page.member, reason="wait", actor=None)
     page.get("setup")
     exclusion.resume_annotator(page.member, actor=None)
-    lifecycle.pause(campaign, reason="lunch")
+    lifecycle.pause_campaign(campaign, reason="lunch")
     page.get("setup")
-    lifecycle.resume(campaign)
+    lifecycle.resume_campaign(campaign)
     lifecycle.update_campaign(campaign, actor=None, deadline=timezone.now() - timedelta(minutes=1))
     page.get("setup")
     lifecycle.update_campaign(campaign, actor=None, deadline=None)
     exclusion.exclude_annotator(page.member, reason="random", actor=None)
     page.get("setup")
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     third.get("setup")
 
 

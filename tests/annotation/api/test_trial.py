@@ -34,7 +34,7 @@ def asked(campaign: Campaign, user) -> dict:
 def test_the_qualification_comes_first_then_four_pairs_of_each_of_three_topics(campaign):
     tests = list(Pair.objects.filter(campaign=campaign).order_by("-position")[:2])
     for pair in tests:
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair,
             Pair.Kind.QUALIFICATION,
             gold_grade=2,
@@ -57,7 +57,7 @@ def test_the_qualification_comes_first_then_four_pairs_of_each_of_three_topics(c
 def test_gold_grades_are_not_told_for_pairs_that_annotators_meet_unawares(campaign):
     pair = Pair.objects.filter(campaign=campaign).order_by("position").first()
     assert pair
-    lifecycle.set_kind(
+    lifecycle.set_pair_kind(
         pair, Pair.Kind.GOLD, gold_grade=3, explanation="Secret.", actor=campaign.created_by
     )
     answer = asked(campaign, campaign.created_by)
@@ -119,7 +119,7 @@ def test_near_duplicates_among_the_pairs_of_a_topic_come_along_where_the_campaig
         assert near[topic, "d1"] == {(topic, "d2"): round(11 / 13, 4), (topic, "d3"): 0.5}
         assert near[topic, "d4"] == {}
     test = Pair.objects.get(pk=row[first, "d2"]["pair"])
-    lifecycle.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=2, actor=campaign.created_by)
+    lifecycle.set_pair_kind(test, Pair.Kind.QUALIFICATION, gold_grade=2, actor=campaign.created_by)
     after = {
         one["pair"]: [other["pair"] for other in one["near"]]
         for one in asked(campaign, campaign.created_by)["pairs"]

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from annotation.core.bands import BandEntry, judge_at_random
-from annotation.core.scheduling import band_of
+from annotation.core.bands import BandEntry, simulate_judging
+from annotation.core.scheduling import compute_band
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from annotation.core.scheduling import band_of
     [(1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), (3, [1, 1, 1, 2, 2, 2, 3, 3, 3, 4]), (10, [1] * 10)],
 )
 def test_bands_are_counted_from_the_first_rank_on(width, bands):
-    assert [band_of(10 - rank, highest=9, width=width) for rank in range(1, 11)] == bands
+    assert [compute_band(10 - rank, highest=9, width=width) for rank in range(1, 11)] == bands
 
 
 def entries(rows):
@@ -25,7 +25,7 @@ def entries(rows):
 def test_one_annotator_stays_with_a_topic_to_the_end_of_the_band():
     pool = entries([(1, 9), (2, 9), (1, 8), (2, 8), (1, 7), (2, 7)])
     strict, banded = (
-        judge_at_random(pool, width=width, annotators=1, needed=1, block_length=10)
+        simulate_judging(pool, width=width, annotators=1, needed=1, block_length=10)
         for width in (1, 3)
     )
     # 1 2 2 1 1 2: four runs in six; 1 1 1 2 2 2: two runs, and 8 and 7 of topic 1 come before 9 of
@@ -37,7 +37,7 @@ def test_one_annotator_stays_with_a_topic_to_the_end_of_the_band():
 def test_a_full_block_gives_way_to_another_topic():
     pool = entries([(1, 1)] * 4 + [(2, 1)] * 4)
     assert (
-        judge_at_random(pool, width=1, annotators=1, needed=1, block_length=2).mean_run == 2
+        simulate_judging(pool, width=1, annotators=1, needed=1, block_length=2).mean_run == 2
     )  # 1 1 2 2 1 1 2 2
 
 
@@ -62,7 +62,7 @@ def test_twelve_annotators_stay_on_a_topic_for_eight_documents_and_judge_no_pair
     share it: 1.7 documents in a row with bands of 1, 3.7 with bands of 3."""
     pool = pool_of_runs(50, 10, depth=10, spread=25, seed=1)
     found = [
-        judge_at_random(pool, width=width, annotators=12, needed=3, block_length=10)
+        simulate_judging(pool, width=width, annotators=12, needed=3, block_length=10)
         for width in (1, 3, 5, 10)
     ]
     assert all(row.most_per_pair == 3 and row.n_judgements == 3 * len(pool) for row in found)

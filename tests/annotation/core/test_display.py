@@ -11,10 +11,10 @@ from assay.words import count_words
 
 
 def test_the_idle_limit_grows_by_a_minute_for_each_minute_of_reading():
-    assert display.idle_limit_s(60, 100) == 60
-    assert display.idle_limit_s(60, 240) == 60
-    assert display.idle_limit_s(60, 480) == 120
-    assert display.idle_limit_s(60, 1_000_000) == 300
+    assert display.idle_limit_seconds(60, 100) == 60
+    assert display.idle_limit_seconds(60, 240) == 60
+    assert display.idle_limit_seconds(60, 480) == 120
+    assert display.idle_limit_seconds(60, 1_000_000) == 300
 
 
 def test_a_chinese_text_is_cut_and_has_the_limit_of_its_length():
@@ -22,24 +22,24 @@ def test_a_chinese_text_is_cut_and_has_the_limit_of_its_length():
         "血糖在饭后散步时下降。" * 100
     )  # 11 characters: 1100 characters are 550 words, read in 2.3 minutes
     assert count_words(text) == 550
-    assert display.shown_words(550, 200) == 200
+    assert display.n_shown_words(550, 200) == 200
     assert display.shown_end(text, 200) == 400
-    assert display.idle_limit_s(60, 550) == 138
+    assert display.idle_limit_seconds(60, 550) == 138
 
 
 def test_only_a_longer_document_is_cut():
-    assert display.shown_words(300, 200) == 200
-    assert display.shown_words(200, 200) is None
-    assert display.shown_words(300, None) is None
+    assert display.n_shown_words(300, 200) == 200
+    assert display.n_shown_words(200, 200) is None
+    assert display.n_shown_words(300, None) is None
 
 
 def test_a_rotated_text_begins_at_a_sentence_and_loses_nothing():
     text = "One sentence. Another one! “A third?” The last 🦄 one.\n\nA new paragraph"
-    starts = {display.rotation(text, seed) for seed in range(200)}
+    starts = {display.rotation_start(text, seed) for seed in range(200)}
     assert starts == {0, 14, 27, 38, 55}
     for start in starts:
         assert sorted(text[start:] + text[:start]) == sorted(text)
-    assert display.rotation("Only one sentence", 5) == 0
+    assert display.rotation_start("Only one sentence", 5) == 0
 
 
 def test_a_rotated_text_never_begins_inside_of_code():
@@ -47,25 +47,25 @@ def test_a_rotated_text_never_begins_inside_of_code():
         "Call it once. Then look.\n\n```python\nx = 1. + 2\n\nrun(x)  # done. Again\n```\n\nIt prints. The end.\n\n"
         "    y = 2. - 1  # no. No\n\nLast words.\n\n>>> help. me()\n\n~~~\nNever. Closed\n\nat all"
     )
-    begun = {text[display.rotation(text, seed) :][:8] for seed in range(300)}
+    begun = {text[display.rotation_start(text, seed) :][:8] for seed in range(300)}
     assert begun == {"Call it ", "Then loo", "It print", "The end.", "Last wor"}
-    assert {display.rotation(text, seed, words=9) for seed in range(200)} == {0, 14}, (
+    assert {display.rotation_start(text, seed, words=9) for seed in range(200)} == {0, 14}, (
         "cut before the fence that closes"
     )
 
 
 def test_a_cut_text_is_rotated_within_what_is_shown():
     text = "One two. Three four. Five six. Seven eight."
-    assert {display.rotation(text, seed, words=5) for seed in range(200)} == {
+    assert {display.rotation_start(text, seed, words=5) for seed in range(200)} == {
         0,
         9,
         21,
     }  # text[:25] is shown, to “Five”
-    assert {display.rotation(text, seed, words=4) for seed in range(200)} == {
+    assert {display.rotation_start(text, seed, words=4) for seed in range(200)} == {
         0,
         9,
     }  # nothing is left of “Five six.”
-    assert {display.rotation(text, seed, words=100) for seed in range(200)} == {0, 9, 21, 31}
+    assert {display.rotation_start(text, seed, words=100) for seed in range(200)} == {0, 9, 21, 31}
 
 
 SENTENCES = st.lists(
@@ -77,7 +77,7 @@ SENTENCES = st.lists(
 def test_every_position_of_a_rotated_cut_text_maps_back_to_one_of_the_stored_text(
     text, seed, words
 ):
-    end, start = display.shown_end(text, words), display.rotation(text, seed, words=words)
+    end, start = display.shown_end(text, words), display.rotation_start(text, seed, words=words)
     assert 0 <= start <= end <= len(text)
     assert start < end or start == 0  # something is always shown first
     shown = [
@@ -92,13 +92,13 @@ def test_every_position_of_a_rotated_cut_text_maps_back_to_one_of_the_stored_tex
 
 
 def test_marked_text_is_sorted_and_joined_where_it_touches():
-    assert display.merged_spans([(5, 9), (0, 2), (8, 12), (12, 13)], length=20) == [[0, 2], [5, 13]]
+    assert display.merge_spans([(5, 9), (0, 2), (8, 12), (12, 13)], length=20) == [[0, 2], [5, 13]]
 
 
 @pytest.mark.parametrize("span", [(3, 3), (5, 2), (0, 21), (-1, 2)])
 def test_marked_text_outside_the_document_is_refused(span):
     with pytest.raises(ValueError, match="not a part"):
-        display.merged_spans([span], length=20)
+        display.merge_spans([span], length=20)
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_marked_text_outside_the_document_is_refused(span):
     ],
 )
 def test_language_and_direction_are_told_by_the_documents_fields(fields, lang, direction):
-    assert (display.language(fields), display.direction(fields)) == (lang, direction)
+    assert (display.get_language(fields), display.get_direction(fields)) == (lang, direction)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import pytest
 
 from annotation.core.known_pairs import (
-    are_in_doubt,
-    grades_in_words,
-    parted,
-    spread_over_grades,
-    suggested_grades,
-    with_grades,
+    draw_over_grades,
+    format_grades,
+    is_scale_uncertain,
+    map_grades,
+    split_known_pairs,
+    suggest_grades,
 )
 from annotation.core.scale import Scale
 
@@ -23,24 +23,24 @@ def grades(pairs: list[tuple[str, str, int]]) -> list[int]:
 
 
 def test_one_of_each_grade_in_turn() -> None:
-    assert grades(spread_over_grades(PAIRS, 5)) == [0, 1, 2, 0, 1]
-    assert grades(spread_over_grades(PAIRS, 7)) == [0, 1, 2, 0, 1, 0, 0]
-    assert sorted(spread_over_grades(PAIRS, 99)) == sorted(PAIRS)
-    assert spread_over_grades(PAIRS, 0) == spread_over_grades([], 3) == []
+    assert grades(draw_over_grades(PAIRS, 5)) == [0, 1, 2, 0, 1]
+    assert grades(draw_over_grades(PAIRS, 7)) == [0, 1, 2, 0, 1, 0, 0]
+    assert sorted(draw_over_grades(PAIRS, 99)) == sorted(PAIRS)
+    assert draw_over_grades(PAIRS, 0) == draw_over_grades([], 3) == []
 
 
 def test_the_order_of_the_file_changes_nothing_and_the_seed_does() -> None:
-    assert spread_over_grades(PAIRS[::-1], 6) == spread_over_grades(PAIRS, 6)
-    assert len({tuple(spread_over_grades(PAIRS, 6, seed=seed)) for seed in range(20)}) > 1
+    assert draw_over_grades(PAIRS[::-1], 6) == draw_over_grades(PAIRS, 6)
+    assert len({tuple(draw_over_grades(PAIRS, 6, seed=seed)) for seed in range(20)}) > 1
 
 
 def test_no_pair_is_both() -> None:
-    qualification, gold = parted(PAIRS, n_qualification=3, n_gold=4)
+    qualification, gold = split_known_pairs(PAIRS, n_qualification=3, n_gold=4)
     assert grades(qualification) == [0, 1, 2]
     assert len(gold) == 4
     assert not set(qualification) & set(gold)
     assert set(gold) <= set(PAIRS)
-    qualification, gold = parted(PAIRS[:2], n_qualification=3, n_gold=4)
+    qualification, gold = split_known_pairs(PAIRS[:2], n_qualification=3, n_gold=4)
     assert (len(qualification), gold) == (2, [])
 
 
@@ -66,9 +66,9 @@ TWO = Scale([{"value": value, "name": str(value)} for value in range(2)], 1)
 def test_grades_of_another_scale_are_in_doubt_and_only_binary_and_lower_ones_have_a_suggestion(
     grades, scale, in_doubt, suggested
 ):
-    assert are_in_doubt(grades, scale) is in_doubt
+    assert is_scale_uncertain(grades, scale) is in_doubt
     if in_doubt:
-        assert suggested_grades(grades, scale) == suggested
+        assert suggest_grades(grades, scale) == suggested
 
 
 def test_rows_take_the_grade_that_theirs_counts_as_or_are_left_out():
@@ -77,7 +77,7 @@ def test_rows_take_the_grade_that_theirs_counts_as_or_are_left_out():
         {"document": "b", "grade": 0},
         {"document": "c", "kind": "everyone"},
     ]
-    assert with_grades(rows, {0: None, 1: 2}) == [
+    assert map_grades(rows, {0: None, 1: 2}) == [
         {"document": "a", "grade": 2},
         {"document": "c", "kind": "everyone"},
     ]
@@ -87,4 +87,4 @@ def test_rows_take_the_grade_that_theirs_counts_as_or_are_left_out():
     ("grades", "words"), [({1}, "1"), ({0, 1, 2}, "0–2"), ({0, 2, 7}, "0, 2, 7")]
 )
 def test_grades_are_named_as_a_range_where_they_are_one(grades, words):
-    assert grades_in_words(grades) == words
+    assert format_grades(grades) == words

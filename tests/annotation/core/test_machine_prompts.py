@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from annotation.core.machine_prompts import (
-    LONGEST_TEXT,
+    MAX_TEXT,
     TEMPLATES,
-    Asked,
     Grade,
     Outcome,
-    graded,
-    label_of,
-    template_of,
+    PromptInput,
+    aggregate_grades,
+    make_template,
+    parse_reply,
 )
 
 SCALE = [Grade(0, "No"), Grade(1, "Yes", "It answers.")]
@@ -32,7 +32,7 @@ SCALE = [Grade(0, "No"), Grade(1, "Yes", "It answers.")]
     ],
 )
 def test_the_last_stated_grade_counts(answer: str, grade: int) -> None:
-    assert graded(answer, range(4)) == (Outcome.GRADED, grade)
+    assert parse_reply(answer, range(4)) == (Outcome.GRADED, grade)
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,17 @@ def test_the_last_stated_grade_counts(answer: str, grade: int) -> None:
     ],
 )
 def test_what_is_no_grade_makes_no_label(answer: str, outcome: Outcome) -> None:
-    assert graded(answer, range(4)) == (outcome, None)
+    assert parse_reply(answer, range(4)) == (outcome, None)
 
 
 def test_the_most_frequent_grade_is_the_label_and_the_lowest_of_several() -> None:
-    assert label_of([2, 1, 2]) == 2
-    assert label_of([3, 1, 0, 3, 0]) == 0
-    assert label_of([]) is None
+    assert aggregate_grades([2, 1, 2]) == 2
+    assert aggregate_grades([3, 1, 0, 3, 0]) == 0
+    assert aggregate_grades([]) is None
 
 
 def test_a_document_cannot_fill_placeholders_and_a_long_one_is_cut_aloud() -> None:
-    asked = Asked("q $scale", "", "", "$query " + "x" * LONGEST_TEXT)
+    asked = PromptInput("q $scale", "", "", "$query " + "x" * MAX_TEXT)
     prompt = TEMPLATES["grade"].messages(asked, SCALE, "Be fair.")[1]["content"]
     assert "A person asked: q $scale" in prompt
     assert "$query xxx" in prompt
@@ -69,13 +69,13 @@ def test_a_document_cannot_fill_placeholders_and_a_long_one_is_cut_aloud() -> No
 
 def test_a_template_of_ones_own_needs_what_the_judge_must_see() -> None:
     assert (
-        template_of("$query $scale $document costs $$5", "mine")
-        .messages(Asked("a", "", "", "b"), SCALE)[1]["content"]
+        make_template("$query $scale $document costs $$5", "mine")
+        .messages(PromptInput("a", "", "", "b"), SCALE)[1]["content"]
         .endswith("costs $5")
     )
     assert (
-        template_of("$query $scale $document", "a").digest
-        != template_of("$query $scale  $document", "a").digest
+        make_template("$query $scale $document", "a").digest
+        != make_template("$query $scale  $document", "a").digest
     )
     for text, problem in (
         ("$query $scale", "document missing"),
@@ -83,4 +83,4 @@ def test_a_template_of_ones_own_needs_what_the_judge_must_see() -> None:
         ("$query $", "begins no placeholder"),
     ):
         with pytest.raises(ValueError, match=problem):
-            template_of(text, "mine")
+            make_template(text, "mine")

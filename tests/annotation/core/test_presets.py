@@ -11,8 +11,8 @@ from annotation.core.presets import PRESETS, TREC_GRADES, guidelines_text
 @pytest.mark.parametrize("key", PRESETS)
 def test_a_preset_is_a_campaign_that_may_be(key: str) -> None:
     settings = PRESETS[key].settings
-    assert scale.problems(list(settings["scale"]), threshold=settings["threshold"]) == []
-    assert rules.problems(settings) == []
+    assert scale.find_scale_problems(list(settings["scale"]), threshold=settings["threshold"]) == []
+    assert rules.find_problems(settings) == []
 
 
 def test_what_the_papers_say() -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.resemblance import resemblance, shingles
+from annotation.core.resemblance import compute_resemblance, make_shingles
 
 
 def alike(one: str, other: str) -> float:
-    return resemblance(shingles(one), shingles(other))
+    return compute_resemblance(make_shingles(one), make_shingles(other))
 
 
 def test_shingles_are_every_five_words_that_follow_each_other() -> None:
@@ -22,7 +22,7 @@ def test_shingles_are_every_five_words_that_follow_each_other() -> None:
         ("cat", "sat", "on", "a", "mat"),
         ("sat", "on", "a", "mat", "today"),
     }
-    assert shingles("The cat sat on a mat today.") == expected
+    assert make_shingles("The cat sat on a mat today.") == expected
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_two_texts_without_a_word_have_no_resemblance() -> None:
 
 
 def test_vowel_signs_stay_in_their_words() -> None:
-    assert shingles("हिन्दी में लिखा गया पाठ") == {("हिन्दी", "में", "लिखा", "गया", "पाठ")}
+    assert make_shingles("हिन्दी में लिखा गया पाठ") == {("हिन्दी", "में", "लिखा", "गया", "पाठ")}
 
 
 WORDS = st.lists(st.sampled_from(["ab", "b", "cd"]), min_size=5, max_size=30)

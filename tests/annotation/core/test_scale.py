@@ -19,12 +19,12 @@ def grades(*values, **changes):
 
 
 def test_the_default_scale_is_in_order():
-    assert scale.problems(default_scale(), threshold=2) == []
+    assert scale.find_scale_problems(default_scale(), threshold=2) == []
 
 
 def test_two_and_nine_grades_will_do():
-    assert scale.problems(grades(0, 1), threshold=1) == []
-    assert scale.problems(grades(*range(9)), threshold=3) == []
+    assert scale.find_scale_problems(grades(0, 1), threshold=1) == []
+    assert scale.find_scale_problems(grades(*range(9)), threshold=3) == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_two_and_nine_grades_will_do():
     ],
 )
 def test_a_scale_that_cannot_be_used_says_why(given, threshold, said):
-    assert said in " ".join(scale.problems(given, threshold=threshold))
+    assert said in " ".join(scale.find_scale_problems(given, threshold=threshold))
 
 
 def test_every_sign_is_drawn_on_the_server_and_on_the_judging_page():

@@ -53,7 +53,7 @@ def test_the_distance_between_special_turns_cannot_be_guessed_from_the_last_one(
 def test_the_spacing_follows_from_target_and_number(
     target, n_everyone, n_gold, gold_every, expected
 ):
-    plan = rule.special_pair_spacing(
+    plan = rule.make_special_pair_spacing(
         target=target, n_everyone=n_everyone, n_gold=n_gold, gold_every=gold_every
     )
     assert plan == expected
@@ -62,7 +62,7 @@ def test_the_spacing_follows_from_target_and_number(
 def test_all_planned_specials_fit_before_the_target():
     for target in (10, 37, 100, 300):
         for planned in range(1, target):
-            plan = rule.special_pair_spacing(
+            plan = rule.make_special_pair_spacing(
                 target=target, n_everyone=planned, n_gold=0, gold_every=20
             )
             turns = sum(
@@ -72,15 +72,17 @@ def test_all_planned_specials_fit_before_the_target():
 
 
 def test_everyone_pairs_come_before_the_gold_pairs_that_do_not_fit():
-    order = rule.special_order(everyone=[1, 2, 3], gold=range(10, 20), n_gold=2, seed=5)
+    order = rule.order_special_pairs(everyone=[1, 2, 3], gold=range(10, 20), n_gold=2, seed=5)
     assert sorted(order) == [1, 2, 3, *range(10, 20)]
     assert set(order[:5]) >= {1, 2, 3}
-    assert order != rule.special_order(everyone=[1, 2, 3], gold=range(10, 20), n_gold=2, seed=6)
+    assert order != rule.order_special_pairs(
+        everyone=[1, 2, 3], gold=range(10, 20), n_gold=2, seed=6
+    )
 
 
 def test_adding_a_pair_does_not_reorder_the_others():
-    before = rule.special_order(everyone=range(20), gold=[], n_gold=0, seed=5)
-    after = rule.special_order(everyone=range(21), gold=[], n_gold=0, seed=5)
+    before = rule.order_special_pairs(everyone=range(20), gold=[], n_gold=0, seed=5)
+    after = rule.order_special_pairs(everyone=range(21), gold=[], n_gold=0, seed=5)
     assert [pair for pair in after if pair != 20] == before
 
 
@@ -99,10 +101,10 @@ def test_the_day_begins_at_midnight_of_the_annotators_own_clock():
 
 def test_near_the_deadline_means_within_its_last_hours():
     deadline = datetime(2026, 3, 11, 12, 0, tzinfo=UTC)
-    assert rule.is_closing(NOON, deadline=deadline, hours=24)
-    assert not rule.is_closing(NOON, deadline=deadline, hours=23)
-    assert not rule.is_closing(NOON, deadline=deadline, hours=0)
-    assert not rule.is_closing(NOON, deadline=None, hours=24)
+    assert rule.is_near_deadline(NOON, deadline=deadline, hours=24)
+    assert not rule.is_near_deadline(NOON, deadline=deadline, hours=23)
+    assert not rule.is_near_deadline(NOON, deadline=deadline, hours=0)
+    assert not rule.is_near_deadline(NOON, deadline=None, hours=24)
 
 
 def test_a_block_ends_after_its_length_and_a_length_of_one_means_no_blocks():
@@ -125,10 +127,10 @@ def test_a_block_ends_after_its_length_and_a_length_of_one_means_no_blocks():
     ],
 )
 def test_nobody_holds_more_than_wanted_or_than_target_and_day_allow(arguments, expected):
-    assert rule.most_held(**arguments) == expected
+    assert rule.max_leases(**arguments) == expected
 
 
 def test_the_partner_is_the_one_nearest_to_enough():
-    assert rule.preferred_partner([(7, 3), (8, 9), (9, 10)], common=10) == 8
-    assert rule.preferred_partner([(9, 10)], common=10) is None
-    assert rule.preferred_partner([(4, 2), (3, 2)], common=10) == 3
+    assert rule.choose_partner([(7, 3), (8, 9), (9, 10)], common=10) == 8
+    assert rule.choose_partner([(9, 10)], common=10) is None
+    assert rule.choose_partner([(4, 2), (3, 2)], common=10) == 3

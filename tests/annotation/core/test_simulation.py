@@ -13,7 +13,7 @@ VALUES = [0, 1, 2, 3]
 def grades(kind, true_grade, *, reliability=0.8, n=4000):
     rng = np.random.default_rng(1)
     return [
-        simulation.simulated_answer(
+        simulation.simulate_answer(
             kind, true_grade, VALUES, reliability=reliability, seconds=48, rng=rng
         )
         for _ in range(n)
@@ -55,19 +55,19 @@ def test_the_median_time_is_the_one_asked_for():
 
 def test_kinds_come_in_their_proportions_and_unknown_ones_are_refused():
     assert (
-        simulation.kinds_of(10, simulation.mixture("reliable:8,clicker:1,dropout:1")).count(
-            "reliable"
-        )
+        simulation.assign_kinds(
+            10, simulation.parse_mixture("reliable:8,clicker:1,dropout:1")
+        ).count("reliable")
         == 8
     )
-    assert len(simulation.kinds_of(7, simulation.mixture("reliable:2,clicker:1"))) == 7
+    assert len(simulation.assign_kinds(7, simulation.parse_mixture("reliable:2,clicker:1"))) == 7
     for wrong in ("", "robot", "reliable:-1", "reliable:x"):
         with pytest.raises(ValueError):
-            simulation.mixture(wrong)
+            simulation.parse_mixture(wrong)
 
 
 def test_a_grade_of_the_qrels_becomes_the_highest_of_the_scale_that_is_not_above_it():
-    assert [simulation.grade_of_scale(grade, [0, 2, 5]) for grade in (None, -1, 0, 1, 2, 4, 7)] == [
+    assert [simulation.map_to_scale(grade, [0, 2, 5]) for grade in (None, -1, 0, 1, 2, 4, 7)] == [
         0,
         0,
         0,

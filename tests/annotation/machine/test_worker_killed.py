@@ -19,7 +19,7 @@ PAIRS = [(str(t), str(d)) for t in (1, 2) for d in range(1, 8)]
 N = 2 * len(PAIRS)
 MAKE = """
 from annotation.services.llm_judges import judges as machines
-from annotation.services.llm_judges.judges import Limits, Wanted
+from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
 from pooling import tasks
 from tests.builders import make_campaign
 campaign = make_campaign(n_topics=2, n_documents=7)
@@ -29,7 +29,7 @@ for topic in campaign.collection.topics.all():
 for document in campaign.collection.documents.all():
     document.text = f"document {document.docno[1:]}"
     document.save()
-judge = machines.add_judge(campaign, Wanted("m", "replay", "%s", samples=2, limits=Limits(threads=3)), actor=None)
+judge = machines.add_judge(campaign, JudgeOptions("m", "replay", "%s", samples=2, limits=CallLimits(threads=3)), actor=None)
 tasks.send(machines.ask_to_run(judge, user=None))
 """
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 from assay.campaigns import day_pace
-from assay.campaigns.day_pace import DAY, DayHistory, DayPace, kick_off
+from assay.campaigns.day_pace import DAY_SECONDS, DayHistory, DayPace, find_kick_off
 
 HOUR = 3600.0
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC).timestamp()
@@ -21,7 +21,7 @@ def days_of(counts: list[int]) -> np.ndarray:
     9."""
     moments = np.concatenate(
         [
-            MONDAY + day * DAY + 9 * HOUR + (np.arange(n) + 0.5) / max(n, 1) * 8 * HOUR
+            MONDAY + day * DAY_SECONDS + 9 * HOUR + (np.arange(n) + 0.5) / max(n, 1) * 8 * HOUR
             for day, n in enumerate(counts)
         ]
     )
@@ -31,7 +31,9 @@ def days_of(counts: list[int]) -> np.ndarray:
 
 def history_of(counts: list[int], *, hours: float = 0.0) -> DayHistory:
     """Looked at so many hours after the last of the days."""
-    return DayHistory.of(days_of(counts), now=MONDAY + len(counts) * DAY + hours * HOUR, zone=UTC)
+    return DayHistory.of(
+        days_of(counts), now=MONDAY + len(counts) * DAY_SECONDS + hours * HOUR, zone=UTC
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,20 +50,22 @@ def history_of(counts: list[int], *, hours: float = 0.0) -> DayHistory:
     ],
 )
 def test_a_kick_off_is_far_above_all_other_days_and_early(counts, day):
-    assert kick_off(np.array(counts, dtype=float), np.ones(len(counts), dtype=bool)) == day
+    assert find_kick_off(np.array(counts, dtype=float), np.ones(len(counts), dtype=bool)) == day
 
 
 def test_a_kick_off_on_a_friday_is_none_before_monday_is_over():
     working = np.array([True, False, False, True])
-    assert kick_off(np.array([400.0, 0, 0, 5]), working) is None
-    assert kick_off(np.array([400.0, 0, 0, 5, 0]), np.append(working, True)) == 0
+    assert find_kick_off(np.array([400.0, 0, 0, 5]), working) is None
+    assert find_kick_off(np.array([400.0, 0, 0, 5, 0]), np.append(working, True)) == 0
 
 
 def test_a_kick_off_on_a_saturday_is_no_pace_of_weekends():
-    saturday = MONDAY - 2 * DAY + 10 * HOUR + np.arange(400) * 18.0
+    saturday = MONDAY - 2 * DAY_SECONDS + 10 * HOUR + np.arange(400) * 18.0
     pace = DayPace.of(
         DayHistory.of(
-            np.concatenate([saturday, days_of([40, 40, 40])]), now=MONDAY + 3 * DAY, zone=UTC
+            np.concatenate([saturday, days_of([40, 40, 40])]),
+            now=MONDAY + 3 * DAY_SECONDS,
+            zone=UTC,
         )
     )
     assert pace.history.apart == 0
@@ -71,7 +75,9 @@ def test_a_kick_off_on_a_saturday_is_no_pace_of_weekends():
 
 def test_today_counts_by_the_share_of_a_day_that_is_usually_made_until_now():
     """At 11 o'clock two of the eight hours have passed."""
-    history = DayHistory.of(days_of([80, 80, 80]), now=MONDAY + 2 * DAY + 11 * HOUR, zone=UTC)
+    history = DayHistory.of(
+        days_of([80, 80, 80]), now=MONDAY + 2 * DAY_SECONDS + 11 * HOUR, zone=UTC
+    )
     assert history.counts.tolist() == [80, 80, 20]
     assert history.by_now == pytest.approx(0.25, abs=0.01)
     assert history.exposure == pytest.approx([1, 1, 0.25], abs=0.01)
@@ -81,7 +87,9 @@ def test_today_counts_by_the_share_of_a_day_that_is_usually_made_until_now():
 def test_the_first_day_counts_from_the_first_judgement_on():
     """It began at 13 o'clock, after half of the working hours."""
     moments = days_of([80, 80, 80])
-    history = DayHistory.of(moments[moments >= MONDAY + 13 * HOUR], now=MONDAY + 3 * DAY, zone=UTC)
+    history = DayHistory.of(
+        moments[moments >= MONDAY + 13 * HOUR], now=MONDAY + 3 * DAY_SECONDS, zone=UTC
+    )
     assert history.counts[0] == 40
     assert history.exposure[0] == pytest.approx(0.5, abs=0.02)
     assert history.whole_days.tolist() == [80, 80]
@@ -156,7 +164,7 @@ def test_the_quantiles_of_a_days_noise_are_near_those_of_a_gamma_distribution():
     for shape in (0.8, 2.0, 10.0, 100.0):
         for z in (-1.5, 0.0, 1.96):
             exact = stats.gamma.ppf(stats.norm.cdf(z), shape) / shape
-            found = day_pace._gamma_over_mean(np.array(z), np.array(shape))
+            found = day_pace._gamma_quantile_ratio(np.array(z), np.array(shape))
             assert float(found) == pytest.approx(exact, rel=0.02, abs=0.03)
 
 
@@ -164,7 +172,9 @@ def test_a_future_that_has_ended_by_a_moment_has_brought_enough_by_then():
     paths = DayPace.of(history_of([60, 90, 40, 80, 70, 0, 0, 65], hours=11.3)).paths(40)
     for remaining in (5.0, 20.0, 333.0):
         ends = paths.ends(remaining)
-        for moment in np.random.default_rng(4).uniform(MONDAY + 8.6 * DAY, MONDAY + 20 * DAY, 25):
+        for moment in np.random.default_rng(4).uniform(
+            MONDAY + 8.6 * DAY_SECONDS, MONDAY + 20 * DAY_SECONDS, 25
+        ):
             clear = np.abs(ends - moment) > 60  # rounding decides nothing
             assert ((paths.made_until(moment) >= remaining) == (ends <= moment))[clear].all()
 
@@ -172,4 +182,4 @@ def test_a_future_that_has_ended_by_a_moment_has_brought_enough_by_then():
 def test_ends_lie_in_the_hours_in_which_people_judge():
     paths = DayPace.of(history_of([80] * 5 + [0, 0] + [80] * 5 + [0, 0])).paths(40)
     ends = paths.ends(300.0)
-    assert (((ends % DAY) / HOUR >= 9) & ((ends % DAY) / HOUR <= 17)).all()
+    assert (((ends % DAY_SECONDS) / HOUR >= 9) & ((ends % DAY_SECONDS) / HOUR <= 17)).all()

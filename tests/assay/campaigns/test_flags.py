@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from assay.campaigns.flags import Portrait, binomial_tail, flags
+from assay.campaigns.flags import AnnotatorProfile, binomial_tail, find_flags
 
 NAMES = ["Wrong", "Topic", "Partial", "Perfect"]
 GOOD = np.array([[20, 2, 1, 0], [2, 25, 4, 1], [1, 4, 25, 2], [0, 1, 2, 20]])
-ORDINARY = Portrait(
+ORDINARY = AnnotatorProfile(
     n=110,
     n_fast=0,
     n_cannot=2,
@@ -32,8 +32,8 @@ ORDINARY = Portrait(
 )
 
 
-def names(portrait: Portrait) -> list[str]:
-    return [flag.name for flag in flags(portrait, NAMES)]
+def names(portrait: AnnotatorProfile) -> list[str]:
+    return [flag.name for flag in find_flags(portrait, NAMES)]
 
 
 def test_an_ordinary_annotator_has_no_flag():
@@ -82,7 +82,7 @@ def test_every_flag_says_what_it_does_not_prove():
         gold_right=1,
         **kappa,
     )
-    raised = flags(bad, NAMES)
+    raised = find_flags(bad, NAMES)
     assert len(raised) == 5
     assert all(len(flag.caveat) > 20 and flag.evidence for flag in raised)
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.campaigns.unlike_others import clearly_below, false_discoveries, medians_of_others
-from assay.labels.agreement.people import agreements
+from assay.campaigns.unlike_others import benjamini_hochberg, find_outliers, medians_of_others
+from assay.labels.agreement.people import compute_annotator_kappas
 from assay.labels.agreement.raters import TopicCounts
-from benchmarks.calibration.signs import NOISE, raised
+from benchmarks.calibration.signs import NOISE, measure_sign_rates
 
 
 def test_the_step_up_procedure_is_that_of_scipy() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         p = rng.random(12) ** 3
-        assert false_discoveries(p).tolist() == (stats.false_discovery_control(p) <= 0.05).tolist()
+        assert benjamini_hochberg(p).tolist() == (stats.false_discovery_control(p) <= 0.05).tolist()
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 9, 30, 31])
@@ -32,7 +32,7 @@ def test_the_median_of_the_others_is_that_without_each(n: int) -> None:
 def test_honest_annotators_are_not_accused(base: float) -> None:
     """A short form of docs/evidence/calibration.md. The fixed bound of before accuses a third and more at a
     kappa of .2."""
-    found = raised(
+    found = measure_sign_rates(
         base, annotators=10, pairs=100, campaigns=20, rng=np.random.default_rng(2), random_too=False
     )
     assert found.kappa == pytest.approx(base, abs=0.04)
@@ -42,7 +42,7 @@ def test_honest_annotators_are_not_accused(base: float) -> None:
 
 
 def test_somebody_at_random_is_found_among_people_who_agree() -> None:
-    found = raised(
+    found = measure_sign_rates(
         0.5, annotators=10, pairs=100, campaigns=20, rng=np.random.default_rng(2), random_too=True
     )
     assert found.at_random >= 0.8
@@ -51,7 +51,7 @@ def test_somebody_at_random_is_found_among_people_who_agree() -> None:
 
 def test_honest_annotators_who_misread_topics_are_not_accused_with_five_topics() -> None:
     """Errors over pairs are too small there, but the spread of people is then as much larger."""
-    found = raised(
+    found = measure_sign_rates(
         0.2,
         annotators=10,
         pairs=100,
@@ -61,7 +61,7 @@ def test_honest_annotators_who_misread_topics_are_not_accused_with_five_topics()
         topics=5,
     )
     assert found.honest <= 0.05
-    mixed = raised(
+    mixed = measure_sign_rates(
         0.5,
         annotators=10,
         pairs=100,
@@ -75,7 +75,7 @@ def test_honest_annotators_who_misread_topics_are_not_accused_with_five_topics()
 
 def test_of_three_people_nobody_can_say_what_is_usual() -> None:
     joint = np.array([[[20, 5], [5, 20]]] * 3)
-    assert clearly_below(agreements("abc", TopicCounts(np.arange(3), joint))) == dict.fromkeys(
-        "abc", False
-    )
-    assert clearly_below([]) == {}
+    assert find_outliers(
+        compute_annotator_kappas("abc", TopicCounts(np.arange(3), joint))
+    ) == dict.fromkeys("abc", False)
+    assert find_outliers([]) == {}

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from assay.campaigns.working_days import Calendar, add_working_days, working_days_between
+from assay.campaigns.working_days import Calendar, add_working_days, count_working_days
 
 VIENNA = ZoneInfo("Europe/Vienna")
 
@@ -42,7 +42,7 @@ def test_working_days_are_added_without_saturdays_and_sundays(moment, days, expe
     ],
 )
 def test_working_time_between_two_moments_leaves_the_weekend_out(first, last, expected):
-    assert working_days_between(first, last, UTC) == pytest.approx(expected)
+    assert count_working_days(first, last, UTC) == pytest.approx(expected)
 
 
 def test_days_begin_at_local_midnight_and_have_23_hours_when_the_clocks_go_forward():

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.charts import bars, lines, matrices, panels, points
-from assay.charts.printed import parts_of
-from assay.charts.svg import WIDTH, Linear, number, tick_labels, ticks
+from assay.charts.printed import figure_parts
+from assay.charts.svg import WIDTH, LinearScale, choose_ticks, format_number, tick_labels
 from tests.assay.charts.forms import narrow, usual
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -22,7 +22,7 @@ Draw = Callable[[str, bool], str]
 
 
 def _bars(name: str, empty: bool) -> str:
-    return bars.bars(
+    return bars.bar_chart(
         [name, "b", "c"],
         [None] * 3 if empty else [1.0, None, 3.0],
         caption=name,
@@ -33,7 +33,7 @@ def _bars(name: str, empty: bool) -> str:
 
 
 def _stacked(name: str, empty: bool) -> str:
-    return bars.stacked(
+    return bars.stacked_bar_chart(
         [name, "b"],
         [(name, [0.0, 0.0] if empty else [1.0, 2.0]), ("other", [0.0, 0.0])],
         caption=name,
@@ -50,7 +50,7 @@ def _lines(name: str, empty: bool) -> str:
         low=[0.4, None, 0.7] if not empty else [],
         high=[0.6, None, 0.8] if not empty else [],
     )
-    return lines.lines(
+    return lines.line_chart(
         [line, lines.Line("two", [])],
         caption=name,
         x_label=name,
@@ -63,7 +63,7 @@ def _lines(name: str, empty: bool) -> str:
 
 def _matrix(name: str, empty: bool) -> str:
     values = [[None, None], [None, None]] if empty else [[1.0, None], [0.0, 4.0]]
-    return matrices.matrix(
+    return matrices.matrix_chart(
         [name, "b"],
         ["x", name],
         values,
@@ -78,16 +78,16 @@ def _intervals(name: str, empty: bool) -> str:
     rows = [points.DrawnInterval(name, None, note=name)] + (
         [] if empty else [points.DrawnInterval("b", 0.25, -0.5, 0.75)]
     )
-    return points.intervals(
+    return points.interval_chart(
         rows, caption=name, x_label=name, what=name, reference=(0.0, name), reason=NOTHING
     )
 
 
 def _boxes(name: str, empty: bool) -> str:
-    rows = [points.Box(name, None, None, None, None, None, 0)] + (
-        [] if empty else [points.Box("b", 1.0, 2.0, 3.0, 4.0, 9.0, 17)]
+    rows = [points.BoxSummary(name, None, None, None, None, None, 0)] + (
+        [] if empty else [points.BoxSummary("b", 1.0, 2.0, 3.0, 4.0, 9.0, 17)]
     )
-    return points.boxes(rows, caption=name, x_label=name, what=name, reason=NOTHING)
+    return points.box_chart(rows, caption=name, x_label=name, what=name, reason=NOTHING)
 
 
 def _scatter(name: str, empty: bool) -> str:
@@ -95,12 +95,12 @@ def _scatter(name: str, empty: bool) -> str:
         []
         if empty
         else [
-            points.Spot(name, 1.0, 2.0, 0),
-            points.Spot("b", 3.0, 4.0, 1),
-            points.Spot("c", 3.0, 4.0, 2),
+            points.ScatterPoint(name, 1.0, 2.0, 0),
+            points.ScatterPoint("b", 3.0, 4.0, 1),
+            points.ScatterPoint("c", 3.0, 4.0, 2),
         ]
     )
-    return points.scatter(
+    return points.scatter_chart(
         spots,
         kinds=[name, "two", "three"],
         caption=name,
@@ -112,7 +112,7 @@ def _scatter(name: str, empty: bool) -> str:
 
 def _radar(name: str, empty: bool) -> str:
     axes = [name, "b"] if empty else [name, "b", "c"]
-    return points.radar(
+    return points.radar_chart(
         axes, [(name, [0.5] * len(axes)), ("other", [1.0] * len(axes))], caption=name, high=1.0
     )
 
@@ -120,7 +120,7 @@ def _radar(name: str, empty: bool) -> str:
 def test_classes_of_a_matrix_are_darkest_first_in_cells_and_legend_alike():
     """Nine steps, from 0 to 8: three classes take the ends and the middle."""
     classes = ((0.0, "small"), (0.1, "middle"), (0.5, "great"))
-    drawn = matrices.matrix(
+    drawn = matrices.matrix_chart(
         ["r"],
         ["a", "b", "c"],
         [[0.1, 0.9, 0.05]],
@@ -137,17 +137,17 @@ def test_classes_of_a_matrix_are_darkest_first_in_cells_and_legend_alike():
 
 def test_what_an_interval_and_the_thin_line_beside_it_mean_is_in_the_legend_where_they_are_drawn():
     rows = [points.DrawnInterval("a", 0.5, least=0.4, most=0.9)]
-    drawn = points.intervals(
+    drawn = points.interval_chart(
         rows, caption="c", x_label="x", what="run", meanings=("mean", "interval", "reach")
     )
     assert re.findall(r"</svg> (\w+)</li>", drawn) == ["mean", "reach"], "no interval is drawn"
     assert '<th scope="col">least</th>' in drawn
-    assert "legend" not in points.intervals(rows, caption="c", x_label="x", what="run")
+    assert "legend" not in points.interval_chart(rows, caption="c", x_label="x", what="run")
 
 
 def _curve(name: str, values: list[float | None], width: float = 400.0) -> str:
     line = lines.Line(name, list(zip((0.0, 1.0, 2.0), values, strict=True)), marks=True)
-    return lines.lines(
+    return lines.line_chart(
         [line, lines.Line("two", [])],
         caption=name,
         x_label=name,
@@ -158,7 +158,7 @@ def _curve(name: str, values: list[float | None], width: float = 400.0) -> str:
 
 
 def _panels(name: str, empty: bool) -> str:
-    return panels.panels(
+    return panels.panel_chart(
         [
             (name, _curve(name, [0.5, 0.6, None])),
             ("b", _curve("b", [None] * 3)),
@@ -261,7 +261,7 @@ class TestUndefinedValues:
         assert classes == ["g2", "empty-cell", "g0", "g8"]  # 1 of 4 is step 2 of 8
 
     def test_an_annotator_without_kappa_stays_in_the_picture_with_the_reason(self):
-        assert "shares no pair" in points.intervals(
+        assert "shares no pair" in points.interval_chart(
             [
                 points.DrawnInterval("A1", None, note="shares no pair"),
                 points.DrawnInterval("A2", 0.5, 0.4, 0.6),
@@ -277,7 +277,7 @@ class TestUndefinedValues:
             points.DrawnInterval("A1", 0.5, 0.4, 0.6),
             points.DrawnInterval("A2", 0.45, 0.4, 0.5),
         ]
-        picture = points.intervals(
+        picture = points.interval_chart(
             rows, caption="kappa", x_label="", what="annotators", reference=(at, "chance")
         )
         [line] = [
@@ -293,7 +293,7 @@ class TestUndefinedValues:
 
     def test_short_names_leave_their_space_to_the_picture(self):
         def left_end(name):
-            picture = points.intervals(
+            picture = points.interval_chart(
                 [points.DrawnInterval(name, 0.5, 0.0, 1.0)], caption="c", x_label="x", what="run"
             )
             return min(
@@ -311,14 +311,14 @@ class TestUndefinedValues:
 
 class TestScales:
     def test_ticks_are_round_and_inside(self):
-        assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1]
-        assert ticks(-0.13, 0.42) == [
+        assert choose_ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1]
+        assert choose_ticks(-0.13, 0.42) == [
             0,
             0.2,
             0.4,
         ]  # the range is 0.55: a step of 0.1 would give more than five
-        assert ticks(0, 38_810) == [0, 10_000, 20_000, 30_000]
-        assert ticks(3, 3) == [3]
+        assert choose_ticks(0, 38_810) == [0, 10_000, 20_000, 30_000]
+        assert choose_ticks(3, 3) == [3]
 
     @pytest.mark.parametrize(
         ("values", "labels"),
@@ -331,31 +331,33 @@ class TestScales:
         ],
     )
     def test_a_tick_states_its_value(self, values, labels):
-        assert tick_labels(values, number) == labels
+        assert tick_labels(values, format_number) == labels
 
     def test_of_equal_dates_only_the_first_is_written(self):
         days = {0.0: "24 Nov", 0.5: "24 Nov", 1.0: "25 Nov"}
         assert tick_labels(list(days), days.__getitem__) == ["24 Nov", "", "25 Nov"]
 
     def test_an_axis_of_counts_has_whole_numbers_only(self):
-        assert ticks(0, 3, whole=True) == [0, 1, 2, 3]
-        assert ticks(0, 1, whole=True) == [0, 1]
-        figure = usual(bars.bars(["a", "b"], [1.0, 3.0], caption="c", unit="judgements"))
+        assert choose_ticks(0, 3, whole=True) == [0, 1, 2, 3]
+        assert choose_ticks(0, 1, whole=True) == [0, 1]
+        figure = usual(bars.bar_chart(["a", "b"], [1.0, 3.0], caption="c", unit="judgements"))
         words = {text.text for text in figure.iter(f"{SVG}text")}
         assert words == {"0", "1", "2", "3", "a", "b", "judgements"}
 
     def test_an_axis_of_shares_reaches_its_whole_even_where_all_are_nothing(self):
-        figure = usual(bars.bars(["rank 1"], [0.0], caption="c", unit="% complete", high=100.0))
+        figure = usual(
+            bars.bar_chart(["rank 1"], [0.0], caption="c", unit="% complete", high=100.0)
+        )
         assert {"0", "20", "40", "60", "80", "100"} <= {
             text.text for text in figure.iter(f"{SVG}text")
         }
 
     def test_a_scale_maps_its_ends_to_its_ends(self):
-        scale = Linear(10, 20, 100, 0)
+        scale = LinearScale(10, 20, 100, 0)
         assert (scale(10), scale(15), scale(20)) == (100, 50, 0)
 
     def test_a_scale_without_extent_puts_everything_in_the_middle(self):
-        assert Linear(3, 3, 0, 10)(3) == 5
+        assert LinearScale(3, 3, 0, 10)(3) == 5
 
     @pytest.mark.parametrize(
         ("value", "text"),
@@ -371,7 +373,7 @@ class TestScales:
         ],
     )
     def test_numbers_for_people(self, value, text):
-        assert number(value) == text
+        assert format_number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -386,15 +388,15 @@ class TestScales:
 @pytest.mark.parametrize("draw", ["intervals", "boxes"])
 def test_a_rows_name_is_shown_whole_in_as_many_lines_as_it_needs(draw, name):
     if draw == "intervals":
-        picture = points.intervals(
+        picture = points.interval_chart(
             [points.DrawnInterval(name, 0.5), points.DrawnInterval("next", 0.4)],
             caption="c",
             x_label="x",
             what="run",
         )
     else:
-        rows = [points.Box(n, 1.0, 2.0, 3.0, 4.0, 5.0, 9) for n in (name, "next")]
-        picture = points.boxes(rows, caption="c", x_label="x", what="run")
+        rows = [points.BoxSummary(n, 1.0, 2.0, 3.0, 4.0, 5.0, 9) for n in (name, "next")]
+        picture = points.box_chart(rows, caption="c", x_label="x", what="run")
     labels = [
         text for text in usual(picture).iter(f"{SVG}text") if text.find(f"{SVG}title") is not None
     ]
@@ -424,7 +426,7 @@ class TestLongNamesAreWhole:
     def test_a_matrix_of_few_columns_has_their_names_in_lines(self):
         columns = ["Not relevant at all", "Somewhat relevant", "Perfectly relevant"]
         root = usual(
-            matrices.matrix(
+            matrices.matrix_chart(
                 [self.LONG, "b"],
                 columns,
                 [[1.0, 2.0, 3.0]] * 2,
@@ -440,7 +442,7 @@ class TestLongNamesAreWhole:
     def test_a_matrix_of_runs_against_runs_has_their_numbers_before_the_rows_names(self):
         names = [f"{self.LONG} {letter}" for letter in "abcdefghij"]
         root = usual(
-            matrices.matrix(
+            matrices.matrix_chart(
                 names,
                 names,
                 [[0.5] * 10] * 10,
@@ -461,7 +463,7 @@ class TestLongNamesAreWhole:
             " ".join(lines)
             for lines in _texts(
                 usual(
-                    matrices.matrix(
+                    matrices.matrix_chart(
                         ["1"], columns, [[0.5] * 10], caption="c", row_label="t", column_label="c"
                     )
                 )
@@ -471,12 +473,12 @@ class TestLongNamesAreWhole:
         assert said[-10:] == [f"{number}: {name}" for number, name in enumerate(columns, 1)]
 
     def test_bars_have_their_names_in_lines_or_numbers_with_a_key(self):
-        two = _texts(usual(bars.bars([self.LONG, "b"], [1.0, 2.0], caption="c", unit="pairs")))
+        two = _texts(usual(bars.bar_chart([self.LONG, "b"], [1.0, 2.0], caption="c", unit="pairs")))
         assert self.LONG in [" ".join(lines) for lines in two]
         many = [f"{self.LONG} {letter}" for letter in "abcdefghijklmnopqrst"]
         said = [
             " ".join(lines)
-            for lines in _texts(usual(bars.bars(many, [1.0] * 20, caption="c", unit="pairs")))
+            for lines in _texts(usual(bars.bar_chart(many, [1.0] * 20, caption="c", unit="pairs")))
         ]
         assert said[-20:] == [f"{number}: {name}" for number, name in enumerate(many, 1)]
         assert {str(number) for number in range(1, 21)} <= set(said)
@@ -485,7 +487,7 @@ class TestLongNamesAreWhole:
         reason = "undefined: " + self.LONG
         for form in (usual, narrow):
             drawn = form(
-                points.intervals(
+                points.interval_chart(
                     [points.DrawnInterval("a", None, note=reason), points.DrawnInterval("b", 0.5)],
                     caption="c",
                     x_label="x",
@@ -499,7 +501,7 @@ class TestLongNamesAreWhole:
         said = [
             " ".join(lines)
             for lines in _texts(
-                usual(points.radar(axes, [("one", [0.5] * 4)], caption="c", high=1.0))
+                usual(points.radar_chart(axes, [("one", [0.5] * 4)], caption="c", high=1.0))
             )
         ]
         assert said[-4:] == [f"{number}: {name}" for number, name in enumerate(axes, 1)]
@@ -546,10 +548,10 @@ class TestPanels:
     def test_a_long_name_and_a_reason_are_whole_and_the_table_says_whose_number_it_is(self):
         name = TestLongNamesAreWhole.LONG
         reason = "undefined, because " + name
-        empty = lines.lines(
+        empty = lines.line_chart(
             [lines.Line("x", [])], caption="x", x_label="x", y_label="y", reason=reason
         )
-        picture = panels.panels(
+        picture = panels.panel_chart(
             [(name, _curve("a", [0.5, 0.6, 0.7])), ("none", empty)], caption="both"
         )
         for form in (usual, narrow):
@@ -567,7 +569,7 @@ class TestPanels:
 
 def test_the_colours_of_a_matrix_are_explained():
     words = {"caption": "c", "row_label": "topic", "column_label": "rank"}
-    picture = matrices.matrix(
+    picture = matrices.matrix_chart(
         ["1"], ["a", "b"], [[0.5, None]], high=1.0, form=lambda v: f"{100 * v:.0f} %", **words
     )
     [legend] = [one for one in usual(picture).iter("ul") if one.get("class") == "legend"]
@@ -584,7 +586,7 @@ def test_the_reference_line_does_not_run_through_the_reason_of_an_undefined_row(
         points.DrawnInterval("b", None, note="2 shared pairs; needs 10"),
     ]
     root = form(
-        points.intervals(
+        points.interval_chart(
             drawn, caption="c", x_label="x", what="run", low=0, reference=(0.0, "chance")
         )
     )
@@ -611,13 +613,13 @@ def test_only_an_undefined_row_has_its_reason_in_the_table():
         points.DrawnInterval("a", 0.5, note="no topic"),
         points.DrawnInterval("b", None, note="no topic"),
     ]
-    picture = points.intervals(drawn, caption="c", x_label="x", what="run")
+    picture = points.interval_chart(drawn, caption="c", x_label="x", what="run")
     rows = [[cell.text for cell in row] for row in usual(picture).iter("tr")][1:]
     assert rows == [["a", "0.500", "–", "–", None], ["b", "–", "–", "–", "no topic"]]
 
 
 def test_points_stand_within_the_frame():
-    picture = points.intervals(
+    picture = points.interval_chart(
         [points.DrawnInterval("a", 0.0), points.DrawnInterval("b", 1.0)],
         caption="c",
         x_label="x",
@@ -667,7 +669,7 @@ class TestNarrowForm:
 
     def test_short_names_stay_beside_their_rows(self):
         root = narrow(
-            points.intervals(
+            points.interval_chart(
                 [points.DrawnInterval("BM25", 0.5), points.DrawnInterval("DLH", 0.4)],
                 caption="c",
                 x_label="x",
@@ -686,7 +688,7 @@ class TestNarrowForm:
     def test_a_matrix_of_long_names_counts_its_columns_and_says_the_numbers_before_its_rows(self):
         names = [self.LONG, "another run of some length"]
         root = narrow(
-            matrices.matrix(
+            matrices.matrix_chart(
                 names,
                 names,
                 [[None, 0.04], [0.04, None]],
@@ -723,7 +725,7 @@ class TestNarrowForm:
         """Of grades nobody can tell the second from the first and the third, as of ranks."""
         values = [[1.0] * len(names)] * len(rows or names)
         root = narrow(
-            matrices.matrix(
+            matrices.matrix_chart(
                 rows or names, names, values, caption="c", row_label="a", column_label="b"
             )
         )
@@ -738,7 +740,7 @@ class TestNarrowForm:
     def test_columns_that_are_other_things_than_rows_are_explained_below(self):
         grades = ["Not relevant at all", "Somewhat relevant", "Perfectly relevant"]
         root = narrow(
-            matrices.matrix(
+            matrices.matrix_chart(
                 ["1", "2"],
                 grades,
                 [[1.0, 2.0, 3.0]] * 2,
@@ -759,7 +761,7 @@ class TestNarrowForm:
         """Twelve runs leave 23 pixels a cell; 0.0421 is 43 wide."""
         names = [f"r{n}" for n in range(12)]
         root = narrow(
-            matrices.matrix(
+            matrices.matrix_chart(
                 names,
                 names,
                 [[0.0421] * 12] * 12,
@@ -771,7 +773,7 @@ class TestNarrowForm:
         )
         assert "0.0421" not in {text.text for text in root.iter(f"{SVG}text")}
         few = narrow(
-            matrices.matrix(
+            matrices.matrix_chart(
                 ["a", "b"],
                 ["a", "b"],
                 [[0.0421] * 2] * 2,
@@ -784,7 +786,9 @@ class TestNarrowForm:
         assert [text.text for text in few.iter(f"{SVG}text")].count("0.0421") == 4
 
     def test_bars_with_long_labels_are_numbered_and_explained_and_hours_are_not(self):
-        few = narrow(bars.bars([self.LONG, "b", "c"], [1.0, 2.0, 3.0], caption="c", unit="pairs"))
+        few = narrow(
+            bars.bar_chart([self.LONG, "b", "c"], [1.0, 2.0, 3.0], caption="c", unit="pairs")
+        )
         words = [
             text.text or "".join(span.text or "" for span in text.findall(f"{SVG}tspan"))
             for text in few.iter(f"{SVG}text")
@@ -792,13 +796,13 @@ class TestNarrowForm:
         assert words[-2:] == ["2: b", "3: c"]
         assert words[-3].replace(" ", "") == f"1:{self.LONG}".replace(" ", "")
         hours = [f"{1 + i // 2:02d} Nov {12 * (i % 2):02d}h" for i in range(28)]
-        many = narrow(bars.bars(hours, [1.0] * 28, caption="c", unit="pairs"))
+        many = narrow(bars.bar_chart(hours, [1.0] * 28, caption="c", unit="pairs"))
         assert {text.text for text in many.iter(f"{SVG}text")} >= {hours[0]}
         ranks = narrow(
-            bars.bars([f"rank {n}" for n in range(1, 11)], [1.0] * 10, caption="c", unit="%")
+            bars.bar_chart([f"rank {n}" for n in range(1, 11)], [1.0] * 10, caption="c", unit="%")
         )
         days = narrow(
-            bars.bars(
+            bars.bar_chart(
                 ["29 Nov 12h", "30 Nov 00h", "30 Nov 12h", "01 Dec 00h", "01 Dec 12h"],
                 [1.0] * 5,
                 caption="c",
@@ -812,7 +816,7 @@ class TestNarrowForm:
         assert {"rank 1", "rank 4"} <= {text.text for text in ranks.iter(f"{SVG}text")}
 
     def test_files_are_of_the_usual_form(self):
-        picture, _ = parts_of(_intervals("a", False))
+        picture, _ = figure_parts(_intervals("a", False))
         assert picture.get("viewBox", "").split()[2] == "560"
 
 

@@ -17,7 +17,16 @@ from PIL import ImageFont
 
 from assay.charts import bars
 from assay.charts import printed as module
-from assay.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css, look_of, printed
+from assay.charts.printed import (
+    AGREE,
+    DISAGREE,
+    SERIES,
+    STEPS,
+    EmptyFigure,
+    render_css,
+    render_files,
+    style_for_classes,
+)
 from tests.assay.charts import test_charts
 from tests.assay.charts.forms import usual
 
@@ -38,7 +47,7 @@ def pictures() -> dict[str, str]:
 @pytest.mark.parametrize("name", sorted(pictures()))
 def test_every_picture_is_printed_with_its_words(name: str) -> None:
     figure = pictures()[name]
-    found = printed(figure)
+    found = render_files(figure)
     assert found["pdf"].startswith(b"%PDF")
     assert found["png"].startswith(b"\x89PNG")
     svg = found["svg"].decode()
@@ -50,14 +59,14 @@ def test_every_picture_is_printed_with_its_words(name: str) -> None:
     assert wanted
     assert wanted <= words
     assert b"Date" not in found["pdf"]
-    assert printed(figure) == found
+    assert render_files(figure) == found
 
 
 def test_a_font_in_a_pdf_has_the_letters_of_the_picture_and_nothing_by_which_words_are_laid_out() -> (
     None
 ):
-    figure = bars.stacked(["a", "b"], [("score", [1.0, 2.0])], caption="c")
-    packed = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", printed(figure)["pdf"], re.DOTALL)
+    figure = bars.stacked_bar_chart(["a", "b"], [("score", [1.0, 2.0])], caption="c")
+    packed = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", render_files(figure)["pdf"], re.DOTALL)
     fonts = [
         TTFont(io.BytesIO(stream))
         for stream in map(zlib.decompress, packed)
@@ -81,7 +90,7 @@ def test_a_file_taken_alone_has_the_title_of_the_picture(name: str) -> None:
         f"<figcaption>{words.replace('&', '&amp;')}</figcaption>",
         pictures()[name],
     )
-    svg = printed(figure)["svg"].decode()
+    svg = render_files(figure)["svg"].decode()
     texts = list(ElementTree.fromstring(svg).iter(TEXT))
     said = [one.text or "" for one in texts]
     n_lines = next(n for n in range(1, len(said)) if " ".join(said[:n]) == words)
@@ -95,17 +104,17 @@ def test_a_file_taken_alone_has_the_title_of_the_picture(name: str) -> None:
     assert f"<dc:title>{words.replace('&', '&amp;')}</dc:title>" in svg
     assert words not in " ".join(
         text.text or ""
-        for text in ElementTree.fromstring(printed(figure, titled=False)["svg"]).iter(TEXT)
+        for text in ElementTree.fromstring(render_files(figure, titled=False)["svg"]).iter(TEXT)
     )
 
 
 def test_a_figure_that_says_why_it_is_empty_is_not_printed() -> None:
-    with pytest.raises(Nothing, match="nobody has judged yet"):
-        printed(test_charts._bars("x", True))
+    with pytest.raises(EmptyFigure, match="nobody has judged yet"):
+        render_files(test_charts._bars("x", True))
 
 
 def test_the_legend_stands_below_with_its_words() -> None:
-    svg = printed(test_charts._stacked("first series", False))["svg"].decode()
+    svg = render_files(test_charts._stacked("first series", False))["svg"].decode()
     assert ">first series<" in svg
     assert ">other<" in svg
 
@@ -115,10 +124,10 @@ def test_the_legend_stands_below_with_its_words() -> None:
 )
 def test_words_of_a_legend_are_whole_within_the_picture(words: str) -> None:
     words = words.strip()
-    figure = bars.stacked(
+    figure = bars.stacked_bar_chart(
         ["a", "b"], [("short", [1.0, 2.0]), (words, [1.0, 2.0]), ("last", [1.0, 2.0])], caption="c"
     )
-    svg = ElementTree.fromstring(printed(figure)["svg"])
+    svg = ElementTree.fromstring(render_files(figure)["svg"])
     width, height = (float(value) for value in svg.attrib["viewBox"].split()[2:])
     texts = []
     for text in svg.iter(TEXT):
@@ -161,12 +170,12 @@ def test_colours_are_those_of_the_light_page() -> None:
         assert re.findall(rf"\.{name}\d {{\s*fill: (#\w+);\s*}}", styles) == list(steps)
     dashes = re.findall(r"\.l\d \{\s*stroke: [^;]+;\s*stroke-dasharray: ([\d ]+);\s*\}", styles)
     assert {tuple(map(int, one.split())) for one in dashes} == {
-        look_of(f"l{k}").dashes for k in range(2, 7)
+        style_for_classes(f"l{k}").dashes for k in range(2, 7)
     }
 
 
 def test_a_page_that_stands_alone_has_a_rule_for_every_class() -> None:
-    rules = css()
+    rules = render_css()
     for name in (
         "s1",
         "l6",

@@ -13,20 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.comparison.holes import (
-    Hole,
     TopicTop,
-    enough_to_settle,
-    filled_ndcg,
-    filled_precision,
+    UnjudgedDocument,
+    count_until_narrow,
+    imputed_ndcg,
+    imputed_precision,
+    judging_order,
+    mean_grade_of_unique_documents,
     ndcg_bounds,
-    order_of_filling,
     precision_bounds,
     rbp_bounds,
-    tops_under,
-    widths_left,
-    worth_of_uniques,
+    read_topic_tops,
+    remaining_score_range,
 )
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.qrels import make_qrels
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import parse_measures
 from tests.assay.sampling.test_estimates import ranking
@@ -76,8 +76,8 @@ def test_bounds_are_the_least_and_greatest_over_every_grade_of_every_hole(
 def test_a_hole_is_a_document_that_nobody_judged_also_where_the_qrels_have_it_with_a_negative_grade() -> (
     None
 ):
-    qrels = qrels_of_rows("q", [("1", "a", 2), ("1", "b", -1), ("2", "a", 1)])
-    tops = tops_under(ranking({"1": "abc"}), qrels, depth=2)
+    qrels = make_qrels("q", [("1", "a", 2), ("1", "b", -1), ("2", "a", 1)])
+    tops = read_topic_tops(ranking({"1": "abc"}), qrels, depth=2)
     assert [(found.grades, found.judged, found.n_retrieved) for found in tops] == [
         ([2, None], [2], 3),
         ([], [1], 0),
@@ -86,11 +86,11 @@ def test_a_hole_is_a_document_that_nobody_judged_also_where_the_qrels_have_it_wi
 
 
 def test_holes_as_zero_are_the_measures_as_usual() -> None:
-    qrels = qrels_of_rows(
+    qrels = make_qrels(
         "q", [("1", "a", 2), ("1", "c", 1), ("1", "z", 3), ("2", "b", 1), ("2", "a", 0)]
     )
     run = ranking({"1": "abcd", "2": "cab"})
-    tops = tops_under(run, qrels, depth=3)
+    tops = read_topic_tops(run, qrels, depth=3)
     plain = Evaluator(qrels, parse_measures("nDCG@3 P@3")).evaluate(run)
     assert ndcg_bounds(tops, cutoff=3, highest=3).zero == pytest.approx(plain.values[:, 0])
     assert precision_bounds(tops, cutoff=3, level=1).zero == pytest.approx(plain.values[:, 1])
@@ -100,10 +100,10 @@ def test_what_only_one_group_found_tells_what_a_hole_is_worth() -> None:
     """Of group g only b (rank 2, grade 1) and d (rank 4, grade 0); of h only e (rank 1, grade 2)
     and f (rank 4, unjudged)."""
     runs = [ranking({"1": "abcd"}), ranking({"1": "acbd"}), ranking({"1": "eacf"})]
-    qrels = qrels_of_rows(
+    qrels = make_qrels(
         "q", [("1", "a", 1), ("1", "b", 1), ("1", "c", 0), ("1", "d", 0), ("1", "e", 2)]
     )
-    worth = worth_of_uniques(runs, ["g", "g", "h"], qrels, depth=4, level=1)
+    worth = mean_grade_of_unique_documents(runs, ["g", "g", "h"], qrels, depth=4, level=1)
     assert worth.numbers == (2, 1)
     assert worth.grade_at(3) == pytest.approx((1 + 2 + 0.3) / 3)
     assert worth.grade_at(4) == pytest.approx(0.3 / 2)
@@ -111,15 +111,15 @@ def test_what_only_one_group_found_tells_what_a_hole_is_worth() -> None:
     tops = [top([1, None, None, None], [1, 2])]
     ideal = 2 + 1 / math.log2(3)
     gained = 1 + 1.1 / math.log2(3) + 1.1 / 2 + 0.15 / math.log2(5)
-    assert filled_ndcg(tops, worth, cutoff=4)[0] == pytest.approx(gained / ideal)
-    assert filled_precision(tops, worth, cutoff=4, level=1)[0] == pytest.approx(
+    assert imputed_ndcg(tops, worth, cutoff=4)[0] == pytest.approx(gained / ideal)
+    assert imputed_precision(tops, worth, cutoff=4, level=1)[0] == pytest.approx(
         (1 + 2.3 / 3 * 2 + 0.15) / 4
     )
 
 
 def test_holes_that_settle_most_come_first() -> None:
     few, many = top([None, 1, None], [1]), TopicTop("2", ["x", "y"], [None, None], [3, 3, 3], 2)
-    order = order_of_filling([few, many], cutoff=3)
+    order = judging_order([few, many], cutoff=3)
     ideal = 3 * (1 + 1 / math.log2(3) + 0.5)
     expected = [
         ("1", "d0", 1 / 2),
@@ -138,7 +138,7 @@ def test_against_a_system_a_shared_hole_weighs_the_difference_and_the_systems_ow
 ):
     own = TopicTop("1", ["a", "b"], [None, None], [1], 2)
     rival = TopicTop("1", ["a", "c"], [None, None], [1], 2)
-    order = order_of_filling([own], cutoff=2, rival=[rival])
+    order = judging_order([own], cutoff=2, rival=[rival])
     assert [(hole.document, hole.weight) for hole in order] == [
         ("b", pytest.approx(1 / math.log2(3))),
         ("c", pytest.approx(1 / math.log2(3))),
@@ -147,7 +147,7 @@ def test_against_a_system_a_shared_hole_weighs_the_difference_and_the_systems_ow
 
 
 def test_no_hole_no_order() -> None:
-    assert order_of_filling([top([1, 0], [1, 0])], cutoff=2) == []
+    assert judging_order([top([1, 0], [1, 0])], cutoff=2) == []
     bounds = ndcg_bounds([top([1, 0], [1, 0])], cutoff=2, highest=3)
     assert bounds.low[0] == bounds.high[0] == 1.0
     assert np.isfinite(bounds.zero).all()
@@ -155,10 +155,12 @@ def test_no_hole_no_order() -> None:
 
 def test_what_judging_the_first_holes_settles() -> None:
     """Weights .02 .01 .004 at highest grade 3: .102 before, then .042, .012, 0."""
-    order = [Hole("1", d, 1, w) for d, w in zip("abc", (0.02, 0.01, 0.004), strict=True)]
-    widths = widths_left(order, highest=3)
+    order = [
+        UnjudgedDocument("1", d, 1, w) for d, w in zip("abc", (0.02, 0.01, 0.004), strict=True)
+    ]
+    widths = remaining_score_range(order, highest=3)
     assert widths == pytest.approx([0.102, 0.042, 0.012, 0])
-    assert enough_to_settle(widths) == 3
-    assert enough_to_settle(widths, width=0.05) == 1
-    assert widths_left([], highest=3).tolist() == [0]
-    assert enough_to_settle(widths_left([], highest=3)) == 0
+    assert count_until_narrow(widths) == 3
+    assert count_until_narrow(widths, width=0.05) == 1
+    assert remaining_score_range([], highest=3).tolist() == [0]
+    assert count_until_narrow(remaining_score_range([], highest=3)) == 0

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from assay.comparison.bootstrap import differences
-from assay.comparison.label_ranks import differences_with, label_ranks
+from assay.comparison.bootstrap import compare_means
+from assay.comparison.label_ranks import compare_means_with_noise, compute_label_ranks
 from assay.labels.label_noise import NoisyLabels
 from assay.measures.measures import parse_measures
 from tests.assay.labels.judged import table_of_rows
@@ -35,7 +35,7 @@ def test_a_run_has_a_rank_as_often_as_labels_drawn_anew_give_it() -> None:
     """Of three drawn a is relevant with 20/27, b with 7/27. One is ahead where just its document
     is; else both share rank 1.5."""
     noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), RUNS, parse_measures("P@1"))
-    (ranks,) = label_ranks(noisy, ALL, labellings=4000, trials=4000, seed=1)
+    (ranks,) = compute_label_ranks(noisy, ALL, labellings=4000, trials=4000, seed=1)
     a, b = 20 / 27, 7 / 27
     ahead, behind = a * (1 - b), (1 - a) * b
     assert ranks.by_labels.expected_rank[0] == pytest.approx(
@@ -52,14 +52,14 @@ def test_a_run_has_a_rank_as_often_as_labels_drawn_anew_give_it() -> None:
 def test_the_error_by_labels_widens_the_t_test_of_scipy() -> None:
     rng = np.random.default_rng(2)
     scores = rng.random((3, 20))
-    plain = differences_with(scores, np.zeros((3, 3)))
+    plain = compare_means_with_noise(scores, np.zeros((3, 3)))
     for i in range(3):
         for j in range(3):
             if i != j:
                 assert plain.p[i, j] == pytest.approx(
                     scipy.stats.ttest_rel(scores[i], scores[j]).pvalue
                 )
-    wider = differences_with(scores, np.full((3, 3), 0.1))
+    wider = compare_means_with_noise(scores, np.full((3, 3), 0.1))
     d = scores[0] - scores[1]
     t = d.mean() / (d.var(ddof=1) / 20 + 0.01) ** 0.5
     assert wider.p[0, 1] == pytest.approx(2 * scipy.stats.t.sf(abs(t), 19))
@@ -77,12 +77,12 @@ def test_where_all_judges_agree_labels_add_nothing() -> None:
         for tag, scores in (("first", {"a": 2.0, "b": 1.0}), ("second", {"b": 2.0, "a": 1.0}))
     ]
     noisy = NoisyLabels(table_of_rows(rows, n_grades=2), runs, parse_measures("P@1"))
-    (ranks,) = label_ranks(noisy, np.arange(40), labellings=20, trials=200, seed=1)
+    (ranks,) = compute_label_ranks(noisy, np.arange(40), labellings=20, trials=200, seed=1)
     assert ranks.by_labels.expected_rank.tolist() == [1, 2]
     assert ranks.error == pytest.approx(np.zeros((2, 2)), abs=1e-12)
     assert (
         ranks.rank_interval.tolist()
-        == differences(noisy.values()[:, :, 0]).rank_interval.tolist()
+        == compare_means(noisy.values()[:, :, 0]).rank_interval.tolist()
         == [[1, 1], [2, 2]]
     )
 
@@ -94,8 +94,8 @@ def test_no_run_is_surer_of_its_rank_than_without_the_noise() -> None:
         error = np.abs(rng.normal(0, 0.2, (5, 5)))
         error = (error + error.T) / 2
         with_labels, without = (
-            differences_with(scores, error).rank_interval,
-            differences(scores).rank_interval,
+            compare_means_with_noise(scores, error).rank_interval,
+            compare_means(scores).rank_interval,
         )
         assert (with_labels[:, 0] <= without[:, 0]).all()
         assert (with_labels[:, 1] >= without[:, 1]).all()
@@ -103,12 +103,14 @@ def test_no_run_is_surer_of_its_rank_than_without_the_noise() -> None:
 
 def test_the_same_seed_gives_the_same_and_too_little_is_refused() -> None:
     noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), RUNS, parse_measures("P@1"))
-    first, again = (label_ranks(noisy, ALL, labellings=10, trials=10, seed=4)[0] for _ in range(2))
+    first, again = (
+        compute_label_ranks(noisy, ALL, labellings=10, trials=10, seed=4)[0] for _ in range(2)
+    )
     assert first.error.tolist() == again.error.tolist()
     with pytest.raises(ValueError, match="two"):
-        label_ranks(noisy, ALL, labellings=1, trials=1, seed=1)
+        compute_label_ranks(noisy, ALL, labellings=1, trials=1, seed=1)
     with pytest.raises(ValueError, match="topic"):
-        label_ranks(noisy, ALL[:0], labellings=2, trials=1, seed=1)
+        compute_label_ranks(noisy, ALL[:0], labellings=2, trials=1, seed=1)
 
 
 def ranks_by_a_loop(scores: np.ndarray, error: np.ndarray) -> list[list[int]]:
@@ -158,6 +160,6 @@ def test_ranks_are_those_of_a_loop_also_with_ties_one_topic_and_constant_differe
             rng.integers(0, 2, shape),
         ):
             for noise in (error, np.zeros_like(error)):
-                assert differences_with(
+                assert compare_means_with_noise(
                     scores * scale, noise
                 ).rank_interval.tolist() == ranks_by_a_loop(scores * scale, noise)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from assay.comparison.leaderboard import (
     BoardEntry,
-    chain,
-    comparisons,
+    board_points,
+    list_comparisons,
+    list_records,
     order_by_displacement,
-    points,
 )
 
 BOARD = [
@@ -27,7 +27,7 @@ BOARD = [
 
 
 def test_the_chain_starts_with_the_first_run_above_the_baselines_and_takes_each_new_top():
-    assert chain(entry for entry in BOARD if entry.tag != "late baseline") == [
+    assert list_records(entry for entry in BOARD if entry.tag != "late baseline") == [
         "first",
         "same day a",
     ]
@@ -35,11 +35,11 @@ def test_the_chain_starts_with_the_first_run_above_the_baselines_and_takes_each_
 
 def test_a_baseline_sets_the_mark_from_its_own_date_on_and_is_never_a_record():
     later = [BoardEntry("between", "2020-09-03", 0.45), BoardEntry("above", "2020-09-04", 0.55)]
-    assert chain([*BOARD, *later]) == ["first", "same day a", "above"]
+    assert list_records([*BOARD, *later]) == ["first", "same day a", "above"]
 
 
 def test_without_baselines_the_first_run_is_a_record():
-    assert chain(entry for entry in BOARD if not entry.is_baseline) == [
+    assert list_records(entry for entry in BOARD if not entry.is_baseline) == [
         "weak",
         "equal",
         "first",
@@ -54,21 +54,23 @@ def test_a_run_that_is_beaten_on_its_own_day_is_no_record():
         BoardEntry("c", "2020-01-02", 0.7),
         BoardEntry("d", "2020-01-02", 0.7),
     ]
-    assert chain(day) == chain(reversed(day)) == ["a", "c"]
+    assert list_records(day) == list_records(reversed(day)) == ["a", "c"]
     timed = [
         BoardEntry("a", "2020-01-01", 0.5),
         BoardEntry("b", "2020-01-02T10:00", 0.6),
         BoardEntry("c", "2020-01-02T11:00", 0.7),
     ]
-    assert chain(timed) == ["a", "b", "c"]
+    assert list_records(timed) == ["a", "b", "c"]
 
 
 def test_an_equal_score_displaces_nobody():
-    assert chain([BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02", 0.5)]) == ["a"]
+    assert list_records(
+        [BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02", 0.5)]
+    ) == ["a"]
 
 
 def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():
-    found = points(BOARD[:-1], highlight="bert")
+    found = board_points(BOARD[:-1], highlight="bert")
     assert [point.entry.tag for point in found] == [
         "organisers",
         "weak",
@@ -80,20 +82,20 @@ def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():
     ]
     assert [point.entry.tag for point in found if point.is_sota] == ["first", "same day a"]
     assert [point.entry.tag for point in found if point.is_highlighted] == ["first", "lower"]
-    assert not any(point.is_highlighted for point in points(BOARD))
+    assert not any(point.is_highlighted for point in board_points(BOARD))
 
 
 def test_comparisons_are_those_of_the_papers_tables():
     """Lin et al.: R2 to R13 against R1, and R11 to R13 among each other."""
     tags = [f"R{i}" for i in range(1, 14)]
-    found = comparisons(tags)
+    found = list_comparisons(tags)
     assert found["vs_first"] == [("R1", f"R{i}") for i in range(2, 14)]
     assert found["vs_previous"] == [(f"R{i}", f"R{i + 1}") for i in range(1, 13)]
     assert found["vs_last"] == [("R11", "R12"), ("R11", "R13"), ("R12", "R13")]
 
 
 def test_a_chain_of_one_has_no_comparisons():
-    assert comparisons(["R1"]) == {"vs_first": [], "vs_previous": [], "vs_last": []}
+    assert list_comparisons(["R1"]) == {"vs_first": [], "vs_previous": [], "vs_last": []}
 
 
 def ordered(tags: str, wins: str):

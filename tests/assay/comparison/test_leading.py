@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.comparison.leading import Rival, leader_words, open_words, standing_of, verdict_words
+from assay.comparison.leading import (
+    RivalSystem,
+    describe_leader,
+    describe_score_bounds,
+    describe_verdict,
+    rank_systems,
+)
 from tests.assay.comparison.hall import wider_interval
 
 SCORES = np.random.default_rng(3).random((40, 3)) * 0.5 + np.array([0.0, 0.3, 0.28])
@@ -24,7 +30,7 @@ def holm_by_hand(raw: list[float]) -> list[float]:
 
 
 def test_systems_stand_best_first_with_scipys_tests_of_every_pair() -> None:
-    standing = standing_of(SCORES, TAGS)
+    standing = rank_systems(SCORES, TAGS)
     means = dict(zip(TAGS, SCORES.mean(axis=0), strict=True))
     order = sorted(means, key=lambda tag: -means[tag])
     assert [one["tag"] for one in standing["systems"]] == order
@@ -45,8 +51,8 @@ def test_systems_stand_best_first_with_scipys_tests_of_every_pair() -> None:
 
 def test_a_topic_that_some_run_has_no_score_for_is_left_out_of_all() -> None:
     holed = np.vstack([SCORES, [0.9, math.nan, 0.1]])
-    assert standing_of(holed, TAGS)["topics"] == 40
-    assert standing_of(holed, TAGS)["p"] == standing_of(SCORES, TAGS)["p"]
+    assert rank_systems(holed, TAGS)["topics"] == 40
+    assert rank_systems(holed, TAGS)["p"] == rank_systems(SCORES, TAGS)["p"]
 
 
 def made(
@@ -136,7 +142,7 @@ WON = " Topics of s0 against s1: 30 won, 5 tied, 15 lost."
 def test_the_sentence_names_the_leader_and_the_runs_that_do_not_differ_from_it(
     standing: dict, words: str
 ) -> None:
-    assert leader_words(standing, "nDCG@10") == words
+    assert describe_leader(standing, "nDCG@10") == words
 
 
 @pytest.mark.parametrize(
@@ -154,8 +160,8 @@ def test_the_sentence_names_the_leader_and_the_runs_that_do_not_differ_from_it(
     ],
 )
 def test_the_sentence_names_its_correction(family: str, words: str) -> None:
-    said = verdict_words(
-        "AP", {"a": 0.5, "b": 0.4}, [Rival("b", 0.3, False)], topics=50, correction=family
+    said = describe_verdict(
+        "AP", {"a": 0.5, "b": 0.4}, [RivalSystem("b", 0.3, False)], topics=50, correction=family
     )
     assert said == f"a leads by AP (0.5000, 50 topics). {words}"
 
@@ -166,8 +172,8 @@ def test_runs_that_differ_by_the_same_on_every_topic_are_separable_from_six_topi
 ) -> None:
     """The permutation test has p = 2 / 2^n: .0625 with five topics, .03125 with six."""
     values = np.column_stack([np.arange(n_topics) / 10, np.arange(n_topics) / 10 + 0.1])
-    standing = standing_of(values, ["A", "B"])
-    words = leader_words(standing, "P@10")
+    standing = rank_systems(values, ["A", "B"])
+    words = describe_leader(standing, "P@10")
     if separable:
         assert standing["holm"] == [[pytest.approx(2 / 2**n_topics)]]
         verdict = "After Holm correction it differs significantly from A (p = 0.031)."
@@ -187,7 +193,7 @@ def test_runs_that_differ_by_the_same_on_every_topic_are_separable_from_six_topi
 
 
 def test_of_a_sample_the_leader_is_only_estimated_to_lead() -> None:
-    assert leader_words(made([0.5, 0.4], [[0.3]]), "HT-nDCG@10", estimated=True).startswith(
+    assert describe_leader(made([0.5, 0.4], [[0.3]]), "HT-nDCG@10", estimated=True).startswith(
         "s0 is estimated to lead by HT-nDCG@10 (0.5000, 50"
     )
 
@@ -196,7 +202,7 @@ def test_mean_and_signed_ranks_that_point_apart_are_told() -> None:
     """One topic brings all of the lead of x; y is ahead on the nineteen others."""
     y = np.full(20, 0.5)
     x = np.append(np.full(19, 0.49), 0.99)
-    standing = standing_of(np.column_stack([x, y]), ["x", "y"])
+    standing = rank_systems(np.column_stack([x, y]), ["x", "y"])
     assert [one["tag"] for one in standing["systems"]] == ["x", "y"]
     assert standing["opposed"] == [[True]]
 
@@ -224,4 +230,4 @@ def test_what_the_unjudged_leave_open(ranges: list, words: str) -> None:
     systems = [
         {"tag": f"s{k}", "least": least, "most": most} for k, (least, most) in enumerate(ranges)
     ]
-    assert open_words(systems) == words
+    assert describe_score_bounds(systems) == words

@@ -6,25 +6,25 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.comparison.outcomes import compare, ranks_from_rr, rr_from_ranks
+from assay.comparison.outcomes import compare_ranks, ranks_from_rr, rr_from_ranks
 
 two_runs = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=60)
 
 
 def test_the_preprints_first_example_equal_search_length_unequal_reciprocal_rank():
     """Lin et al., preprint: ranks 1, 9 against 4, 6 have the same mean ESL; RR 0.556 and 0.208."""
-    found = compare([4, 6], [1, 9])
+    found = compare_ranks([4, 6], [1, 9])
     assert (found.esl.a, found.esl.b) == (5, 5)
     assert (round(found.rr.a, 3), round(found.rr.b, 3)) == (0.208, 0.556)
 
 
 def test_the_preprints_second_example_has_a_mean_search_length_of_three_both_ways():
-    found = compare([1, 5], [4, 2])
+    found = compare_ranks([1, 5], [4, 2])
     assert (found.esl.a, found.esl.b) == (3, 3)
 
 
 def test_outcomes_are_counted_and_shared_out_over_all_topics():
-    found = compare([0, 3, 0, 1, 2, 0, 4], [0, 0, 2, 1, 7, 1, 1])
+    found = compare_ranks([0, 3, 0, 1, 2, 0, 4], [0, 0, 2, 1, 7, 1, 1])
     assert (found.neither, found.a_only, found.b_only, found.both) == (1, 1, 2, 3)
     assert [found.share(name) for name in ("neither", "a_only", "b_only", "both")] == [
         1 / 7,
@@ -43,7 +43,7 @@ def test_outcomes_are_counted_and_shared_out_over_all_topics():
 def test_every_p_value_equals_scipys():
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 30, 400), rng.integers(0, 25, 400)
-    found = compare(a, b)
+    found = compare_ranks(a, b)
     rr_a, rr_b = (np.array([1 / r if r else 0 for r in ranks]) for ranks in (a, b))
     both = (a > 0) & (b > 0)
 
@@ -75,7 +75,7 @@ def test_every_p_value_equals_scipys():
 
 
 def test_where_no_topic_is_answered_by_both_case_three_is_undefined():
-    found = compare([1, 0, 0], [0, 2, 0])
+    found = compare_ranks([1, 0, 0], [0, 2, 0])
     assert found.both == 0
     assert np.isnan(
         [found.esl.a, found.esl.b, found.esl.wsr, found.esl.t, found.rr.a, found.rr.wsr]
@@ -84,7 +84,7 @@ def test_where_no_topic_is_answered_by_both_case_three_is_undefined():
 
 
 def test_without_topics_everything_is_undefined():
-    found = compare([], [])
+    found = compare_ranks([], [])
     assert np.isnan(
         [found.mrr.a, found.mrr.wrs, found.esl.a, found.binomial, found.share("both")]
     ).all()
@@ -92,7 +92,7 @@ def test_without_topics_everything_is_undefined():
 
 def test_ranks_of_other_topics_are_refused():
     with pytest.raises(ValueError, match="same topics"):
-        compare([1, 2], [1])
+        compare_ranks([1, 2], [1])
 
 
 def test_ranks_come_back_from_reciprocal_ranks():
@@ -102,7 +102,7 @@ def test_ranks_come_back_from_reciprocal_ranks():
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=40))
 def test_a_run_against_itself_differs_nowhere(ranks):
-    found = compare(ranks, ranks)
+    found = compare_ranks(ranks, ranks)
     assert found.a_only == found.b_only == 0
     assert found.neither + found.both == len(ranks)
     assert found.mrr.difference == 0
@@ -116,7 +116,7 @@ def test_a_run_against_itself_differs_nowhere(ranks):
 @given(two_runs)
 def test_swapping_the_runs_mirrors_everything(ranks):
     a, b = zip(*ranks, strict=True)
-    one, other = compare(a, b), compare(b, a)
+    one, other = compare_ranks(a, b), compare_ranks(b, a)
     assert (one.neither, one.a_only, one.b_only, one.both) == (
         other.neither,
         other.b_only,
@@ -138,7 +138,10 @@ def test_swapping_the_runs_mirrors_everything(ranks):
 def test_the_order_of_topics_changes_nothing(ranks, random):
     shuffled = list(ranks)
     random.shuffle(shuffled)
-    one, other = compare(*zip(*ranks, strict=True)), compare(*zip(*shuffled, strict=True))
+    one, other = (
+        compare_ranks(*zip(*ranks, strict=True)),
+        compare_ranks(*zip(*shuffled, strict=True)),
+    )
     assert (one.neither, one.a_only, one.b_only, one.both) == (
         other.neither,
         other.a_only,

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from assay.comparison.rankings import (
-    resample_counts,
-    sample_means,
-    swapped_pairs,
+    compute_sample_means,
+    count_tied_pairs,
+    draw_topic_counts,
+    list_swapped_pairs,
     tau_a,
     tau_a_batch,
     tau_ap,
     tau_ap_variant,
     tau_b,
     tau_b_batch,
-    tied_pairs,
 )
 
 # Urbano and Marrero, R package ircor 1.0, examples of tau and tauAP with their printed results
@@ -185,8 +185,8 @@ def test_correlations_with_many_ties_agree_with_scipy_and_slow_twins(
     assert math.isnan(found) or -1 <= found <= 1
     sign = [np.sign(x[i] - x[j]) * np.sign(y[i] - y[j]) for i, j in combinations(range(len(x)), 2)]
     assert tau_a(x, y) == pytest.approx(sum(sign) / len(sign), abs=1e-12)
-    assert tied_pairs(x) == sum(x[i] == x[j] for i, j in combinations(range(len(x)), 2))
-    assert len(swapped_pairs(x, y, names)) == sign.count(-1)
+    assert count_tied_pairs(x) == sum(x[i] == x[j] for i, j in combinations(range(len(x)), 2))
+    assert len(list_swapped_pairs(x, y, names)) == sign.count(-1)
     assert tau_b(y, x) == pytest.approx(found, nan_ok=True)
 
 
@@ -203,7 +203,7 @@ def test_the_order_of_systems_changes_nothing(x: list[float], random: object) ->
 
     assert tau_b(x, y) == pytest.approx(tau_b(pick(x), pick(y)), nan_ok=True)
     assert tau_ap(x, y) == pytest.approx(tau_ap(pick(x), pick(y)), abs=1e-12, nan_ok=True)
-    assert swapped_pairs(x, y, names) == swapped_pairs(pick(x), pick(y), pick(names))
+    assert list_swapped_pairs(x, y, names) == list_swapped_pairs(pick(x), pick(y), pick(names))
 
 
 def test_batches_agree_with_scipy_row_by_row() -> None:
@@ -217,15 +217,15 @@ def test_batches_do_not_depend_on_how_they_are_cut(monkeypatch: pytest.MonkeyPat
     rng = np.random.default_rng(6)
     x, y = rng.integers(0, 6, size=(2, 50, 7)) / 6
     whole = tau_b_batch(x, y), tau_a_batch(x, y)
-    monkeypatch.setattr("assay.comparison.rankings.CHUNK", 30)
+    monkeypatch.setattr("assay.comparison.rankings.CHUNK_CELLS", 30)
     np.testing.assert_array_equal(whole, (tau_b_batch(x, y), tau_a_batch(x, y)))
 
 
 def test_float_noise_does_not_break_ties() -> None:
     noisy = [0.1 + 0.2, 0.3, 0.5]
-    assert tied_pairs(noisy) == 1
+    assert count_tied_pairs(noisy) == 1
     assert tau_b(noisy, [1, 1, 2]) == 1.0
-    assert swapped_pairs(noisy, [1, 2, 3], ["a", "b", "c"]) == []
+    assert list_swapped_pairs(noisy, [1, 2, 3], ["a", "b", "c"]) == []
 
 
 def test_correlations_are_undefined_for_one_system_for_ties_only_and_for_missing_means() -> None:
@@ -246,12 +246,12 @@ def test_rankings_of_different_length_are_refused() -> None:
 
 
 def test_swaps_name_who_is_higher_in_each() -> None:
-    assert swapped_pairs([0.3, 0.2, 0.1], [0.1, 0.2, 0.1], ["a", "b", "c"]) == [("a", "b")]
-    assert swapped_pairs([0.1, 0.2, 0.1], [0.3, 0.2, 0.1], ["a", "b", "c"]) == [("b", "a")]
+    assert list_swapped_pairs([0.3, 0.2, 0.1], [0.1, 0.2, 0.1], ["a", "b", "c"]) == [("a", "b")]
+    assert list_swapped_pairs([0.1, 0.2, 0.1], [0.3, 0.2, 0.1], ["a", "b", "c"]) == [("b", "a")]
 
 
 def test_a_resample_draws_as_many_topics_as_there_are() -> None:
-    counts = resample_counts(7, 20, np.random.default_rng(0))
+    counts = draw_topic_counts(7, 20, np.random.default_rng(0))
     assert counts.shape == (20, 7)
     assert (counts.sum(axis=1) == 7).all()
 
@@ -260,8 +260,8 @@ def test_means_of_samples_agree_with_means_over_the_topics_drawn() -> None:
     rng = np.random.default_rng(1)
     values = rng.random((6, 3))
     values[0, 1] = values[4, 1] = math.nan
-    counts = resample_counts(6, 30, rng)
-    for sample, found in zip(counts, sample_means(counts, values), strict=True):
+    counts = draw_topic_counts(6, 30, rng)
+    for sample, found in zip(counts, compute_sample_means(counts, values), strict=True):
         drawn = np.repeat(values, sample.astype(int), axis=0)
         expected = [
             np.mean(column[~np.isnan(column)]) if (~np.isnan(column)).any() else math.nan

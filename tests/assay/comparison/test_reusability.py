@@ -5,17 +5,17 @@ import pytest
 from scipy.stats import kendalltau, rankdata
 
 from assay.comparison.reusability import (
-    Request,
     Reusability,
+    ReusabilityRequest,
     as_json,
-    chunks,
-    combine,
-    pool_ranks,
+    combine_results,
+    compute_pool_ranks,
+    make_chunks,
     run_chunk,
 )
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from assay.measures.batch import pack
+from assay.measures.batch import pack_collection
 from assay.measures.measures import parse_measures
 from tests.assay.measures.small_collections import (
     Grades,
@@ -28,10 +28,10 @@ NAMES = ["AP", "nDCG@5", "Bpref"]
 
 
 def reusability(small: Small, **options: object) -> Reusability:
-    collection = pack(*small.columns())
-    request = Request(tuple(parse_measures(NAMES)), **options)
-    pieces = chunks(collection, request)
-    return combine(
+    collection = pack_collection(*small.columns())
+    request = ReusabilityRequest(tuple(parse_measures(NAMES)), **options)
+    pieces = make_chunks(collection, request)
+    return combine_results(
         collection, request, pieces, [run_chunk(collection, request, piece) for piece in pieces]
     )
 
@@ -114,12 +114,17 @@ def test_a_tiny_example_by_hand() -> None:
             "three": {"1": {"c": 2, "x": 1}},
         },
     )
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     # pool of depth 1: a by one, b by two, c by three; d is judged outside the pool and stays
-    assert pool_ranks(collection, 1).tolist() == [[1, 2, 2], [2, 1, 2], [2, 2, 1], [2, 2, 2]]
-    request = Request(tuple(parse_measures("AP P@1")), depth=1)
-    pieces = chunks(collection, request)
-    result = combine(
+    assert compute_pool_ranks(collection, 1).tolist() == [
+        [1, 2, 2],
+        [2, 1, 2],
+        [2, 2, 1],
+        [2, 2, 2],
+    ]
+    request = ReusabilityRequest(tuple(parse_measures("AP P@1")), depth=1)
+    pieces = make_chunks(collection, request)
+    result = combine_results(
         collection, request, pieces, [run_chunk(collection, request, piece) for piece in pieces]
     )
     # full: AP one = (1 + 2/3) / 3, two = 2/3, three = 0; P@1 1, 1, 0
@@ -182,10 +187,10 @@ def test_what_robust_2003_runs_contributed_alone_is_what_a_loop_over_dictionarie
     folder = data_folder / "robust03"
     runs = [read_run(path) for path in sorted((folder / "runs").iterdir())[:6]]
     qrels = read_qrels(folder / "qrels.robust2003.txt.gz")
-    collection = pack(qrels, runs)
-    request = Request(tuple(parse_measures("AP nDCG@10")), depth=20)
-    pieces = chunks(collection, request)
-    result = combine(
+    collection = pack_collection(qrels, runs)
+    request = ReusabilityRequest(tuple(parse_measures("AP nDCG@10")), depth=20)
+    pieces = make_chunks(collection, request)
+    result = combine_results(
         collection, request, pieces, [run_chunk(collection, request, piece) for piece in pieces]
     )
     contributors: dict[tuple[str, bytes], set[str]] = {}

@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.chunks import in_processes
+from assay.chunks import map_in_processes
 from assay.comparison import significance
 from assay.comparison import split_half as s
 from tests.assay.comparison.counted_signs import counted_signed_rank
@@ -92,7 +92,7 @@ def naive_twin(scores: np.ndarray, members: np.ndarray, alpha: float) -> tuple[d
 @pytest.mark.parametrize("kind", several_kinds(4))
 def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
     scores = several_kinds(61)[kind]
-    members = s.halves(61, 6, np.random.default_rng(0))
+    members = s.draw_halves(61, 6, np.random.default_rng(0))
     a, b = np.triu_indices(6, k=1)
     found = s.TopicHalves(scores, members).p_values(a, b)
     for pair, (i, j) in enumerate(zip(a, b, strict=True)):
@@ -101,10 +101,10 @@ def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
             batched = [found[test][pair, h] for test in s.TESTS]
             d = y - x
             single = [
-                significance.sign(d),
-                significance.rank_sum(x, y).p,
-                significance.signed_rank(d),
-                significance.verdict_p(d),
+                significance.sign_test(d),
+                significance.rank_sum_test(x, y).p,
+                significance.signed_rank_test(d),
+                significance.verdict_p_value(d),
             ]
             assert batched == pytest.approx([float(p) for p in single], abs=1e-10)
             assert batched == pytest.approx(list(scipy_p_values(x, y).values()), abs=1e-10)
@@ -112,7 +112,7 @@ def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
 
 def test_beyond_50_differences_the_signed_ranks_of_a_half_are_approximated():
     scores = np.random.default_rng(3).normal(size=(2, 104))
-    members = s.halves(104, 4, np.random.default_rng(0))
+    members = s.draw_halves(104, 4, np.random.default_rng(0))
     found = s.TopicHalves(scores, members).p_values(np.array([0]), np.array([1]))["wsr"][0]
     differences = np.round(scores[1] - scores[0], 12)
     expected = [
@@ -125,8 +125,8 @@ def test_beyond_50_differences_the_signed_ranks_of_a_half_are_approximated():
 @pytest.mark.parametrize("kind", several_kinds(4))
 def test_the_table_equals_that_of_a_naive_twin(kind):
     scores = several_kinds(41)[kind]
-    members = s.halves(41, 8, np.random.default_rng(1))
-    found = s.tabulate(s.tally_of(scores, members, alpha=0.2))
+    members = s.draw_halves(41, 8, np.random.default_rng(1))
+    found = s.tabulate_tally(s.count_agreement(scores, members, alpha=0.2))
     mean, median, tied = naive_twin(scores, members, 0.2)
     for expected, got in ((mean, found.mean), (median, found.median)):
         assert list(got) == list(expected)
@@ -136,7 +136,7 @@ def test_the_table_equals_that_of_a_naive_twin(kind):
 
 
 def test_halves_are_disjoint_and_equally_large_and_an_odd_topic_is_left_out():
-    members = s.halves(7, 40, np.random.default_rng(0))
+    members = s.draw_halves(7, 40, np.random.default_rng(0))
     assert (members.sum(axis=1) == 3).all()
     assert not (members[::2] & members[1::2]).any()
     left_out = ~(members[::2] | members[1::2])
@@ -159,7 +159,7 @@ def test_halves_are_disjoint_and_equally_large_and_an_odd_topic_is_left_out():
     ],
 )
 def test_agreement_by_the_papers_definitions(winners, significant, expected):
-    counts = s.agreement(np.array([winners], float), np.array([significant]))
+    counts = s.count_outcomes(np.array([winners], float), np.array([significant]))
     assert dict(zip(s.RATES, counts, strict=True)) == {
         **dict.fromkeys(s.RATES, 0),
         expected: 1,
@@ -169,18 +169,21 @@ def test_agreement_by_the_papers_definitions(winners, significant, expected):
 
 def test_chunks_may_run_elsewhere_with_the_same_result():
     scores = several_kinds(30)["reciprocal ranks"]
-    alone = s.split_half(scores, splits=120, seed=5)
-    work = s.chunks(splits=120, seed=5)
+    alone = s.run_split_half(scores, splits=120, seed=5)
+    work = s.make_chunks(splits=120, seed=5)
     assert [chunk.splits for chunk in work] == [50, 50, 20]
     assert (
-        s.tabulate(s.combine(in_processes(s.run_chunk, work, processes=2, shared=scores))) == alone
+        s.tabulate_tally(
+            s.combine_tallies(map_in_processes(s.run_chunk, work, processes=2, shared=scores))
+        )
+        == alone
     )
-    assert s.split_half(scores, splits=120, seed=6) != alone
+    assert s.run_split_half(scores, splits=120, seed=6) != alone
 
 
 def test_runs_that_differ_clearly_agree_always():
     scores = np.array([np.linspace(0, 0.5, 60), np.linspace(0.4, 0.9, 60) + np.tile([0, 0.01], 30)])
-    found = s.split_half(scores, splits=10, seed=0)
+    found = s.run_split_half(scores, splits=10, seed=0)
     assert all(
         rates == {"agree": 1, "partial": 0, "disagree": 0, "significant": 1}
         for rates in (*found.mean.values(), *found.median.values())
@@ -189,7 +192,7 @@ def test_runs_that_differ_clearly_agree_always():
 
 def test_a_run_against_itself_agrees_and_is_never_significant():
     run = np.random.default_rng(0).random(25)
-    found = s.split_half([run, run], splits=5, seed=0)
+    found = s.run_split_half([run, run], splits=5, seed=0)
     assert all(
         rates == {"agree": 1, "partial": 0, "disagree": 0, "significant": 0}
         for rates in found.mean.values()
@@ -201,17 +204,19 @@ def test_a_run_against_itself_agrees_and_is_never_significant():
 @given(st.integers(2, 5), st.integers(2, 12), st.integers(0, 2**32))
 def test_rates_sum_to_one_and_the_order_of_runs_changes_nothing(n_runs, n_topics, seed):
     scores = np.random.default_rng(seed).choice([0, 0.25, 1], size=(n_runs, n_topics))
-    found, turned = (s.split_half(table, splits=3, seed=seed) for table in (scores, scores[::-1]))
+    found, turned = (
+        s.run_split_half(table, splits=3, seed=seed) for table in (scores, scores[::-1])
+    )
     assert found == turned
     for rates in (*found.mean.values(), *found.median.values()):
         assert rates["agree"] + rates["partial"] + rates["disagree"] == pytest.approx(1)
 
 
 def test_one_run_alone_gives_undefined_rates():
-    found = s.split_half([[0.1, 0.2, 0.3]], splits=2, seed=0)
+    found = s.run_split_half([[0.1, 0.2, 0.3]], splits=2, seed=0)
     assert np.isnan([found.tied_medians, *found.mean["t"].values()]).all()
 
 
 def test_one_topic_cannot_be_halved():
     with pytest.raises(ValueError, match="two topics"):
-        s.split_half([[0.1], [0.2]], seed=0)
+        s.run_split_half([[0.1], [0.2]], seed=0)

@@ -9,20 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, linregress
 
-from assay.chunks import in_processes
+from assay.chunks import map_in_processes
 from assay.comparison.stability import (
-    Protocol,
     StabilityChunk,
-    chunks,
-    combine,
-    line,
-    population,
+    StabilityProtocol,
+    combine_results,
+    fit_line,
+    make_chunks,
+    make_population,
     run_chunk,
 )
 from assay.formats.qrels import read_qrels
-from assay.measures.batch import pack
+from assay.measures.batch import pack_collection
 from assay.measures.measures import parse_measures
-from assay.measures.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
+from assay.measures.subcollections import (
+    ELEMENTS,
+    IN_FIRST,
+    IN_SECOND,
+    SamplingPopulation,
+    draw_pairs,
+)
 from tests.assay.measures.small_collections import (
     Small,
     keep_assessments,
@@ -36,13 +42,13 @@ NAMES = ["AP", "Rprec", "Bpref", "nDCG"]
 MEASURES = tuple(parse_measures(NAMES))
 
 
-def stream(protocol: Protocol, overlap: Fraction) -> np.random.Generator:
+def stream(protocol: StabilityProtocol, overlap: Fraction) -> np.random.Generator:
     """The documented stream of a level."""
     key = (ELEMENTS.index(protocol.element), overlap.numerator, overlap.denominator)
     return np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
 
 
-def filtered(small: Small, protocol: Protocol, things: list, drawn: set) -> Small:
+def filtered(small: Small, protocol: StabilityProtocol, things: list, drawn: set) -> Small:
     """The sub-collection as files would be filtered."""
     if protocol.element == "documents":
         return keep_documents(small, drawn)
@@ -53,7 +59,7 @@ def filtered(small: Small, protocol: Protocol, things: list, drawn: set) -> Smal
     )
 
 
-def things_of(small: Small, protocol: Protocol) -> list:
+def things_of(small: Small, protocol: StabilityProtocol) -> list:
     if protocol.element == "documents":
         return small.documents()
     if protocol.element == "topics":
@@ -74,12 +80,14 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
     small = random_collection(
         np.random.default_rng(seed), n_topics=8, n_runs=6, lowest=-1 if seed == 0 else 0
     )
-    protocol = Protocol(element, MEASURES, pairs=5, seed=seed, level=1 + seed % 2)
-    collection = pack(*small.columns())
+    protocol = StabilityProtocol(element, MEASURES, pairs=5, seed=seed, level=1 + seed % 2)
+    collection = pack_collection(*small.columns())
     things = things_of(small, protocol)
-    assert population(collection, protocol).n == len(things)
+    assert make_population(collection, protocol).n == len(things)
     overlap = Fraction(1, 4)
-    memberships = draw_pairs(Population.whole(len(things)), overlap, 5, stream(protocol, overlap))
+    memberships = draw_pairs(
+        SamplingPopulation.whole(len(things)), overlap, 5, stream(protocol, overlap)
+    )
     found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
     for number, pair in enumerate(memberships):
         sides = []
@@ -105,13 +113,13 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
 @pytest.mark.parametrize("element", ["assessments", "positive"])
 def test_a_quota_draws_within_each_topic(element: str) -> None:
     small = random_collection(np.random.default_rng(3))
-    collection = pack(*small.columns())
-    protocol = Protocol(element, MEASURES, per_topic_quota=True)
+    collection = pack_collection(*small.columns())
+    protocol = StabilityProtocol(element, MEASURES, per_topic_quota=True)
     counts = [
         sum(1 for g in judged.values() if element == "assessments" or g >= 1)
         for judged in small.qrels.values()
     ]
-    drawn = population(collection, protocol)
+    drawn = make_population(collection, protocol)
     assert (drawn.n, drawn.size) == (sum(counts), sum(n // 2 for n in counts))
     assert sorted(len(group) for group in drawn.groups) == sorted(n for n in counts if n)
 
@@ -125,11 +133,14 @@ def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
         },
     )
     listed = np.array(sorted(["a", "b", "c", *(f"other{i}" for i in range(5))]), dtype="S")
-    collection = pack(*small.columns())
-    protocol = Protocol(
+    collection = pack_collection(*small.columns())
+    protocol = StabilityProtocol(
         "documents", tuple(parse_measures("RR AP Judged@1")), overlaps=(Fraction(1),), pairs=30
     )
-    assert (population(collection, protocol, listed).n, population(collection, protocol).n) == (
+    assert (
+        make_population(collection, protocol, listed).n,
+        make_population(collection, protocol).n,
+    ) == (
         8,
         6,
     )
@@ -142,10 +153,10 @@ def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000), element=st.sampled_from(ELEMENTS))
 def test_at_full_overlap_the_rankings_are_equal(seed: int, element: str) -> None:
-    collection = pack(
+    collection = pack_collection(
         *random_collection(np.random.default_rng(seed), n_topics=5, n_runs=5).columns()
     )
-    protocol = Protocol(element, MEASURES, overlaps=(Fraction(1),), pairs=8, seed=seed)
+    protocol = StabilityProtocol(element, MEASURES, overlaps=(Fraction(1),), pairs=8, seed=seed)
     taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 0))
     assert (taus[~np.isnan(taus)] == 1).all()
 
@@ -158,25 +169,25 @@ def test_the_order_of_files_and_rows_changes_nothing(seed: int, element: str) ->
         {t: dict(reversed(judged.items())) for t, judged in reversed(small.qrels.items())},
         {tag: dict(reversed(run.items())) for tag, run in reversed(small.runs.items())},
     )
-    protocol = Protocol(element, MEASURES, pairs=6, seed=seed)
+    protocol = StabilityProtocol(element, MEASURES, pairs=6, seed=seed)
     one, other = (
-        run_chunk(pack(*s.columns()), protocol, StabilityChunk(Fraction(1, 2), 0))
+        run_chunk(pack_collection(*s.columns()), protocol, StabilityChunk(Fraction(1, 2), 0))
         for s in (small, turned)
     )
     np.testing.assert_array_equal(one, other)
 
 
 def test_a_level_does_not_depend_on_the_other_levels_asked_for() -> None:
-    collection = pack(*random_collection(np.random.default_rng(0)).columns())
+    collection = pack_collection(*random_collection(np.random.default_rng(0)).columns())
     half = Fraction(1, 2)
     alone, among = (
-        Protocol("documents", MEASURES, overlaps=levels, pairs=4)
+        StabilityProtocol("documents", MEASURES, overlaps=levels, pairs=4)
         for levels in ((half,), (Fraction(1, 5), half))
     )
-    drawn = population(collection, alone)
+    drawn = make_population(collection, alone)
     np.testing.assert_array_equal(
-        run_chunk(collection, alone, chunks(drawn, alone)[0]),
-        run_chunk(collection, among, chunks(drawn, among)[1]),
+        run_chunk(collection, alone, make_chunks(drawn, alone)[0]),
+        run_chunk(collection, among, make_chunks(drawn, among)[1]),
     )
 
 
@@ -185,11 +196,11 @@ def _taus(shared: tuple, chunk: StabilityChunk) -> np.ndarray:
 
 
 def test_any_number_of_processes_gives_the_same() -> None:
-    collection = pack(*random_collection(np.random.default_rng(0)).columns())
-    protocol = Protocol("topics", MEASURES, pairs=4, seed=7)
-    levels = chunks(population(collection, protocol), protocol)
+    collection = pack_collection(*random_collection(np.random.default_rng(0)).columns())
+    protocol = StabilityProtocol("topics", MEASURES, pairs=4, seed=7)
+    levels = make_chunks(make_population(collection, protocol), protocol)
     results = [
-        list(in_processes(_taus, levels, processes=n, shared=(collection, protocol)))
+        list(map_in_processes(_taus, levels, processes=n, shared=(collection, protocol)))
         for n in (1, 2, 3)
     ]
     np.testing.assert_array_equal(results[0], results[1])
@@ -200,11 +211,11 @@ def test_intersection_averages_over_the_topics_that_a_run_has() -> None:
     judged = {f"t{i}": {"a": 1, "b": 0, "c": 0} for i in range(4)}
     good, bad = {"a": 3.0, "b": 2.0, "c": 1.0}, {"a": 2.0, "b": 3.0, "c": 1.0}
     small = Small(judged, {"good but once": {"t0": good}, "bad": dict.fromkeys(judged, bad)})
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     complete, common = (
         run_chunk(
             collection,
-            Protocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics),
+            StabilityProtocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics),
             StabilityChunk(Fraction(1), 0),
         )[0]
         for topics in ("complete", "intersection")
@@ -217,16 +228,18 @@ def test_intersection_averages_over_the_topics_that_a_run_has() -> None:
 
 def test_results_by_hand() -> None:
     overlaps = (Fraction(1, 5), Fraction(2, 5), Fraction(3, 5), Fraction(1))
-    protocol = Protocol("topics", tuple(parse_measures("AP RR")), overlaps=overlaps, pairs=4)
-    drawn = Population.whole(11)
-    levels = chunks(drawn, protocol)
+    protocol = StabilityProtocol(
+        "topics", tuple(parse_measures("AP RR")), overlaps=overlaps, pairs=4
+    )
+    drawn = SamplingPopulation.whole(11)
+    levels = make_chunks(drawn, protocol)
     taus = [
         [[1.0, 0.8, None, 0.9], [0.5, 0.5, 0.5, 0.5]],
         [[1.0, 1.0, 0.9, 0.95], [1.0, 0.0, 1.0, 1.0]],
         [[1.0, 1.0, 1.0, 1.0], [None, None, None, None]],
         [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]],
     ]
-    result = combine(drawn, protocol, levels, taus)
+    result = combine_results(drawn, protocol, levels, taus)
     assert (result.population, result.size, result.shared) == (11, 5, (1, 2, 3, 5))
     np.testing.assert_allclose(result.probability, [[0.5, 1, 1, 1], [0, 0.75, 0, 1]])
     np.testing.assert_allclose(result.mean_tau, [[0.9, 0.9625, 1, 1], [0.5, 0.75, math.nan, 1]])
@@ -240,13 +253,17 @@ def test_results_by_hand() -> None:
 
 
 def test_one_level_below_full_overlap_makes_no_line() -> None:
-    assert all(math.isnan(x) for x in line([Fraction(1, 2), Fraction(1)], np.array([0.5, 1.0])))
+    assert all(math.isnan(x) for x in fit_line([Fraction(1, 2), Fraction(1)], np.array([0.5, 1.0])))
 
 
 def test_a_tau_that_float_noise_puts_below_the_threshold_has_reached_it() -> None:
-    protocol = Protocol("topics", MEASURES[:1], overlaps=(Fraction(1, 2),), pairs=2, threshold=0.9)
-    drawn = Population.whole(4)
-    result = combine(drawn, protocol, chunks(drawn, protocol), [np.array([[0.9 - 1e-15, 0.8999]])])
+    protocol = StabilityProtocol(
+        "topics", MEASURES[:1], overlaps=(Fraction(1, 2),), pairs=2, threshold=0.9
+    )
+    drawn = SamplingPopulation.whole(4)
+    result = combine_results(
+        drawn, protocol, make_chunks(drawn, protocol), [np.array([[0.9 - 1e-15, 0.8999]])]
+    )
     assert result.probability.tolist() == [[0.5]]
 
 
@@ -260,20 +277,20 @@ def test_a_tau_that_float_noise_puts_below_the_threshold_has_reached_it() -> Non
 )
 def test_contradicting_requests_are_refused(element: str, wrong: dict) -> None:
     with pytest.raises(ValueError):
-        Protocol(element, MEASURES, **wrong)
+        StabilityProtocol(element, MEASURES, **wrong)
 
 
 def test_one_topic_cannot_be_halved() -> None:
     small = Small({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}})
     with pytest.raises(ValueError, match="1 topics cannot be divided"):
-        population(pack(*small.columns()), Protocol("topics", MEASURES))
+        make_population(pack_collection(*small.columns()), StabilityProtocol("topics", MEASURES))
 
 
 @pytest.mark.data
 def test_sizes_for_trec_covid(data_folder) -> None:  # type: ignore[no-untyped-def]
     qrels = read_qrels(data_folder / "trec-covid" / "qrels.covid-complete.txt.gz")
     listed = np.array([f"{i:08d}" for i in range(191_160)], dtype="S8")
-    collection = pack(qrels, [run_columns("x", {"1": {"a": 1.0}})])
+    collection = pack_collection(qrels, [run_columns("x", {"1": {"a": 1.0}})])
     expected = {
         "documents": (191_160, 95_580),
         "topics": (50, 25),
@@ -281,5 +298,5 @@ def test_sizes_for_trec_covid(data_folder) -> None:  # type: ignore[no-untyped-d
         "positive": (26_664, 13_332),
     }
     for element, sizes in expected.items():
-        drawn = population(collection, Protocol(element, MEASURES), listed)
+        drawn = make_population(collection, StabilityProtocol(element, MEASURES), listed)
         assert (drawn.n, drawn.size) == sizes

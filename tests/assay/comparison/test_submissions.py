@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from assay.comparison.submissions import Submission, mean_ranks, records
+from assay.comparison.submissions import Submission, make_records, mean_ranks
 
 BOARD = [
     Submission("a1", "2021-01-03", "alpha", 0.40, 0.50),
@@ -16,17 +16,17 @@ BOARD = [
 
 
 def test_submissions_are_counted_by_month_and_breaches_named():
-    found = records(BOARD)
+    found = make_records(BOARD)
     assert list(found) == ["alpha", "beta"]
     assert found["alpha"].submissions == 4
     assert found["alpha"].per_month == {"2021-01": 3, "2021-02": 1}
     assert found["alpha"].breaches == ["2021-01"]
     assert found["beta"].breaches == []
-    assert records(BOARD, limit=3)["alpha"].breaches == []
+    assert make_records(BOARD, limit=3)["alpha"].breaches == []
 
 
 def test_the_best_public_run_and_its_private_rank():
-    found = records(BOARD)
+    found = make_records(BOARD)
     assert (
         found["alpha"].best_tag,
         found["alpha"].best_public_rank,
@@ -41,12 +41,12 @@ def test_the_best_public_run_and_its_private_rank():
 
 
 def test_a_given_private_rank_counts_more_than_one_from_scores():
-    found = records([Submission("x", "2021-01-01", "g", 0.5, 0.1, private_rank=7)])
+    found = make_records([Submission("x", "2021-01-01", "g", 0.5, 0.1, private_rank=7)])
     assert found["g"].its_private_rank == 7
 
 
 def test_equal_scores_share_the_mean_rank_and_the_first_submission_is_the_best():
-    found = records(
+    found = make_records(
         [Submission("late", "2021-03-01", "g", 0.5), Submission("early", "2021-02-01", "g", 0.5)]
     )
     assert (found["g"].best_tag, found["g"].best_public_rank) == ("early", 1.5)

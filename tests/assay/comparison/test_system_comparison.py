@@ -11,21 +11,21 @@ import pytest
 from scipy import stats
 
 from assay.comparison.system_comparison import (
-    all_pairs,
-    compare,
-    corrected,
+    assign_letters,
+    compare_systems,
+    compute_effect_intervals,
+    compute_power,
+    correct_p_values,
     deciding_p,
-    effect_intervals,
-    enumerated,
-    greatest_difference,
-    grouped,
-    letters,
-    power,
-    randomisation,
-    smallest_difference,
+    detectable_difference,
+    enumerate_p,
+    find_significant,
+    group_systems,
+    list_pairs,
+    max_statistic_test,
+    randomisation_test,
     topics_for_power,
     topics_for_width,
-    verdicts,
 )
 from tests.assay.comparison.hall import wider_interval
 
@@ -38,7 +38,7 @@ def scores(n: int, systems: int, *, seed: int = 3, better: float = 0.0) -> np.nd
 
 def test_tests_and_intervals_are_those_of_scipy() -> None:
     values = scores(40, 3, better=0.1)
-    found = compare(values, all_pairs(3), trials=500, rng=np.random.default_rng(0))
+    found = compare_systems(values, list_pairs(3), trials=500, rng=np.random.default_rng(0))
     for k, (a, b) in enumerate(found.pairs):
         d = values[:, b] - values[:, a]
         assert (
@@ -60,16 +60,16 @@ def test_the_randomisation_test_tries_every_change_of_signs_of_few_topics() -> N
         for signs in product((1, -1), repeat=8)
     ]
     by_hand = np.mean([total >= abs(d.sum()) - 1e-12 for total in sums])
-    assert enumerated(d[d != 0]) == pytest.approx(by_hand)
+    assert enumerate_p(d[d != 0]) == pytest.approx(by_hand)
     values = np.column_stack([np.zeros(8), d])
-    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    found = compare_systems(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
     assert found.exact[0]
     assert found.p["randomisation"][0] == pytest.approx(by_hand)
 
 
 def test_the_random_randomisation_test_agrees_with_scipy_within_its_error() -> None:
     values = scores(60, 2, better=0.08)
-    found = compare(values, [(0, 1)], trials=20_000, rng=np.random.default_rng(0))
+    found = compare_systems(values, [(0, 1)], trials=20_000, rng=np.random.default_rng(0))
     reference = stats.permutation_test(
         (values[:, 1], values[:, 0]),
         lambda x, y, axis: (x - y).mean(axis=axis),
@@ -94,8 +94,8 @@ def test_the_greatest_difference_is_held_against_all_permutations_of_small_table
         )
         for orders in product(permutations(range(3)), repeat=4)
     ]
-    found = compare(values, all_pairs(3), trials=20_000, rng=np.random.default_rng(0))
-    held = corrected(found, values, "max", rng=np.random.default_rng(1))
+    found = compare_systems(values, list_pairs(3), trials=20_000, rng=np.random.default_rng(0))
+    held = correct_p_values(found, values, "max", rng=np.random.default_rng(1))
     for k, (a, b) in enumerate(found.pairs):
         exact = np.mean(np.array(every) >= abs(values[:, b].sum() - values[:, a].sum()) - 1e-12)
         assert held["randomisation"][k] == pytest.approx(exact, abs=0.015)
@@ -113,9 +113,9 @@ def test_families_of_equal_systems_are_called_different_as_often_as_they_say(
     any_found = 0
     for _ in range(150):
         values = rng.normal(size=(20, 1)) + rng.normal(size=(20, 5))
-        found = compare(values, all_pairs(5), trials=200, rng=rng)
+        found = compare_systems(values, list_pairs(5), trials=200, rng=rng)
         test = "randomisation" if family == "max" else "t"
-        any_found += bool((corrected(found, values, family, rng=rng)[test] < 0.05).any())
+        any_found += bool((correct_p_values(found, values, family, rng=rng)[test] < 0.05).any())
     share = any_found / 150
     assert share <= bound
     if family == "none":
@@ -124,7 +124,7 @@ def test_families_of_equal_systems_are_called_different_as_often_as_they_say(
 
 def test_identical_systems_are_never_told_apart() -> None:
     values = np.repeat(scores(30, 1), 2, axis=1)
-    found = compare(values, [(0, 1)], trials=100, rng=np.random.default_rng(0))
+    found = compare_systems(values, [(0, 1)], trials=100, rng=np.random.default_rng(0))
     assert [found.p[test][0] for test in ("t", "wsr", "sign", "randomisation")] == [1, 1, 1, 1]
     assert math.isnan(found.effect[0])
     assert found.ties[0] == 30
@@ -132,7 +132,7 @@ def test_identical_systems_are_never_told_apart() -> None:
 
 @pytest.mark.parametrize("effect", [0.3, -0.3, 1.2])
 def test_the_interval_of_an_effect_holds_what_makes_it_just_likely(effect: float) -> None:
-    ((low, high),) = effect_intervals(np.array([effect]), 25)
+    ((low, high),) = compute_effect_intervals(np.array([effect]), 25)
     t = effect * 5
     assert stats.nct.cdf(t, 24, low * 5) == pytest.approx(0.975, abs=1e-6)
     assert stats.nct.cdf(t, 24, high * 5) == pytest.approx(0.025, abs=1e-6)
@@ -140,9 +140,9 @@ def test_the_interval_of_an_effect_holds_what_makes_it_just_likely(effect: float
 
 def test_letters_are_shared_by_those_that_cannot_be_told_apart() -> None:
     """Best first: 0 and 1 are alike, 1 and 2 are alike, 0 and 2 differ; 3 differs from all."""
-    pairs = all_pairs(4)
+    pairs = list_pairs(4)
     different = np.array([pair in {(0, 2), (0, 3), (1, 3), (2, 3)} for pair in pairs])
-    found = letters(np.array([0.9, 0.8, 0.7, 0.1]), pairs, different)
+    found = assign_letters(np.array([0.9, 0.8, 0.7, 0.1]), pairs, different)
     assert found == ["a", "ab", "b", "c"]
 
 
@@ -150,9 +150,9 @@ def test_letters_say_the_same_as_the_pairs_whatever_these_are() -> None:
     rng = np.random.default_rng(5)
     for _ in range(50):
         means = rng.random(6)
-        pairs = all_pairs(6)
+        pairs = list_pairs(6)
         different = rng.random(len(pairs)) < 0.5
-        found = letters(means, pairs, different)
+        found = assign_letters(means, pairs, different)
         for (a, b), apart in zip(pairs, different.tolist(), strict=True):
             assert bool(set(found[a]) & set(found[b])) is not apart
 
@@ -165,8 +165,8 @@ def test_sample_sizes_are_those_of_the_tables() -> None:
         34,
         15,
     ]
-    assert power(0.5, 1.0, 34, alpha=0.05) >= 0.8 > power(0.5, 1.0, 33, alpha=0.05)
-    found, critical = smallest_difference(1.0, 34, wanted=0.8, alpha=0.05), stats.t.ppf(0.975, 33)
+    assert compute_power(0.5, 1.0, 34, alpha=0.05) >= 0.8 > compute_power(0.5, 1.0, 33, alpha=0.05)
+    found, critical = detectable_difference(1.0, 34, wanted=0.8, alpha=0.05), stats.t.ppf(0.975, 33)
     assert stats.nct.sf(critical, 33, found * math.sqrt(34)) + stats.nct.cdf(
         -critical, 33, found * math.sqrt(34)
     ) == pytest.approx(0.8)
@@ -178,7 +178,7 @@ def test_sample_sizes_are_those_of_the_tables() -> None:
 
 def test_the_smallest_difference_has_the_power_that_is_wanted() -> None:
     """By scipy's own distribution: the noncentral t beyond both critical values."""
-    found = smallest_difference(0.2, 30, wanted=0.8, alpha=0.05)
+    found = detectable_difference(0.2, 30, wanted=0.8, alpha=0.05)
     shift, critical = found / 0.2 * 30**0.5, stats.t.ppf(0.975, 29)
     assert stats.nct.sf(critical, 29, shift) + stats.nct.cdf(-critical, 29, shift) == pytest.approx(
         0.8, abs=1e-9
@@ -191,21 +191,23 @@ def test_differences_that_do_not_vary_are_decided_by_the_permutation_test(
 ) -> None:
     """All signs but two of 2^n leave a smaller sum: p = 2^(1 - n), with five topics .0625."""
     values = np.column_stack([np.arange(n_topics) / 10, np.arange(n_topics) / 10 + 0.1])
-    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
-    held = corrected(found, values, "none", rng=np.random.default_rng(0))
+    found = compare_systems(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    held = correct_p_values(found, values, "none", rng=np.random.default_rng(0))
     assert np.isnan(
         [found.p["t"][0], held["t"][0], found.effect[0], *found.intervals[0].bounds]
     ).all()
     assert found.verdict_p[0] == pytest.approx(2.0 ** (1 - n_topics))
-    assert verdicts(found, deciding_p(found, held, "none"), alpha=0.05).tolist() == [differs]
+    assert find_significant(found, deciding_p(found, held, "none"), alpha=0.05).tolist() == [
+        differs
+    ]
 
 
 def test_few_topics_have_no_verdict_however_small_p_is() -> None:
     values = np.column_stack([np.zeros(5), [0.5, 0.5, 0.5, 0.5, 0.51]])
-    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    found = compare_systems(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
     assert found.p["t"][0] < 1e-6
-    assert not verdicts(found, found.verdict_p, alpha=0.05).any()
-    assert grouped(found, values, np.array([True]), ["a", "b"]) == {
+    assert not find_significant(found, found.verdict_p, alpha=0.05).any()
+    assert group_systems(found, values, np.array([True]), ["a", "b"]) == {
         "groups": {"a": "", "b": ""},
         "no_verdict": "5 topics; a verdict needs at least 6",
     }
@@ -216,10 +218,10 @@ def test_mean_and_signed_ranks_that_point_apart_give_no_verdict() -> None:
     fall."""
     gains = np.tile(np.append(np.full(19, -0.05), 1.5), 50)
     values = np.column_stack([np.zeros(len(gains)), gains])
-    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    found = compare_systems(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
     assert found.p["t"][0] < 0.05
     assert found.opposed.tolist() == [True]
-    assert verdicts(found, found.verdict_p, alpha=0.05).tolist() == [False]
+    assert find_significant(found, found.verdict_p, alpha=0.05).tolist() == [False]
 
 
 @pytest.mark.parametrize(("n_different", "up"), [(22, 16), (30, 20)])
@@ -234,9 +236,9 @@ def test_the_greatest_difference_of_thousands_of_topics_loses_no_tie(
     values[where[:up], 1] += 0.4
     values[where[up:], 0] += 0.4
     exact = stats.binomtest(up, n_different).pvalue
-    found = greatest_difference(values, [(0, 1)], trials=4000, rng=rng)[0]
+    found = max_statistic_test(values, [(0, 1)], trials=4000, rng=rng)[0]
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
-    found = randomisation(
+    found = randomisation_test(
         np.diff(values).T, values, np.array([0]), np.array([1]), trials=4000, rng=rng
     )[0][0]
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
@@ -251,4 +253,4 @@ def test_nothing_is_planned_from_differences_that_do_not_vary(width: float | Non
     )
     assert needed is not None
     assert math.isnan(needed)
-    assert math.isnan(smallest_difference(0.0, 30, wanted=0.8, alpha=0.05))
+    assert math.isnan(detectable_difference(0.0, 30, wanted=0.8, alpha=0.05))

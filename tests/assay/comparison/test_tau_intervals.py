@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, norm, ttest_rel
 
-from assay.comparison.rankings import resample_counts
-from assay.comparison.rankings_of_qrels import Rankings, compare
-from assay.comparison.tau_intervals import order_of_systems, tau_intervals, undecided_pairs
-from benchmarks.calibration.rankings import tau_coverage
+from assay.comparison.rankings import draw_topic_counts
+from assay.comparison.rankings_of_qrels import QrelsRankings, compare_rankings
+from assay.comparison.tau_intervals import compute_tau_intervals, order_certainty, undecided_pairs
+from benchmarks.calibration.rankings import measure_tau_coverage
 
 
 def apart(rng: np.random.Generator, *, topics: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -24,14 +24,14 @@ def apart(rng: np.random.Generator, *, topics: int = 40) -> tuple[np.ndarray, np
 def test_the_interval_is_the_percentile_bootstrap_by_a_slow_loop_where_it_is_shown() -> None:
     a, b = apart(np.random.default_rng(2))
     taus = []
-    for sample in resample_counts(40, 200, np.random.default_rng(9)):
+    for sample in draw_topic_counts(40, 200, np.random.default_rng(9)):
         drawn = np.repeat(np.arange(40), sample.astype(int))
         taus.append(
             kendalltau(
                 a[drawn, :, 0].mean(axis=0).round(10), b[drawn, :, 0].mean(axis=0).round(10)
             ).statistic
         )
-    (found,) = tau_intervals(a, b, rng=np.random.default_rng(9), n_samples=200)
+    (found,) = compute_tau_intervals(a, b, rng=np.random.default_rng(9), n_samples=200)
     assert found.reason == ""
     assert found.bounds == pytest.approx(np.percentile(taus, [2.5, 97.5]).tolist(), abs=1e-9)
     assert (
@@ -53,7 +53,7 @@ def test_the_interval_of_a_measure_depends_neither_on_the_others_asked_for_nor_o
         measures: list[int], seed: int = 0, called: tuple[str, str] = ("x", "y")
     ) -> dict[str, list[float]]:
         rankings = {
-            name: Rankings(
+            name: QrelsRankings(
                 [f"s{k}" for k in range(12)],
                 [names[m] for m in measures],
                 topics,
@@ -62,7 +62,7 @@ def test_the_interval_of_a_measure_depends_neither_on_the_others_asked_for_nor_o
             )
             for name, one in zip(called, values.values(), strict=True)
         }
-        found = compare(rankings, seed=seed, n_samples=200)["interval"]
+        found = compare_rankings(rankings, seed=seed, n_samples=200)["interval"]
         return {measure: of_measure[called[0]][called[1]] for measure, of_measure in found.items()}
 
     together, other = intervals([0, 1, 2]), intervals([0, 1, 2], seed=1)
@@ -85,7 +85,7 @@ def test_doubt_and_undecided_pairs_are_those_of_a_loop_over_pairs() -> None:
             turned.append(norm.sf(abs(d.mean()) / (d.std(ddof=1) / np.sqrt(30))))
             if ttest_rel(values[:, i], values[:, j]).pvalue > 0.05:
                 undecided.append((i, j))
-    order = order_of_systems(values)
+    order = order_certainty(values)
     assert order.doubt == pytest.approx(np.mean(turned))
     assert list(zip(*np.nonzero(order.undecided), strict=True)) == undecided
     assert undecided
@@ -111,7 +111,7 @@ def test_doubt_and_undecided_pairs_are_those_of_a_loop_over_pairs() -> None:
     ],
 )
 def test_without_an_interval_the_reason_is_said(a: np.ndarray, b: np.ndarray, why: str) -> None:
-    (found,) = tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=50)
+    (found,) = compute_tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=50)
     assert np.isnan(found.bounds).all()
     assert why in found.reason
 
@@ -132,10 +132,10 @@ def test_a_difference_of_rankings_has_to_be_twice_what_doubt_would_make(
         return values[:, :, None]
 
     a, b = ranked_by(1), ranked_by(-1)
-    assert [order_of_systems(one[:, :, 0]).doubt for one in (a, b)] == pytest.approx(
+    assert [order_certainty(one[:, :, 0]).doubt for one in (a, b)] == pytest.approx(
         [chance / 15] * 2
     )
-    (found,) = tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=200)
+    (found,) = compute_tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=200)
     assert (
         found.reason.startswith("the rankings are alike but for what other topics might turn")
         == is_refused
@@ -153,7 +153,7 @@ def test_undecided_pairs_are_named_of_either_qrels() -> None:
 
 def test_systems_that_are_equal_on_every_topic_are_not_in_doubt() -> None:
     same = np.repeat(np.random.default_rng(1).random((10, 1)), 2, axis=1)
-    assert order_of_systems(same).doubt == 0
+    assert order_certainty(same).doubt == 0
 
 
 @pytest.mark.parametrize(("systems", "alike"), [(10, 0.8), (30, 0.8), (30, 1.0)])
@@ -163,7 +163,7 @@ def test_an_interval_that_is_shown_covers(systems: int, alike: float) -> None:
     trials = (
         200 if systems == 10 else 80
     )  # with 10 systems four of ten trials show an interval: .85 lies 4 standard errors below .95
-    found = tau_coverage(
+    found = measure_tau_coverage(
         systems, 50, alike, trials=trials, rng=np.random.default_rng(6), n_samples=100
     )
     if systems == 30:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.comparison.outcomes import Comparison, MeanRR, Means, compare
-from assay.comparison.verdicts import Verdict, as_json, judge
+from assay.comparison.outcomes import AnsweredMeans, MeanRR, RunComparison, compare_ranks
+from assay.comparison.verdicts import Verdict, as_json, judge_comparisons
 
 
 def published(
@@ -22,15 +22,15 @@ def published(
 ):
     """A row of Lin et al.'s tables: (A, B, WSR p, t p) of ESL and of RR, (WRS, WSR, t) of mean
     RR."""
-    return Comparison(
+    return RunComparison(
         topics=100,
         mrr=MeanRR(0.3, 0.31, mrr[0], mrr[0], mrr[1], mrr[2]),
         neither=neither,
         a_only=a_wins,
         b_only=b_wins,
         both=both,
-        esl=Means(*esl, signed_ranks[0]),
-        rr=Means(*rr, signed_ranks[1]),
+        esl=AnsweredMeans(*esl, signed_ranks[0]),
+        rr=AnsweredMeans(*rr, signed_ranks[1]),
         binomial=binomial,
     )
 
@@ -51,7 +51,7 @@ R12_R13 = published(
 
 
 def verdict(comparison, **how) -> Verdict:
-    return judge([comparison], **how)[0].verdict
+    return judge_comparisons([comparison], **how)[0].verdict
 
 
 def test_more_answers_and_longer_searches_is_neither_better_nor_harmless():
@@ -81,11 +81,11 @@ def test_significantly_fewer_answers_do_harm_however_short_the_searches():
 def test_reciprocal_ranks_may_say_otherwise_and_that_is_flagged():
     """R1 and R5 again: RR rises, so by RR the run is better. R12 and R13: ESL and RR point in
     opposite directions."""
-    (found,) = judge([R1_R5])
+    (found,) = judge_comparisons([R1_R5])
     assert found.by_rr == Verdict(better=True, significantly_better=False, do_no_harm=True)
     assert "where both answer, A is ahead by ESL and B by RR" in found.disagreements
     assert "the verdict better holds by RR and not by ESL" in found.disagreements
-    (top,) = judge([R12_R13])
+    (top,) = judge_comparisons([R12_R13])
     assert "where both answer, A is ahead by ESL and B by RR" in top.disagreements
     assert (
         "ESL: the difference is significant by the t-test and not by the signed-rank test"
@@ -102,7 +102,7 @@ def test_the_test_that_decides_can_be_t():
 
 
 def test_tests_that_disagree_on_mean_reciprocal_rank_are_flagged():
-    (found,) = judge([R1_R2])
+    (found,) = judge_comparisons([R1_R2])
     assert found.disagreements == [
         (
             "mean RR of all topics: the difference is significant by the rank-sum test and not by the "
@@ -114,7 +114,7 @@ def test_tests_that_disagree_on_mean_reciprocal_rank_are_flagged():
 def test_a_signed_rank_test_that_looks_the_other_way_than_the_means_is_flagged():
     """R1 and R13: mean ESL rises by 0.05 with a WSR p of 0.017; most topics then have shorter
     searches."""
-    (found,) = judge([R1_R13])
+    (found,) = judge_comparisons([R1_R13])
     assert "ESL: the signed-rank test looks the other way than the means" in found.disagreements
 
 
@@ -131,7 +131,7 @@ R1_R13 = published(
 def test_where_means_and_signed_ranks_point_to_different_sides_there_is_no_verdict():
     """R1 and R13 again: by the means the searches are longer, by the signed ranks shorter. RR is
     undivided, and t looks where the means do."""
-    (found,) = judge([R1_R13])
+    (found,) = judge_comparisons([R1_R13])
     assert found.verdict == Verdict(better=None, significantly_better=None, do_no_harm=None)
     assert found.mirrored == Verdict(
         better=False, significantly_better=False, do_no_harm=False
@@ -140,14 +140,14 @@ def test_where_means_and_signed_ranks_point_to_different_sides_there_is_no_verdi
     assert as_json(R1_R13, found)["undefined"] == {
         "verdict": "means and signed ranks point to different sides"
     }
-    (by_t,) = judge([R1_R13], decide="t")
+    (by_t,) = judge_comparisons([R1_R13], decide="t")
     assert by_t.verdict == Verdict(better=False, significantly_better=False, do_no_harm=True)
 
 
 def test_one_topic_far_away_is_no_evidence_against_many_near_ones():
     """B is one rank worse on 28 of 30 topics, and on two it comes from rank 100 to rank 1: the mean
     falls by (2 x 99 - 28) / 30."""
-    (found,) = judge([compare([1] * 28 + [100] * 2, [2] * 28 + [1] * 2)])
+    (found,) = judge_comparisons([compare_ranks([1] * 28 + [100] * 2, [2] * 28 + [1] * 2)])
     assert (
         found.verdict
         == found.mirrored
@@ -178,20 +178,23 @@ def test_what_holds_whichever_side_is_right_is_still_said():
 def test_equal_means_do_not_hide_a_significantly_worse_ranking():
     """B answers 20 more topics; where both answer it is one rank worse on 40, and one topic makes
     up for it: no direction of the mean."""
-    worse = compare([0] * 20 + [1] * 40 + [41], [1] * 20 + [2] * 40 + [1])
+    worse = compare_ranks([0] * 20 + [1] * 40 + [41], [1] * 20 + [2] * 40 + [1])
     assert (worse.esl.a, worse.esl.b, worse.esl.signed_ranks < 0 or worse.esl.signed_ranks > 0) == (
         81 / 41,
         81 / 41,
         True,
     )
-    assert judge([worse])[0].verdict == Verdict(
+    assert judge_comparisons([worse])[0].verdict == Verdict(
         better=False, significantly_better=False, do_no_harm=False
     )
 
 
 def test_a_corrected_p_value_stands_beside_the_raw_one_and_is_called_so():
     fits = published(10, 20, (7.0, 6.0, 0.0931, 0.0931), (0.4, 0.5, 0.05, 0.05), binomial=0.0931)
-    (raw,), (corrected,) = judge([fits]), judge([fits], correction="bonferroni", family=8)
+    (raw,), (corrected,) = (
+        judge_comparisons([fits]),
+        judge_comparisons([fits], correction="bonferroni", family=8),
+    )
     assert raw.because[0].endswith("not significant by the binomial test (p = 0.093)")
     assert corrected.because[0].endswith(
         "not significant by the binomial test (p = 0.093, after correction 0.74)"
@@ -219,14 +222,14 @@ def test_bonferroni_acts_on_verdicts_and_leaves_p_values_raw():
     assert not verdict(
         R1_R10, correction="bonferroni", family=100
     ).significantly_better  # binomial 0.001 x 100
-    (found,) = judge([R1_R10], correction="bonferroni", family=100)
+    (found,) = judge_comparisons([R1_R10], correction="bonferroni", family=100)
     assert found.corrected["binomial"] == pytest.approx(0.1)
     assert as_json(R1_R10, found)["binomial"] == 0.001
 
 
 def test_holm_corrects_each_kind_of_test_over_the_list():
     rows = [R1_R10, R1_R8, R1_R5]
-    found = judge(rows, correction="holm")
+    found = judge_comparisons(rows, correction="holm")
     assert [one.corrected["esl_wsr"] for one in found] == pytest.approx(
         [2 * 4.79e-06, 3 * 7.94e-08, 0.609428]
     )
@@ -234,7 +237,7 @@ def test_holm_corrects_each_kind_of_test_over_the_list():
 
 
 def test_without_common_topics_nothing_is_better_and_the_reason_is_said():
-    (found,) = judge([compare([0] * 30 + [1], [1] * 30 + [0])])
+    (found,) = judge_comparisons([compare_ranks([0] * 30 + [1], [1] * 30 + [0])])
     assert found.verdict == Verdict(better=False, significantly_better=False, do_no_harm=True)
     assert found.because == [
         "B wins the topics that only one run answers: A 1, B 30 of 31, significant by the binomial test (p < 0.001)",
@@ -243,7 +246,7 @@ def test_without_common_topics_nothing_is_better_and_the_reason_is_said():
 
 
 def test_reasons_name_the_facts():
-    assert judge([R1_R8])[0].because == [
+    assert judge_comparisons([R1_R8])[0].because == [
         (
             "neither wins the topics that only one run answers: A 15, B 15 of 100, not significant by "
             "the binomial test (p = 0.90)"
@@ -256,13 +259,13 @@ def test_reasons_name_the_facts():
 
 def test_an_unknown_test_is_refused():
     with pytest.raises(ValueError, match="unknown test"):
-        judge([R1_R8], decide="sign")
+        judge_comparisons([R1_R8], decide="sign")
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=6, max_size=40))
 def test_a_run_is_not_better_than_itself(ranks):
-    (found,) = judge([compare(ranks, ranks)])
+    (found,) = judge_comparisons([compare_ranks(ranks, ranks)])
     assert found.verdict == found.by_rr == found.mirrored == Verdict(False, False, False)
     assert found.disagreements == []
 
@@ -271,7 +274,10 @@ def test_a_run_is_not_better_than_itself(ranks):
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=60))
 def test_the_mirrored_verdict_is_the_verdict_on_the_swapped_runs(ranks):
     a, b = zip(*ranks, strict=True)
-    (one,), (other,) = judge([compare(a, b)]), judge([compare(b, a)])
+    (one,), (other,) = (
+        judge_comparisons([compare_ranks(a, b)]),
+        judge_comparisons([compare_ranks(b, a)]),
+    )
     assert one.mirrored == other.verdict
     assert not (one.verdict.better and other.verdict.better)
     assert not (one.verdict.do_no_harm and other.verdict.do_no_harm)

@@ -11,14 +11,14 @@ from assay.formats import added
 
 PACKAGE = """
 import json
-from assay.given import judgements_given, qrels_given, runs_given
+from assay.given import read_judgements_input, read_qrels_input, read_runs_input
 
 def run(path):
-    (one,) = runs_given({"of json": json.load(open(path))})
+    (one,) = read_runs_input({"of json": json.load(open(path))})
     return one
 
 def qrels(path):
-    return qrels_given(json.load(open(path)))
+    return read_qrels_input(json.load(open(path)))
 """
 
 
@@ -32,9 +32,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "jsonlike.py").write_text(PACKAGE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    added._readers.cache_clear()
+    added._plugin_readers.cache_clear()
     yield tmp_path
-    added._readers.cache_clear()
+    added._plugin_readers.cache_clear()
 
 
 def test_a_package_adds_a_format_of_runs_and_qrels(package: Path) -> None:

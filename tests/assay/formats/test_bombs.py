@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from analysis.publishing.release.reading import open_release
-from assay.formats.archives import LONGEST_LIST, unpack, zip_members
-from assay.formats.clicks import packed_clicks
-from assay.formats.detect import FileKind, detect
+from assay.formats.archives import MAX_LIST_BYTES, iterate_zip, unpack_archive
+from assay.formats.clicks import find_packed_clicks
+from assay.formats.detect import FileKind, detect_kind
 from assay.formats.documents import read_documents
 from assay.formats.errors import FormatError
 from assay.formats.topics import read_topics
@@ -31,7 +31,7 @@ def unpacked(
     max_bytes: int | None = None,
     place: Callable[[str], Path | None] = lambda name: None,
 ) -> None:
-    unpack(path, path.name, place=place, max_bytes=max_bytes)
+    unpack_archive(path, path.name, place=place, max_bytes=max_bytes)
 
 
 def released(path: Path) -> None:
@@ -54,13 +54,13 @@ DOORS = {
     "documents": lambda path: list(read_documents(path)),
     "sets": unpacked,
     "releases": released,
-    "members": lambda p: list(zip_members(p, "x")),
+    "members": lambda p: list(iterate_zip(p, "x")),
 }
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_zip_archive_of_too_many_files_is_refused_before_its_list_is_read(door, tmp_path):
-    path = zip_with_long_list(tmp_path / "many.zip", LONGEST_LIST + 1)
+    path = zip_with_long_list(tmp_path / "many.zip", MAX_LIST_BYTES + 1)
     tracemalloc.start()
     try:
         with pytest.raises(
@@ -74,14 +74,14 @@ def test_a_zip_archive_of_too_many_files_is_refused_before_its_list_is_read(door
 
 
 def test_what_such_an_archive_is_is_not_guessed(tmp_path):
-    path = zip_with_long_list(tmp_path / "many.zip", LONGEST_LIST + 1)
-    assert packed_clicks(path) is None
-    assert detect(path) is FileKind.UNKNOWN
+    path = zip_with_long_list(tmp_path / "many.zip", MAX_LIST_BYTES + 1)
+    assert find_packed_clicks(path) is None
+    assert detect_kind(path) is FileKind.UNKNOWN
 
 
 def test_a_list_at_the_bound_is_looked_at(tmp_path):
     with pytest.raises(FormatError, match="damaged"):
-        unpacked(zip_with_long_list(tmp_path / "many.zip", LONGEST_LIST))
+        unpacked(zip_with_long_list(tmp_path / "many.zip", MAX_LIST_BYTES))
 
 
 def overlapping_zip(path: Path, n_names: int) -> Path:

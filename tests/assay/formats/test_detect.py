@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from assay.formats.detect import detect
+from assay.formats.detect import detect_kind
 
 EXAMPLES = {
     "run": [
@@ -81,5 +81,5 @@ EXAMPLES = {
     ("kind", "text"), [(kind, text) for kind, texts in EXAMPLES.items() for text in texts]
 )
 def test_the_kind_is_told(kind, text):
-    assert detect(io.BytesIO(text.encode())) == kind
-    assert detect(io.BytesIO(gzip.compress(b"\xef\xbb\xbf" + text.encode()))) == kind
+    assert detect_kind(io.BytesIO(text.encode())) == kind
+    assert detect_kind(io.BytesIO(gzip.compress(b"\xef\xbb\xbf" + text.encode()))) == kind

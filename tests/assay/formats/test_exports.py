@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assay.formats.delimited import harmless
+from assay.formats.delimited import escape_formula
 from assay.formats.exports import (
     FIRA_COLUMNS,
     RAW_COLUMNS,
@@ -25,7 +25,7 @@ from assay.formats.exports import (
 )
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import TopicRecord, read_topics
-from assay.pools.hygiene import Removal
+from assay.pools.hygiene import ProposedRemoval
 
 AT = datetime(2021, 3, 4, 10, 0, 0, 250_000, tzinfo=UTC)
 JUDGEMENTS = [
@@ -170,7 +170,7 @@ def test_a_quepid_snapshot_has_its_columns():
     ],
 )
 def test_cells_that_a_spreadsheet_would_execute_are_made_harmless(cell, safe):
-    assert harmless(cell) == safe
+    assert escape_formula(cell) == safe
 
 
 def test_cells_are_made_harmless_on_request_only():
@@ -184,5 +184,8 @@ def test_topics_kept_read_back_and_removed_have_their_reasons():
     assert [t.text for t in read_topics(io.BytesIO(text.encode()))] == ["red shoes", '"quoted']
     assert written(
         write_removed,
-        [Removal("3", "#1", "no text", ""), Removal("4", "Red shoes", "duplicate", "1")],
+        [
+            ProposedRemoval("3", "#1", "no text", ""),
+            ProposedRemoval("4", "Red shoes", "duplicate", "1"),
+        ],
     ) == ("topic\ttext\treason\tsame_as\n3\t#1\tno text\t\n4\tRed shoes\tduplicate\t1\n")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from assay.formats.clicks import read_clicks
-from assay.formats.detect import detect
+from assay.formats.detect import detect_kind
 from assay.formats.documents import read_documents
 from assay.formats.errors import FormatError
 from assay.formats.judgements import read_judgements
@@ -177,7 +177,7 @@ def test_a_hundred_thousand_broken_lines_are_read_or_refused_with_file_and_line(
             assert all(
                 line.startswith(f"{error.file}:") and line.isprintable() for line in error.lines()
             )
-        detect(io.BytesIO(content))
+        detect_kind(io.BytesIO(content))
     assert n_read > 1
     assert n_refused > 5
 

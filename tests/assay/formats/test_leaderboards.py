@@ -7,7 +7,7 @@ import random
 import pytest
 
 from assay.formats.errors import FormatError
-from assay.formats.leaderboards import ORDER, SUBMISSIONS, read_leaderboard
+from assay.formats.leaderboards import ORDER_COLUMNS, SUBMISSION_COLUMNS, read_leaderboard
 
 
 def board(text: str, **how):
@@ -28,9 +28,9 @@ def test_a_score_column_can_be_named():
 
 
 def test_without_a_header_the_order_is_that_of_the_contract():
-    (row,) = board("r 2021-01-02 team 1 words\n", columns=ORDER)
+    (row,) = board("r 2021-01-02 team 1 words\n", columns=ORDER_COLUMNS)
     assert (row.tag, row.group, row.is_baseline, row.description) == ("r", "team", True, "words")
-    (row,) = board("r\t2021-01-02\ta team\t0.5\t0.4\n", columns=SUBMISSIONS)
+    (row,) = board("r\t2021-01-02\ta team\t0.5\t0.4\n", columns=SUBMISSION_COLUMNS)
     assert (row.group, row.numbers["score"], row.numbers["private_score"]) == ("a team", 0.5, 0.4)
 
 

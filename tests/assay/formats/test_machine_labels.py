@@ -7,21 +7,21 @@ import io
 import pytest
 
 from assay.formats.errors import FormatError
-from assay.formats.machine_labels import machine_lines, read_machine_qrels
+from assay.formats.machine_labels import list_llm_labels, read_llm_qrels
 
 LABELS = "# made by hand\n1 Q0 a 3 0.9 judge\n1 Q0 b 0 1 judge\n\n2 Q0 a 0 .25 judge\n"
 
 
 def problems(text: str) -> list[tuple[int | None, str]]:
     with pytest.raises(FormatError) as error:
-        machine_lines(io.BytesIO(text.encode()), name="labels")
+        list_llm_labels(io.BytesIO(text.encode()), name="labels")
     return [(p.line, p.problem) for p in error.value.problems]
 
 
 def test_six_columns_are_topic_document_grade_and_confidence():
     read = [
         (one.line, one.topic, one.document, one.grade, one.confidence)
-        for one in machine_lines(io.BytesIO(LABELS.encode()))
+        for one in list_llm_labels(io.BytesIO(LABELS.encode()))
     ]
     assert read == [(2, "1", "a", 3, "0.9"), (3, "1", "b", 0, "1"), (5, "2", "a", 0, ".25")]
 
@@ -29,21 +29,21 @@ def test_six_columns_are_topic_document_grade_and_confidence():
 def test_as_qrels_they_have_no_confidence_and_say_so(tmp_path):
     (tmp_path / "judge.txt").write_text(LABELS)
     for source in (tmp_path / "judge.txt", io.BytesIO(LABELS.encode())):
-        qrels = read_machine_qrels(source)
+        qrels = read_llm_qrels(source)
         assert (qrels.topics, qrels.documents.tolist(), qrels.grades.tolist()) == (
             ["1", "2"],
             [b"a", b"b", b"a"],
             [3, 0, 0],
         )
         assert qrels.notes == ["six columns, labels of a machine: the confidences were left out"]
-    assert read_machine_qrels(tmp_path / "judge.txt").name == "judge"
-    assert read_machine_qrels(tmp_path / "judge.txt", name="mine").name == "mine"
+    assert read_llm_qrels(tmp_path / "judge.txt").name == "judge"
+    assert read_llm_qrels(tmp_path / "judge.txt", name="mine").name == "mine"
 
 
 def test_plain_qrels_are_read_as_ever(tmp_path):
     (tmp_path / "judge.txt").write_text("# mine\n1 0 a 2\n1 0 b 1\n")
     for source in (tmp_path / "judge.txt", io.BytesIO(b"# mine\n1 0 a 2\n1 0 b 1\n")):
-        assert read_machine_qrels(source).grades.tolist() == [2, 1]
+        assert read_llm_qrels(source).grades.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize(

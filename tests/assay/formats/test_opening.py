@@ -15,7 +15,13 @@ import pytest
 import zstandard
 
 from assay.formats.errors import FormatError
-from assay.formats.opening import Peeked, bare_name, blocks, lines, pieces
+from assay.formats.opening import (
+    PeekableStream,
+    iterate_blocks,
+    iterate_lines,
+    iterate_pieces,
+    strip_suffixes,
+)
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 
@@ -32,7 +38,7 @@ PACKERS = {
 def test_archives_are_opened_by_their_content_whatever_their_name(tmp_path, kind):
     path = tmp_path / "run.txt"
     path.write_bytes(PACKERS[kind](TEXT))
-    assert b"".join(pieces(path)) == TEXT
+    assert b"".join(iterate_pieces(path)) == TEXT
 
 
 @pytest.mark.parametrize("kind", PACKERS)
@@ -40,7 +46,9 @@ def test_archives_of_several_members_are_read_as_one(kind):
     pack = PACKERS[kind]
     assert (
         b"".join(
-            pieces(io.BytesIO(pack(b"1\n") + pack(b"") + pack(b"2\n" * 100_000) + pack(b"3\n")))
+            iterate_pieces(
+                io.BytesIO(pack(b"1\n") + pack(b"") + pack(b"2\n" * 100_000) + pack(b"3\n"))
+            )
         )
         == b"1\n" + b"2\n" * 100_000 + b"3\n"
     )
@@ -49,11 +57,11 @@ def test_archives_of_several_members_are_read_as_one(kind):
 def test_a_plain_file_called_gz_is_read_as_it_is(tmp_path):
     path = tmp_path / "run.gz"
     path.write_bytes(TEXT)
-    assert b"".join(pieces(path)) == TEXT
+    assert b"".join(iterate_pieces(path)) == TEXT
 
 
 def test_padding_after_a_gzip_archive_is_no_damage():
-    assert b"".join(pieces(io.BytesIO(gzip.compress(b"x\n") + b"\0" * 600))) == b"x\n"
+    assert b"".join(iterate_pieces(io.BytesIO(gzip.compress(b"x\n") + b"\0" * 600))) == b"x\n"
 
 
 @pytest.mark.parametrize("kind", PACKERS)
@@ -72,12 +80,16 @@ def test_a_damaged_archive_is_a_format_error(kind):
     packed[len(packed) // 2] ^= 0xFF
     packed[len(packed) // 2 + 1] ^= 0xFF
     with pytest.raises(FormatError):
-        list(pieces(io.BytesIO(bytes(packed)), name="x"))
+        list(iterate_pieces(io.BytesIO(bytes(packed)), name="x"))
 
 
 def test_rubbish_after_an_archive_is_a_format_error():
     with pytest.raises(FormatError, match="damaged"):
-        list(pieces(io.BytesIO(gzip.compress(b"x\n") + b"rubbish that is no archive"), name="x"))
+        list(
+            iterate_pieces(
+                io.BytesIO(gzip.compress(b"x\n") + b"rubbish that is no archive"), name="x"
+            )
+        )
 
 
 def bomb(kind: str, n_bytes: int) -> bytes:
@@ -143,7 +155,7 @@ def test_lines_up_to_the_bound_are_read_however_they_are_cut_into_pieces():
             return self.content.read(7)
 
     content = b"".join(b"x" * k + b"\n" for k in (0, 1, 500, 3, 700, 0, 2))
-    assert [len(text) for _, text in lines(Drops(content), max_line=700)] == [
+    assert [len(text) for _, text in iterate_lines(Drops(content), max_line=700)] == [
         0,
         1,
         500,
@@ -153,10 +165,11 @@ def test_lines_up_to_the_bound_are_read_however_they_are_cut_into_pieces():
         2,
     ]
     assert (
-        b"".join(block for _, _, block in blocks(Drops(content), max_line=700, size=100)) == content
+        b"".join(block for _, _, block in iterate_blocks(Drops(content), max_line=700, size=100))
+        == content
     )
     with pytest.raises(FormatError, match=":5: a line of more than 600"):
-        list(lines(Drops(content), name="x", max_line=600))
+        list(iterate_lines(Drops(content), name="x", max_line=600))
 
 
 def test_standard_input_is_read_for_a_dash(monkeypatch):
@@ -202,10 +215,10 @@ def test_a_path_in_a_file_name_is_a_name_and_nothing_more(tmp_path):
     ],
 )
 def test_names_lose_folder_compression_and_format(path, name):
-    assert bare_name(path) == name
+    assert strip_suffixes(path) == name
 
 
 def test_peeked_content_is_read_from_its_begin():
-    stream = Peeked(io.BytesIO(b"\xef\xbb\xbf" + TEXT), size=10)
+    stream = PeekableStream(io.BytesIO(b"\xef\xbb\xbf" + TEXT), size=10)
     assert stream.head.startswith(TEXT[:7])
-    assert [n for n, _ in lines(stream)][-1] == 20_000
+    assert [n for n, _ in iterate_lines(stream)][-1] == 20_000

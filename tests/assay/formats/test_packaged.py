@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError
 
 from assay.formats.documents import read_documents
-from assay.formats.packaged import Unavailable, write_documents
+from assay.formats.packaged import DatasetUnavailable, write_documents
 from tests.builders import make_collection, make_user
 from tests.commands import call_command
 
@@ -89,13 +89,13 @@ def test_fields_title_and_text_arrive_as_the_reader_of_documents_knows_them(cata
     ],
 )
 def test_what_is_not_to_be_had_is_said(catalogue, tmp_path, identifier, says):
-    with pytest.raises(Unavailable, match=says):
+    with pytest.raises(DatasetUnavailable, match=says):
         write_documents(identifier, tmp_path / "x.jsonl.gz")
 
 
 def test_without_the_package_the_way_out_is_said(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(Unavailable, match="pip install ir_datasets"):
+    with pytest.raises(DatasetUnavailable, match="pip install ir_datasets"):
         write_documents("web/small", tmp_path / "x.jsonl.gz")
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool, write_pool
-from assay.formats.runs import run_of_rows
-from assay.pools.depth import PooledPairs, depth_pool, top_of_run
+from assay.formats.runs import make_run
+from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
 
 
 def given(text: str) -> PooledPairs:
@@ -24,9 +24,9 @@ def written(pool: PooledPairs) -> str:
 
 
 def small() -> PooledPairs:
-    a = run_of_rows("A", [("1", "x", 3.0), ("1", "y", 2.0), ("2", "z", 1.0)])
-    b = run_of_rows("B,1:2", [("1", "y", 3.0), ("1", "w", 2.0)])
-    return depth_pool([top_of_run(a, 2), top_of_run(b, 2)], depth=2, rng=np.random.default_rng(0))
+    a = make_run("A", [("1", "x", 3.0), ("1", "y", 2.0), ("2", "z", 1.0)])
+    b = make_run("B,1:2", [("1", "y", 3.0), ("1", "w", 2.0)])
+    return make_depth_pool([cut_run(a, 2), cut_run(b, 2)], depth=2, rng=np.random.default_rng(0))
 
 
 def test_a_pool_is_written_best_first_with_its_runs():

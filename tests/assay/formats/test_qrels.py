@@ -8,7 +8,7 @@ import pytest
 
 from assay.column_types import QrelsColumns
 from assay.formats.errors import FormatError
-from assay.formats.qrels import load_qrels, qrels_of_rows, read_qrels, save_qrels, write_qrels
+from assay.formats.qrels import load_qrels, make_qrels, read_qrels, save_qrels, write_qrels
 from assay.formats.storage import load_columns
 
 
@@ -208,9 +208,9 @@ def test_written_qrels_are_sorted_by_bytes_and_do_not_depend_on_the_order_of_the
 
 def test_ids_with_white_space_are_never_written_as_trec_qrels():
     with pytest.raises(ValueError, match="white space"):
-        write_qrels(qrels_of_rows("x", [("a query", "d", 1)]), io.StringIO())
+        write_qrels(make_qrels("x", [("a query", "d", 1)]), io.StringIO())
     with pytest.raises(ValueError, match="white space"):
-        write_qrels(qrels_of_rows("x", [("q", "d\n2 0 d 1", 1)]), io.StringIO())
+        write_qrels(make_qrels("x", [("q", "d\n2 0 d 1", 1)]), io.StringIO())
 
 
 def test_stored_qrels_come_back_whole(tmp_path):
@@ -226,10 +226,10 @@ def test_stored_qrels_come_back_whole(tmp_path):
 
 def test_rows_in_memory_become_the_qrels_that_the_file_would_give():
     rows = [("2", "b", 1), ("1", "z", 0), ("2", "a", 2)]
-    assert grades(qrels_of_rows("x", rows)) == grades(
+    assert grades(make_qrels("x", rows)) == grades(
         given("".join(f"{t} 0 {d} {g}\n" for t, d, g in rows))
     )
-    assert list(grades(qrels_of_rows("x", rows))["2"]) == ["a", "b"]
-    assert len(qrels_of_rows("x", [])) == 0
+    assert list(grades(make_qrels("x", rows))["2"]) == ["a", "b"]
+    assert len(make_qrels("x", [])) == 0
     with pytest.raises(ValueError, match="twice"):
-        qrels_of_rows("x", [("1", "a", 1), ("1", "a", 1)])
+        make_qrels("x", [("1", "a", 1), ("1", "a", 1)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 
-from assay.formats.delimited import harmless
+from assay.formats.delimited import escape_formula
 from assay.formats.quepid import read_ratings
 from assay.formats.quepid_tables import (
     CaseQuery,
@@ -36,7 +36,7 @@ def test_ratings_are_quepids_basic_export_and_are_read_back():
 
 def test_the_detailed_export():
     out = io.StringIO()
-    write_detailed(PAIRS, out, case="Shoes", safe=harmless)
+    write_detailed(PAIRS, out, case="Shoes", safe=escape_formula)
     assert out.getvalue().splitlines() == [
         "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating",
         ',Shoes,1,"red, shoes",d1,1,"A ""title""",3',

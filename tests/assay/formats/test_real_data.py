@@ -13,7 +13,7 @@ import pytest
 import pytrec_eval
 
 from assay.formats.clicks import read_clicks
-from assay.formats.detect import detect
+from assay.formats.detect import detect_kind
 from assay.formats.documents import read_documents
 from assay.formats.errors import FormatError
 from assay.formats.judgements import read_judgements
@@ -21,7 +21,7 @@ from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
-from assay.pools.depth import depth_pool, top_of_run
+from assay.pools.depth import cut_run, make_depth_pool
 
 pytestmark = pytest.mark.data
 
@@ -54,7 +54,7 @@ def test_every_known_run_is_read_with_the_option_it_needs_and_counted_right(data
         assert len(run.topics) == n_topics - header, file
         several = any("tags in one file" in warning for warning in run.warnings)
         assert several == ("several run tags" in features and not header), file
-        assert detect(data_folder / file) == "run", file
+        assert detect_kind(data_folder / file) == "run", file
 
 
 def test_a_sample_of_runs_of_every_collection_is_ordered_as_pytrec_eval_reads_them(data_folder):
@@ -232,7 +232,9 @@ def test_the_simulated_click_log_is_counted(data_folder):
 def test_pools_of_real_runs_equal_a_dictionary(data_folder, folder):
     paths = sorted((data_folder / folder).iterdir())[:15]
     runs = [replace(read_run(path), tag=str(number)) for number, path in enumerate(paths)]
-    pool = depth_pool([top_of_run(run, 10) for run in runs], depth=10, rng=np.random.default_rng(0))
+    pool = make_depth_pool(
+        [cut_run(run, 10) for run in runs], depth=10, rng=np.random.default_rng(0)
+    )
     expected: dict[tuple[str, str], dict[str, int]] = {}
     for run, path in zip(runs, paths, strict=True):
         ranked = pytrec_eval.parse_run(io.StringIO(text_of(path)))

@@ -9,7 +9,7 @@ import pytest
 
 from assay.column_types import RunColumns
 from assay.formats.errors import FormatError
-from assay.formats.runs import load_run, read_run, run_of_rows, save_run, write_run
+from assay.formats.runs import load_run, make_run, read_run, save_run, write_run
 
 GOOD = "1 Q0 d1 1 3.5 me\n1 Q0 d2 2 2.5 me\n2 Q0 d1 1 9 me\n"
 
@@ -430,7 +430,7 @@ def test_line_numbers_count_a_skipped_header_and_blank_lines():
 
 
 def test_ids_of_very_unequal_length_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("assay.formats.runs.WIDE", 1000)
+    monkeypatch.setattr("assay.formats.runs.MAX_WIDE_BYTES", 1000)
     text = "".join(f"1 Q0 {k} 1 1 t\n" for k in range(100)) + f"1 Q0 {'x' * 1000} 1 1 t\n"
     assert problems(text) == [
         (1, "document ids of up to 1000 bytes in a file of more than 0 lines")
@@ -503,8 +503,8 @@ def test_a_stored_run_with_pickled_objects_is_never_unpickled(tmp_path):
 
 def test_rows_in_memory_become_a_run_in_the_same_order_as_a_file():
     rows = [("b", "x", 1.0), ("a", "x", 1.0), ("b", "y", 2.0), ("b", "z", 1.0)]
-    assert rankings(run_of_rows("t", rows)) == rankings(
+    assert rankings(make_run("t", rows)) == rankings(
         given("".join(f"{t} Q0 {d} 1 {s} t\n" for t, d, s in rows))
     )
     with pytest.raises(ValueError, match="twice"):
-        run_of_rows("t", [("a", "x", 1.0), ("a", "x", 2.0)])
+        make_run("t", [("a", "x", 1.0), ("a", "x", 2.0)])

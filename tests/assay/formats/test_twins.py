@@ -169,10 +169,14 @@ def test_qrels_are_read_as_a_slow_reader_reads_them(seed):
 
 
 def read_numbers(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    rows, _, _ = cells.rows(
-        "".join(f"{text}\n" for text in texts).encode(), 1, 1, cells.Problems(), expected="a number"
+    rows, _, _ = cells.find_rows(
+        "".join(f"{text}\n" for text in texts).encode(),
+        1,
+        1,
+        cells.ProblemList(),
+        expected="a number",
     )
-    return numerals.numbers(rows, 0)
+    return numerals.parse_numbers(rows, 0)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -17,19 +17,19 @@ from pathlib import Path
 
 import pytest
 
-from analysis.publishing.release.parts import FORMAT, PARTS, SUMS, VERSION
+from analysis.publishing.release.parts import CHECKSUMS_FILE, FORMAT, PARTS, VERSION
 from analysis.publishing.release.reading import open_release
-from annotation.services.campaigns.campaign_files import CampaignFile, read_gold
+from annotation.services.campaigns.campaign_files import CampaignFile, read_gold_file
 from annotation.services.people.accounts import read_names
 from assay import formats
 from assay.formats.bundles import TopicNames, read_bundle
-from assay.formats.clicks import packed_clicks, read_packed_clicks
-from assay.formats.detect import mistaken
+from assay.formats.clicks import find_packed_clicks, read_packed_clicks
+from assay.formats.detect import conflicting_kind
 from assay.formats.documents import read_documents
 from assay.formats.errors import FormatError
 from assay.formats.label_table import read_label_table
 from assay.formats.leaderboards import read_leaderboard
-from assay.formats.machine_labels import read_machine_qrels
+from assay.formats.machine_labels import read_llm_qrels
 from assay.formats.prel import read_prel
 from assay.formats.qrels import read_qrels
 from assay.formats.quepid import read_ratings, read_snapshot
@@ -78,7 +78,7 @@ def smallest_release() -> bytes:
         "pool": {},
         "recipe": {},
     }
-    parts = {part.name: b"" for part in PARTS if part.needed and part.name != SUMS} | {
+    parts = {part.name: b"" for part in PARTS if part.needed and part.name != CHECKSUMS_FILE} | {
         "campaign.json": json.dumps(about).encode()
     }
     sums = "".join(
@@ -86,7 +86,7 @@ def smallest_release() -> bytes:
     )
     return zipped(
         **{name.replace(".", "__"): content for name, content in parts.items()},
-        **{SUMS: sums.encode()},
+        **{CHECKSUMS_FILE: sums.encode()},
     )
 
 
@@ -133,12 +133,12 @@ def known_pairs(stream) -> None:
     with tempfile.NamedTemporaryFile(suffix=".tsv") as file:
         file.write(stream.read())
         file.flush()
-        read_gold(file.name, "given")
+        read_gold_file(file.name, "given")
 
 
 def packed_log(stream) -> None:
     """As the door does that takes it: what is no such archive is refused there."""
-    if packed_clicks(stream) is None:
+    if find_packed_clicks(stream) is None:
         raise FormatError.single("given", None, "no log of clicks", "two files")
     stream.seek(0)
     read_packed_clicks(stream)
@@ -156,7 +156,7 @@ MORE = {
     "snapshot": read_snapshot,
     "settings": read_fira_config,
     "prel": read_prel,
-    "machine labels": read_machine_qrels,
+    "machine labels": read_llm_qrels,
     "TripClick": lambda f: read_tripclick(f, queries=io.BytesIO(QUERIES)),
     "packed clicks": packed_log,
     "release": release,
@@ -289,11 +289,11 @@ def test_names_of_an_old_mac_are_read():
 
 def test_archives_whose_list_is_broken_hold_no_log():
     whole = OWN["packed clicks"]
-    assert packed_clicks(io.BytesIO(whole)) is not None
+    assert find_packed_clicks(io.BytesIO(whole)) is not None
     at = whole.index(b"PK\x01\x02")  # the list at the end
     nameless = whole[: at + 28] + b"\0\0" + whole[at + 30 :]
     for content in (nameless, whole[:at] + whole[at + 3 :], whole[7:]):
-        assert packed_clicks(io.BytesIO(content)) is None
+        assert find_packed_clicks(io.BytesIO(content)) is None
 
 
 def test_a_release_whose_list_names_another_place_is_refused():
@@ -402,7 +402,9 @@ SURE = {
 @pytest.mark.parametrize("is_a", SURE)
 @pytest.mark.parametrize("brought_as", SURE)
 def test_every_pair_of_kinds_is_told_apart(is_a, brought_as):
-    assert mistaken(io.BytesIO(SURE[is_a]), brought_as) == (None if is_a == brought_as else is_a)
+    assert conflicting_kind(io.BytesIO(SURE[is_a]), brought_as) == (
+        None if is_a == brought_as else is_a
+    )
 
 
 @pytest.mark.parametrize(
@@ -416,8 +418,8 @@ def test_every_pair_of_kinds_is_told_apart(is_a, brought_as):
     ],
 )
 def test_what_may_be_of_the_kind_is_not_asked_about(content, kind):
-    assert mistaken(io.BytesIO(content), kind) is None
+    assert conflicting_kind(io.BytesIO(content), kind) is None
 
 
 def test_most_lines_decide_so_that_one_broken_line_does_not_hide_the_kind():
-    assert mistaken(io.BytesIO(SURE["run"] * 20 + b"1 Q0 d\n"), "topics") == "run"
+    assert conflicting_kind(io.BytesIO(SURE["run"] * 20 + b"1 Q0 d\n"), "topics") == "run"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from assay.labels.labels import MISSING, LabelTable, label_table
+from assay.labels.labels import MISSING, LabelTable, make_label_table
 
 
 def table_of_rows(
@@ -23,7 +23,7 @@ def table_of_rows(
     index = [
         [names.index(value) for value in column] for names, column in zip(ids, columns, strict=True)
     ]
-    return label_table(
+    return make_label_table(
         topics=ids[0],
         documents=ids[1],
         annotators=ids[2],

@@ -8,7 +8,7 @@ import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay.labels.labels import LabelTable, label_table
+from assay.labels.labels import LabelTable, make_label_table
 
 
 def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTable:
@@ -17,7 +17,7 @@ def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTab
     last = {(topic, document, annotator): grade for topic, document, annotator, grade in rows}
     ids: list[dict[str, int]] = [{}, {}, {}]
     index = [[names.setdefault(key[i], len(names)) for key in last] for i, names in enumerate(ids)]
-    return label_table(
+    return make_label_table(
         topics=list(ids[0]),
         documents=list(ids[1]),
         annotators=list(ids[2]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.labels.agreement.bands import band
+from assay.labels.agreement.bands import interpretation_label
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ from assay.labels.agreement.bands import band
     ],
 )
 def test_each_kappa_has_the_word_of_its_band(kappa, word) -> None:
-    assert band(kappa) == word
+    assert interpretation_label(kappa) == word

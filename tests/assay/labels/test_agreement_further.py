@@ -16,7 +16,7 @@ from assay.labels.agreement.alpha import (
 )
 from assay.labels.agreement.gwet import ac1
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.report import agreement_report
+from assay.labels.agreement.report import make_agreement_report
 from assay.labels.labels import MISSING
 from tests.assay.labels.judged import random_grades, table_of_pairs
 from tests.assay.labels.test_agreement_alpha import KRIPPENDORFF_2011
@@ -93,7 +93,7 @@ def test_the_report_has_them_for_both_scales_and_says_why_one_is_undefined():
         np.random.default_rng(4), n_pairs=60, n_annotators=2, n_grades=4, missing=0.0, accuracy=0.6
     )
     table = table_of_pairs(grades, n_grades=4)
-    found = agreement_report(table, threshold=2, rng=np.random.default_rng(0), permutations=2)
+    found = make_agreement_report(table, threshold=2, rng=np.random.default_rng(0), permutations=2)
     expected = cohen_kappa_score(*grades.T, weights="quadratic", labels=[0, 1, 2, 3])
     assert found.graded.quadratic["mean_pairwise_kappa"] == pytest.approx(expected)
     assert found.graded.alphas["ordinal"] == found.graded.alpha
@@ -103,7 +103,7 @@ def test_the_report_has_them_for_both_scales_and_says_why_one_is_undefined():
     assert (
         len({round(alpha, 12) for alpha in found.binary.alphas.values()}) == 1
     )  # of two grades every level is the same
-    alone = agreement_report(
+    alone = make_agreement_report(
         table_of_pairs([[0, MISSING], [MISSING, 1]], n_grades=4),
         threshold=2,
         rng=np.random.default_rng(0),

@@ -14,12 +14,12 @@ from sklearn.metrics import cohen_kappa_score
 from assay.labels.aggregation import majority
 from assay.labels.agreement.kappa import cohen_kappa, disagreement_weights, mean_of_defined
 from assay.labels.agreement.raters import (
-    against_labels,
-    against_others,
-    chance_floor,
-    confusion_matrix,
-    labels_of_others,
-    pairs_of_annotators,
+    chance_level_kappa,
+    compute_labels_of_others,
+    count_against_labels,
+    count_against_others,
+    find_annotator_pairs,
+    make_confusion_matrix,
 )
 from assay.labels.labels import MISSING
 from tests.assay.labels.judged import random_grades, table_of_pairs
@@ -116,7 +116,7 @@ def test_pairs_of_annotators_are_those_of_a_loop_over_scikit_learn(seed, weighte
     grades = random_grades(
         np.random.default_rng(seed), n_pairs=60, n_annotators=7, n_grades=4, missing=0.6
     )
-    pairs = pairs_of_annotators(table_of_pairs(grades, n_grades=4), min_common=8)
+    pairs = find_annotator_pairs(table_of_pairs(grades, n_grades=4), min_common=8)
     expected = {}
     for a, b in itertools.combinations(range(7), 2):
         both = (grades[:, a] != MISSING) & (grades[:, b] != MISSING)
@@ -148,7 +148,7 @@ def test_each_annotator_against_the_label_is_that_of_scikit_learn(weighted):
     label = dict(
         zip((table.documents[i] for i in table.pair_document), majority(table).label, strict=True)
     )
-    kappas = cohen_kappa(against_labels(table, majority(table).label), weighted=weighted)
+    kappas = cohen_kappa(count_against_labels(table, majority(table).label), weighted=weighted)
     for a in range(5):
         rows = [i for i in range(50) if grades[i, a] != MISSING and label[f"d{i:04}"] != MISSING]
         expected = scikit_learn(
@@ -161,16 +161,20 @@ def test_the_label_of_the_others_leaves_the_own_vote_out():
     table = table_of_pairs(
         [[0, 1, 2], [1, 1, 3], [2, MISSING, MISSING], [MISSING, 3, 0]], n_grades=4
     )
-    assert labels_of_others(table).tolist() == [1, 0, 0, 1, 1, 1, MISSING, 0, 3]
-    assert against_others(table).sum(axis=(1, 2)).tolist() == [2, 3, 3]
+    assert compute_labels_of_others(table).tolist() == [1, 0, 0, 1, 1, 1, MISSING, 0, 3]
+    assert count_against_others(table).sum(axis=(1, 2)).tolist() == [2, 3, 3]
 
 
 def test_annotators_without_anything_in_common_have_no_kappa():
     table = table_of_pairs([[1, MISSING], [MISSING, 2]], n_grades=4)
-    assert np.isnan(cohen_kappa(against_others(table), weighted=True)).all()
-    assert np.isnan(cohen_kappa(against_labels(table, majority(table).label), weighted=True)).all()
-    assert len(pairs_of_annotators(table, min_common=1)) == 0
-    assert np.isnan(chance_floor(table.with_enough(2), weighted=True, rng=np.random.default_rng(0)))
+    assert np.isnan(cohen_kappa(count_against_others(table), weighted=True)).all()
+    assert np.isnan(
+        cohen_kappa(count_against_labels(table, majority(table).label), weighted=True)
+    ).all()
+    assert len(find_annotator_pairs(table, min_common=1)) == 0
+    assert np.isnan(
+        chance_level_kappa(table.with_enough(2), weighted=True, rng=np.random.default_rng(0))
+    )
 
 
 def test_the_mean_leaves_undefined_values_out():
@@ -182,12 +186,12 @@ def test_the_mean_leaves_undefined_values_out():
 
 def test_the_confusion_between_grades_counts_each_two_judgements_once_in_either_order():
     table = table_of_pairs([[0, 0, 1], [2, 3, MISSING]], n_grades=4)
-    between = confusion_matrix(table)
+    between = make_confusion_matrix(table)
     assert between.counts.tolist() == [[2, 2, 0, 0], [2, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
     assert between.shares[0].tolist() == [0.5, 0.5, 0, 0]
-    against = confusion_matrix(table, majority(table).label)
+    against = make_confusion_matrix(table, majority(table).label)
     assert against.counts.tolist() == [[2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]
-    assert np.isnan(confusion_matrix(table_of_pairs([[0, 0]], n_grades=2)).shares[1]).all()
+    assert np.isnan(make_confusion_matrix(table_of_pairs([[0, 0]], n_grades=2)).shares[1]).all()
 
 
 @pytest.mark.data
@@ -204,7 +208,7 @@ def test_pairs_of_real_annotators_have_the_reference_values(
 ):
     """Reference agreement values of the collections' README: annotators with at least 20 items in
     common."""
-    pairs = pairs_of_annotators(read(data_folder), min_common=20)
+    pairs = find_annotator_pairs(read(data_folder), min_common=20)
     plain, linear = (
         cohen_kappa(pairs.joint, weighted=False),
         cohen_kappa(pairs.joint, weighted=True),

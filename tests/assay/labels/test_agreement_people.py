@@ -10,19 +10,19 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from assay.labels.agreement.people import (
-    AgainstOthers,
+    AnnotatorKappa,
     LabelChange,
-    agreements,
+    compute_annotator_kappas,
+    compute_exclusion_effect,
     kappa_interval,
-    what_if_excluded,
 )
-from assay.labels.agreement.raters import against_others_by_topic
+from assay.labels.agreement.raters import count_against_others_by_topic
 from assay.labels.labels import MISSING, LabelTable
 from tests.assay.labels.judged import random_grades, table_of_pairs, table_of_rows
 
 
-def everybody(table: LabelTable) -> list[AgainstOthers]:
-    return agreements(table.annotators, against_others_by_topic(table))
+def everybody(table: LabelTable) -> list[AnnotatorKappa]:
+    return compute_annotator_kappas(table.annotators, count_against_others_by_topic(table))
 
 
 def test_leave_one_out_sets_each_annotator_against_the_label_of_the_others():
@@ -154,7 +154,7 @@ def test_one_topic_that_outweighs_the_others_leaves_no_interval():
 
 
 def test_many_annotators_at_once_have_the_intervals_of_one_after_the_other(monkeypatch):
-    monkeypatch.setattr("assay.labels.agreement.people.UNITS_AT_ONCE", 25)
+    monkeypatch.setattr("assay.labels.agreement.people.UNIT_BATCH_SIZE", 25)
     rng = np.random.default_rng(5)
     rows = []
     for couple in range(12):
@@ -164,8 +164,8 @@ def test_many_annotators_at_once_have_the_intervals_of_one_after_the_other(monke
                 (topic, f"d{document}", f"{name}{couple:02}", int(rng.integers(3))) for name in "ab"
             ]
     table = table_of_rows(rows, n_grades=3)
-    counts = against_others_by_topic(table)
-    together = agreements(table.annotators, counts)
+    counts = count_against_others_by_topic(table)
+    together = compute_annotator_kappas(table.annotators, counts)
     for i, one in enumerate(together):
         alone = kappa_interval(counts.joint[counts.annotator == i], weighted=True)
         assert (one.interval.reason, one.interval.unit) == (alone.reason, alone.unit)
@@ -198,7 +198,7 @@ def test_exclusion_names_the_pairs_that_lose_their_label_and_those_that_change_i
         ],
         n_grades=4,
     )
-    change = what_if_excluded(table, ["a000", "nobody"])
+    change = compute_exclusion_effect(table, ["a000", "nobody"])
     assert change.annotators == ["a000"]
     assert change.n_judgements == 4
     assert change.without_label == [("t", "d0002")]
@@ -208,7 +208,10 @@ def test_exclusion_names_the_pairs_that_lose_their_label_and_those_that_change_i
 
 def test_excluding_nobody_or_everybody():
     table = table_of_pairs([[0, 2], [1, 1]], n_grades=4)
-    nobody, everybody = what_if_excluded(table, []), what_if_excluded(table, ["a000", "a001"])
+    nobody, everybody = (
+        compute_exclusion_effect(table, []),
+        compute_exclusion_effect(table, ["a000", "a001"]),
+    )
     assert (nobody.without_label, nobody.changes, nobody.n_judgements) == ([], [], 0)
     assert everybody.without_label == [("t", "d0000"), ("t", "d0001")]
     assert everybody.after.n_labelled == 0
@@ -222,7 +225,7 @@ def test_rankings_before_and_after_an_exclusion_are_over_the_topics_that_keep_la
         ("t2", "d1", "a", 2),
         ("t2", "d1", "b", 2),
     ]
-    what = what_if_excluded(table_of_rows(rows, n_grades=4), ["b"])
+    what = compute_exclusion_effect(table_of_rows(rows, n_grades=4), ["b"])
     assert what.topics_lost == ["t2"]
     before, after = what.on_common_topics()
     assert (before.topics, before.grades.tolist()) == (["t1"], [1])

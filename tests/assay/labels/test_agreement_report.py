@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from assay.labels.agreement.kappa import cohen_kappa, mean_of_defined
-from assay.labels.agreement.raters import pairs_of_annotators
-from assay.labels.agreement.report import agreement_report, median_seconds
-from assay.labels.labels import MISSING, label_table
+from assay.labels.agreement.raters import find_annotator_pairs
+from assay.labels.agreement.report import make_agreement_report, median_seconds_by_annotator
+from assay.labels.labels import MISSING, make_label_table
 from tests.assay.labels.judged import random_grades, table_of_pairs, table_of_rows
 
 TRIPJUDGE = np.array([3811, 10901, 13008, 11090])  # judgements of each grade, table 1
 
 
 def report_of(table, *, threshold: int = 2, seed: int = 0, **options):
-    return agreement_report(
+    return make_agreement_report(
         table, threshold=threshold, rng=np.random.default_rng(seed), permutations=20, **options
     )
 
@@ -35,7 +35,7 @@ def at_random():
     grades = rng.choice(4, size=(12_590, 3), p=TRIPJUDGE / TRIPJUDGE.sum())
     who = np.argsort(rng.random((12_590, 135)), axis=1)[:, :3]
     n = len(grades)
-    return label_table(
+    return make_label_table(
         topics=["t"],
         documents=[f"d{i:05}" for i in range(n)],
         annotators=[f"a{k:03}" for k in range(135)],
@@ -58,7 +58,7 @@ def test_annotators_at_random_agree_with_the_label_by_construction_and_with_nobo
         assert scale.mean_kappa_others == pytest.approx(0, abs=0.015)
         assert scale.alpha == pytest.approx(0, abs=0.02)
         assert scale.alpha_interval.low < 0 < scale.alpha_interval.high
-    pairs = pairs_of_annotators(at_random, min_common=1)
+    pairs = find_annotator_pairs(at_random, min_common=1)
     kappas = cohen_kappa(pairs.joint, weighted=True)
     assert mean_of_defined(kappas, pairs.common) == pytest.approx(0, abs=0.02)
 
@@ -204,7 +204,7 @@ def test_median_seconds_leave_unknown_times_out():
     rows = [("t", f"d{i}", "ab"[i % 2], 0) for i in range(7)] + [("t", "d", "c", 1)]
     seconds = [9.0, 2.0, 1.0, 4.0, np.nan, 6.0, 5.0, np.nan]
     table = table_of_rows(rows, n_grades=2, seconds=seconds)
-    np.testing.assert_array_equal(median_seconds(table), [5.0, 4.0, np.nan])
+    np.testing.assert_array_equal(median_seconds_by_annotator(table), [5.0, 4.0, np.nan])
 
 
 def figures(report) -> list:

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.labels.aggregation import dawid_skene, majority
-from assay.labels.aggregation.dawid_skene import Rule, estimate_errors
-from assay.labels.aggregation.labelling import most_probable
+from assay.labels.aggregation.dawid_skene import StoppingRule, estimate_errors
+from assay.labels.aggregation.labelling import most_probable_grade
 from assay.labels.labels import MISSING
 from tests.assay.labels.judged import random_grades, table_of_pairs
 from tests.assay.labels.real_judgements import trec_crowd_2011, ws_zhou_2012
@@ -42,13 +42,17 @@ def test_posteriors_labels_and_iterations_are_those_of_crowd_kit(name):
     task, worker, label = np.array(case["rows"]).T
     n_tasks, n_workers = task.max() + 1, worker.max() + 1
     estimate = estimate_errors(
-        task, worker, label, shape=(n_tasks, n_workers, case["n_grades"]), rule=Rule.CROWD_KIT
+        task,
+        worker,
+        label,
+        shape=(n_tasks, n_workers, case["n_grades"]),
+        rule=StoppingRule.CROWD_KIT,
     )
     found = estimate.posterior[case["tasks"]][:, case["grades"]]
     np.testing.assert_allclose(found, case["posterior"], rtol=0, atol=1e-6)
     np.testing.assert_allclose(estimate.objective, case["objective"], rtol=0, atol=1e-9)
     np.testing.assert_allclose(estimate.prior[case["grades"]], case["prior"], rtol=0, atol=1e-6)
-    assert most_probable(estimate.posterior[case["tasks"]]).tolist() == case["labels"]
+    assert most_probable_grade(estimate.posterior[case["tasks"]]).tolist() == case["labels"]
 
 
 def test_a_grade_that_nobody_used_has_probability_zero():
@@ -61,7 +65,7 @@ def test_a_grade_that_nobody_used_has_probability_zero():
     assert np.isnan(estimate.errors[:, 1]).all()
 
 
-@pytest.mark.parametrize("rule", Rule)
+@pytest.mark.parametrize("rule", StoppingRule)
 def test_the_anaesthetists_of_the_paper(rule):
     """The class probabilities that Dawid and Skene (1979) print: 0.40, 0.42, 0.11, 0.07."""
     observers = [0, 0, 0, 1, 2, 3, 4]
@@ -76,7 +80,8 @@ def test_the_anaesthetists_of_the_paper(rule):
     assert np.round(estimate.prior, 2).tolist() == [0.40, 0.42, 0.11, 0.07]
     np.testing.assert_allclose(np.nansum(estimate.errors, axis=2), 1)
     assert (
-        most_probable(estimate.posterior).tolist() == np.argmax(estimate.posterior, axis=1).tolist()
+        most_probable_grade(estimate.posterior).tolist()
+        == np.argmax(estimate.posterior, axis=1).tolist()
     )
 
 
@@ -104,14 +109,14 @@ def test_a_slow_loop_over_the_papers_equations_agrees_iteration_by_iteration():
             annotator,
             given_grades,
             shape=(25, 4, 3),
-            rule=Rule.CROWD_KIT,
+            rule=StoppingRule.CROWD_KIT,
             rounds=n_iterations,
             tolerance=-1.0,
         )
         np.testing.assert_allclose(found.posterior, posterior, atol=1e-12)
 
 
-@pytest.mark.parametrize("rule", Rule)
+@pytest.mark.parametrize("rule", StoppingRule)
 def test_the_rounds_that_ran_out_have_not_converged(rule):
     rows = np.array([(i, k, (i + k * (i % 3)) % 3) for i in range(20) for k in range(4)]).T
     found = estimate_errors(*rows, shape=(20, 4, 3), rule=rule, rounds=2, tolerance=0.0)
@@ -190,7 +195,7 @@ def test_the_rounds_do_not_end_early_on_a_real_set(data_folder):
         table.pair, table.annotator, table.grade, shape=shape, rounds=3000, tolerance=0.0
     )
     assert aggregation.ended.converged
-    assert most_probable(far.posterior).tolist() == aggregation.label.tolist()
+    assert most_probable_grade(far.posterior).tolist() == aggregation.label.tolist()
     np.testing.assert_allclose(aggregation.posterior, far.posterior, atol=1e-4)
 
 
@@ -222,7 +227,7 @@ def test_many_settled_pairs_do_not_end_the_rounds_while_one_posterior_still_move
 
 def test_equal_probabilities_go_to_the_lowest_grade():
     assert dawid_skene(table_of_pairs([[2, 3], [3, 2]], n_grades=4)).label.tolist() == [2, 2]
-    assert most_probable(
+    assert most_probable_grade(
         np.array([[0.1, 0.45, 0.45], [0.5 - 1e-16, 0.5, 0.0], [0.2, 0.3, 0.5]])
     ).tolist() == [1, 0, 2]
 
@@ -295,7 +300,9 @@ def label_digest(aggregation) -> str:
 
 @pytest.mark.data
 def test_on_ws_zhou_2012_the_labels_are_those_of_crowd_kit(data_folder):
-    aggregation = dawid_skene(ws_zhou_2012(data_folder), min_judgements=1, rule=Rule.CROWD_KIT)
+    aggregation = dawid_skene(
+        ws_zhou_2012(data_folder), min_judgements=1, rule=StoppingRule.CROWD_KIT
+    )
     assert aggregation.ended == (37, True, None)
     assert aggregation.labels() == {0: 361, 1: 413, 2: 626, 3: 532, 4: 733}
     assert (aggregation.posterior**2).sum() == pytest.approx(2380.609437178591, abs=1e-6)
@@ -324,7 +331,9 @@ def test_on_ws_zhou_2012_the_labels_are_those_of_crowd_kit(data_folder):
 
 @pytest.mark.data
 def test_on_trec_crowd_2011_the_labels_are_those_of_crowd_kit(data_folder):
-    aggregation = dawid_skene(trec_crowd_2011(data_folder), min_judgements=1, rule=Rule.CROWD_KIT)
+    aggregation = dawid_skene(
+        trec_crowd_2011(data_folder), min_judgements=1, rule=StoppingRule.CROWD_KIT
+    )
     assert aggregation.ended == (49, True, None)
     assert aggregation.labels() == {0: 1506, 1: 1881}
     assert (aggregation.posterior**2).sum() == pytest.approx(3227.214621953298, abs=1e-6)

@@ -7,18 +7,18 @@ import pytest
 from scipy import stats
 
 from assay.labels.agreement.people import kappa_interval
-from assay.labels.intervals import share_bound
+from assay.labels.intervals import share_upper_bound
 
 
 @pytest.mark.parametrize(("n", "disagreed"), [(2, 0), (20, 0), (50, 1), (400, 3)])
 def test_the_bound_on_disagreement_is_that_of_clopper_and_pearson(n, disagreed):
     """The share at which so few would be seen in 5 % of samples; by hand 1 - 0.05 ** (1 / n) where
     there is none."""
-    bound = share_bound(n, disagreed)
+    bound = share_upper_bound(n, disagreed)
     assert stats.binom.cdf(disagreed, n, bound) == pytest.approx(0.05)
     if not disagreed:
         assert bound == pytest.approx(1 - 0.05 ** (1 / n))
-    assert share_bound(3, 3) == 1
+    assert share_upper_bound(3, 3) == 1
 
 
 @pytest.mark.parametrize(

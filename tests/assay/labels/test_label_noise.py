@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.labels.label_noise import NoisyLabels, error_of_differences, without_noise_of_labels
+from assay.labels.label_noise import NoisyLabels, adjust_for_label_noise, difference_errors
 from assay.measures.measures import parse_measures
 from tests.assay.labels.judged import table_of_pairs, table_of_rows
 from tests.assay.measures.small_collections import run_columns
@@ -45,13 +45,13 @@ def test_a_pair_is_relevant_as_often_as_the_majority_of_three_drawn_is() -> None
         (x, y): (a if x else 1 - a) * (b if y else 1 - b) for x, y in product((0, 1), repeat=2)
     }
     expected = sum(p * (y - x) ** 2 for (x, y), p in outcomes.items()) - (b - a) ** 2
-    assert error_of_differences(means)[0] == pytest.approx(expected**0.5, abs=0.03)
+    assert difference_errors(means)[0] == pytest.approx(expected**0.5, abs=0.03)
 
 
 def test_more_judgements_a_pair_leave_less_noise_and_agreement_none() -> None:
     noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), [FIRST, SECOND], parse_measures("P@1"))
     errors = [
-        error_of_differences(noisy.trials(1500, np.random.default_rng(2), per_pair=n)[:, :, 0])[0]
+        difference_errors(noisy.trials(1500, np.random.default_rng(2), per_pair=n)[:, :, 0])[0]
         for n in (1, 5, 51)
     ]
     assert errors[0] > errors[1] > errors[2]
@@ -63,9 +63,7 @@ def test_more_judgements_a_pair_leave_less_noise_and_agreement_none() -> None:
         [FIRST, SECOND],
         parse_measures("P@1"),
     )
-    assert error_of_differences(agreed.trials(20, np.random.default_rng(3))[:, :, 0]).tolist() == [
-        0.0
-    ]
+    assert difference_errors(agreed.trials(20, np.random.default_rng(3))[:, :, 0]).tolist() == [0.0]
 
 
 def test_the_noise_of_labels_is_taken_out_of_the_variance_over_topics_and_put_in_anew() -> None:
@@ -76,9 +74,9 @@ def test_the_noise_of_labels_is_taken_out_of_the_variance_over_topics_and_put_in
     observed = rng.normal(0, 0.2, (repeats, n)) + rng.normal(0, 0.3, (repeats, n))
     spread = observed.std(axis=1, ddof=1)
     by_one, by_three = np.full(repeats, (0.09 / n) ** 0.5), np.full(repeats, (0.03 / n) ** 0.5)
-    planned = without_noise_of_labels(spread, by_one, by_three, n)
+    planned = adjust_for_label_noise(spread, by_one, by_three, n)
     assert np.mean(planned**2) == pytest.approx(0.04 + 0.03, rel=0.02)
-    assert without_noise_of_labels(
+    assert adjust_for_label_noise(
         np.array([0.1]), np.array([1.0]), np.array([0.0]), 9
     ).tolist() == [0.0]
 

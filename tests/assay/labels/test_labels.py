@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.column_types import JudgementColumns
-from assay.labels.labels import Dropped, counted, label_table, scale_warnings
+from assay.labels.labels import DroppedCounts, find_scale_warnings, make_label_table, select_counted
 from tests.assay.labels.judged import table_of_pairs, table_of_rows
 
 
@@ -44,24 +44,24 @@ def rows_of(table) -> list[tuple[str, str, str, int]]:
 
 
 def test_the_last_row_of_an_annotator_and_pair_counts():
-    table, dropped = counted(
+    table, dropped = select_counted(
         judgements([("t", "d", "a", 3), ("t", "d", "b", 1), ("t", "d", "a", 0)]), n_grades=4
     )
     assert rows_of(table) == [("t", "d", "a", 0), ("t", "d", "b", 1)]
-    assert dropped == Dropped(repeated=1, too_fast=0, excluded=0, gold=0, emptied_pairs=0)
+    assert dropped == DroppedCounts(repeated=1, too_fast=0, excluded=0, gold=0, emptied_pairs=0)
 
 
 def test_a_last_row_that_is_too_fast_does_not_bring_back_the_one_before():
-    table, dropped = counted(
+    table, dropped = select_counted(
         judgements([("t", "d", "a", 3, 20.0), ("t", "d", "a", 0, 0.5)]), n_grades=4
     )
     assert len(table) == 0
-    assert dropped == Dropped(repeated=1, too_fast=1, excluded=0, gold=0, emptied_pairs=1)
+    assert dropped == DroppedCounts(repeated=1, too_fast=1, excluded=0, gold=0, emptied_pairs=1)
 
 
 def test_a_judgement_of_exactly_the_minimum_counts_and_one_without_a_time_is_never_too_fast():
     rows = [("t", "d", "a", 1, 1.0), ("t", "d", "b", 2, np.nan), ("t", "d", "c", 3, 0.999)]
-    table, dropped = counted(judgements(rows), n_grades=4, min_seconds=1.0)
+    table, dropped = select_counted(judgements(rows), n_grades=4, min_seconds=1.0)
     assert [row[2] for row in rows_of(table)] == ["a", "b"]
     assert dropped.too_fast == 1
 
@@ -74,22 +74,22 @@ def test_each_dropped_row_is_counted_once_in_the_order_repeated_too_fast_exclude
         ("t", "d", "c", 1, 5.0, False, True),
         ("t", "e", "c", 1, 5.0, False, False),
     ]
-    table, dropped = counted(judgements(rows), n_grades=4, with_gold=False)
+    table, dropped = select_counted(judgements(rows), n_grades=4, with_gold=False)
     assert rows_of(table) == [("t", "e", "c", 1)]
-    assert dropped == Dropped(repeated=1, too_fast=1, excluded=1, gold=1, emptied_pairs=1)
+    assert dropped == DroppedCounts(repeated=1, too_fast=1, excluded=1, gold=1, emptied_pairs=1)
 
 
 def test_gold_pairs_count_unless_they_are_unwanted():
-    table, dropped = counted(judgements([("t", "d", "a", 1, 5.0, False, True)]), n_grades=4)
+    table, dropped = select_counted(judgements([("t", "d", "a", 1, 5.0, False, True)]), n_grades=4)
     assert len(table) == 1
     assert dropped.gold == 0
 
 
 def test_no_judgements_give_an_empty_table():
-    table, dropped = counted(judgements([]), n_grades=4)
+    table, dropped = select_counted(judgements([]), n_grades=4)
     assert (len(table), table.n_pairs, table.n_annotators) == (0, 0, 0)
     assert table.counts.shape == (0, 4)
-    assert dropped == Dropped(0, 0, 0, 0, 0)
+    assert dropped == DroppedCounts(0, 0, 0, 0, 0)
 
 
 def test_ids_are_ordered_as_text_and_never_as_numbers():
@@ -155,9 +155,12 @@ def test_times_follow_their_rows():
 
 
 def test_grades_that_never_use_zero_are_warned_about():
-    assert "no judgement has grade 0" in scale_warnings(table_of_pairs([[1, 2, 3]], n_grades=4))[0]
-    assert scale_warnings(table_of_pairs([[0, 2, 3]], n_grades=4)) == []
-    assert scale_warnings(table_of_pairs([], n_grades=4)) == []
+    assert (
+        "no judgement has grade 0"
+        in find_scale_warnings(table_of_pairs([[1, 2, 3]], n_grades=4))[0]
+    )
+    assert find_scale_warnings(table_of_pairs([[0, 2, 3]], n_grades=4)) == []
+    assert find_scale_warnings(table_of_pairs([], n_grades=4)) == []
 
 
 @settings(max_examples=60, deadline=None)
@@ -179,7 +182,7 @@ def test_the_order_of_rows_and_of_id_lists_changes_nothing(data):
 
 
 def test_unused_ids_are_dropped():
-    table = label_table(
+    table = make_label_table(
         topics=["x", "t"],
         documents=["d", "y"],
         annotators=["a"],
@@ -194,8 +197,8 @@ def test_unused_ids_are_dropped():
 
 def test_excluded_rows_are_dropped_and_counted():
     rows = judgements([("t", "d", "a", 1, 5.0, True), ("t", "d", "b", 2, 5.0, False)])
-    table, dropped = counted(rows, n_grades=4)
+    table, dropped = select_counted(rows, n_grades=4)
     assert rows_of(table) == [("t", "d", "b", 2)]
     assert dropped.excluded == 1
-    everybody, _ = counted(replace(rows, excluded=np.zeros(2, dtype=bool)), n_grades=4)
+    everybody, _ = select_counted(replace(rows, excluded=np.zeros(2, dtype=bool)), n_grades=4)
     assert len(everybody) == 2

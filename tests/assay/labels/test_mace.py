@@ -11,7 +11,7 @@ import pytest
 from scipy import optimize
 
 from assay.labels.aggregation import mace, majority
-from assay.labels.aggregation.mace import ADDED, fit
+from assay.labels.aggregation.mace import PSEUDO_COUNT, fit_mace
 from assay.labels.labels import MISSING
 from tests.assay.labels.judged import random_grades, table_of_pairs
 
@@ -40,7 +40,7 @@ def penalised(grades: np.ndarray, competent: np.ndarray, guesses: np.ndarray) ->
         total += math.log(sum(chances) / n_grades)
     for who in range(len(competent)):
         total += (
-            ADDED
+            PSEUDO_COUNT
             / n_grades
             * (math.log(competent[who]) + math.log(1 - competent[who]) + np.log(guesses[who]).sum())
         )
@@ -58,7 +58,7 @@ def test_the_likelihood_is_that_of_the_definition_and_never_falls(seed):
         accuracy=0.6,
     )
     grades = grades[(grades != MISSING).any(axis=1)]
-    found = fit(*arrays(grades), shape=(len(grades), 4, 3))
+    found = fit_mace(*arrays(grades), shape=(len(grades), 4, 3))
     assert found.objective[-1] == pytest.approx(
         penalised(grades, found.competent, found.guesses), rel=1e-10
     )
@@ -70,7 +70,7 @@ def test_a_general_optimiser_finds_nothing_better_nearby():
     grades = random_grades(
         np.random.default_rng(5), n_pairs=40, n_annotators=3, n_grades=2, missing=0.0, accuracy=0.7
     )
-    found = fit(*arrays(grades), shape=(40, 3, 2), rounds=5000)
+    found = fit_mace(*arrays(grades), shape=(40, 3, 2), rounds=5000)
 
     def parts(free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = 1 / (1 + np.exp(-free))
@@ -97,7 +97,7 @@ def test_competence_and_guesses_of_simulated_people_are_found_and_labels_better_
     )
     guesses = np.stack([rng.choice(4, 600, p=chances) for chances in lists], axis=1)
     grades = np.where(rng.random((600, 5)) < competent, truth[:, None], guesses)
-    found = fit(*arrays(grades), shape=(600, 5, 4))
+    found = fit_mace(*arrays(grades), shape=(600, 5, 4))
     assert found.competent == pytest.approx(competent, abs=0.07)
     assert found.guesses[2:4, 0] == pytest.approx([0.7, 0.7], abs=0.06)
     table = table_of_pairs(grades, n_grades=4)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.labels.overlap import label_overlap
+from assay.labels.overlap import count_label_overlap
 from assay.measures.packing import TopicDocumentPairs
 from tests.assay.comparison.rankings_by_hand import Grades, qrels_of
 
@@ -17,7 +17,7 @@ CLICKS = {"1": {"a": 3, "b": 0, "c": 0, "e": 1, "x": 1}, "3": {"a": 0}, "2": {"b
 def test_shares_and_counts_worked_by_hand() -> None:
     # judged: 1a 1b 1c 1d 2a 2b (1e is unjudged); relevant: a:3, c:0, 2a none, 2b none (negative);
     # irrelevant: b:0, d none
-    assert label_overlap(qrels_of(JUDGED), qrels_of(CLICKS)).shares() == {
+    assert count_label_overlap(qrels_of(JUDGED), qrels_of(CLICKS)).shares() == {
         "pairs": 6,
         "relevant": {"unlabelled": 2 / 6, "0": 1 / 6, "1": 0, "3": 1 / 6},
         "irrelevant": {"unlabelled": 1 / 6, "0": 1 / 6, "1": 0, "3": 0},
@@ -31,7 +31,7 @@ def test_shares_and_counts_worked_by_hand() -> None:
 
 
 def test_the_threshold_moves_judgements_from_relevant_to_irrelevant() -> None:
-    found = label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), threshold=2)
+    found = count_label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), threshold=2)
     assert found.relevant == {"unlabelled": 1, "0": 0, "1": 0, "3": 0}
     assert found.irrelevant == {"unlabelled": 2, "0": 2, "1": 0, "3": 1}
     assert (found.n_agree, found.n_contradicting) == (4, 1)
@@ -39,20 +39,20 @@ def test_the_threshold_moves_judgements_from_relevant_to_irrelevant() -> None:
 
 def test_only_pairs_at_the_top_of_the_pool_are_considered() -> None:
     top = TopicDocumentPairs(["1", "7"], np.array([0, 0, 0, 1]), np.array([b"a", b"d", b"x", b"a"]))
-    found = label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), within=top)
+    found = count_label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), within=top)
     assert (found.n_pairs, found.n_both, found.n_judged_only, found.n_clicked_only) == (2, 1, 1, 1)
 
 
 def test_shares_of_no_pairs_are_undefined() -> None:
-    shares = label_overlap(qrels_of({"1": {"a": -1}}), qrels_of(CLICKS)).shares()
+    shares = count_label_overlap(qrels_of({"1": {"a": -1}}), qrels_of(CLICKS)).shares()
     assert shares["pairs"] == 0
     assert math.isnan(shares["agree"])
     assert math.isnan(shares["relevant"]["unlabelled"])
 
 
 def test_clicks_without_a_label_and_judgements_without_a_row_are_no_trouble() -> None:
-    assert label_overlap(qrels_of(JUDGED), qrels_of({})).relevant == {"unlabelled": 4}
-    assert label_overlap(qrels_of({}), qrels_of(CLICKS)).n_clicked_only == 6
+    assert count_label_overlap(qrels_of(JUDGED), qrels_of({})).relevant == {"unlabelled": 4}
+    assert count_label_overlap(qrels_of({}), qrels_of(CLICKS)).n_clicked_only == 6
 
 
 tables = st.dictionaries(
@@ -67,7 +67,7 @@ tables = st.dictionaries(
 def test_counts_agree_with_a_slow_twin(judged: Grades, clicks: Grades, threshold: int) -> None:
     labels = {(t, d): g for t, grades in judged.items() for d, g in grades.items() if g >= 0}
     clicked = {(t, d): g for t, grades in clicks.items() for d, g in grades.items() if g >= 0}
-    found = label_overlap(qrels_of(judged), qrels_of(clicks), threshold=threshold)
+    found = count_label_overlap(qrels_of(judged), qrels_of(clicks), threshold=threshold)
     agree = sum(
         (grade >= threshold) == (clicked.get(pair, 0) >= 1) for pair, grade in labels.items()
     )

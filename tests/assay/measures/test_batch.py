@@ -13,7 +13,7 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.measures import batch
-from assay.measures.batch import evaluate, mean_scores, pack
+from assay.measures.batch import compute_mean_scores, evaluate_subcollections, pack_collection
 from assay.measures.measures import parse_measures
 from assay.measures.on_subcollections import running_count
 from tests.assay.measures.small_collections import (
@@ -51,14 +51,14 @@ def test_scores_after_removing_documents_are_those_of_pytrec_eval_on_filtered_fi
 ) -> None:
     rng = np.random.default_rng(seed)
     small = random_collection(rng, lowest=-1 if seed % 3 == 0 else 0)
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     kept = (rng.random((len(collection.documents), 7)) < 0.5).astype(np.uint8)
     ids = [d.decode() for d in collection.documents.tolist()]
     samples = [
         keep_documents(small, {d for d, k in zip(ids, column, strict=True) if k})
         for column in kept.T
     ]
-    scores = evaluate(collection, MEASURES, kept=kept, level=level)
+    scores = evaluate_subcollections(collection, MEASURES, kept=kept, level=level)
     np.testing.assert_allclose(scores, twin(small, samples, collection.topics, level), atol=1e-9)
 
 
@@ -69,7 +69,7 @@ def test_scores_after_removing_assessments_are_those_of_pytrec_eval_on_filtered_
 ) -> None:
     rng = np.random.default_rng(100 + seed)
     small = random_collection(rng, lowest=-1 if seed % 3 == 0 else 0)
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     assessed = (rng.random((len(collection.grades), 7)) < 0.5).astype(np.uint8)
     topic_of = np.repeat(collection.topics, np.diff(collection.offsets))
     pairs = list(
@@ -83,7 +83,7 @@ def test_scores_after_removing_assessments_are_those_of_pytrec_eval_on_filtered_
         keep_assessments(small, {pair for pair, a in zip(pairs, column, strict=True) if a})
         for column in assessed.T
     ]
-    scores = evaluate(collection, MEASURES, assessed=assessed, level=level)
+    scores = evaluate_subcollections(collection, MEASURES, assessed=assessed, level=level)
     np.testing.assert_allclose(scores, twin(small, samples, collection.topics, level), atol=1e-9)
 
 
@@ -93,12 +93,12 @@ def test_condensed_measures_are_those_of_pytrec_eval_on_runs_without_unjudged_do
 ) -> None:
     rng = np.random.default_rng(200 + seed)
     small = random_collection(rng, lowest=-1)
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     names = ["AP-J", "nDCG-J", "nDCG-J@5", "P-J@5", "RR-J", "R-J@5", "Rprec-J"]
     plain = [name.replace("-J", "") for name in names]
     kept = (rng.random((len(collection.documents), 5)) < 0.6).astype(np.uint8)
     ids = [d.decode() for d in collection.documents.tolist()]
-    found = evaluate(collection, parse_measures(names), kept=kept)
+    found = evaluate_subcollections(collection, parse_measures(names), kept=kept)
     for s, column in enumerate(kept.T):
         part = keep_documents(small, {d for d, k in zip(ids, column, strict=True) if k})
         for r, run in enumerate(part.runs.values()):
@@ -114,10 +114,10 @@ def test_the_share_of_judged_documents_counts_what_is_left_of_a_ranking() -> Non
     small = Small(
         {"1": {"a": 1, "b": 0, "c": -1}}, {"x": {"1": {"a": 9, "z": 8, "c": 7, "b": 6}}, "y": {}}
     )
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     assert collection.documents.tolist() == [b"a", b"b", b"c", b"z"]
     kept = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]], np.uint8).T
-    scores = evaluate(collection, parse_measures("Judged@2 Judged@10"), kept=kept)
+    scores = evaluate_subcollections(collection, parse_measures("Judged@2 Judged@10"), kept=kept)
     # all: a z | c b: 1 of 2, 2 of 4.  a, b: both judged.  z, c: neither, for a grade of -1 is no
     # judgement.  y retrieves nothing.
     np.testing.assert_array_equal(scores[:, 0, 0], [[0.5, 1, 0], [0.5, 1, 0]])
@@ -126,9 +126,11 @@ def test_the_share_of_judged_documents_counts_what_is_left_of_a_ranking() -> Non
 
 def test_ndcg_with_exponential_gain_by_hand() -> None:
     small = Small({"1": {"a": 1, "b": 3, "c": 2}}, {"x": {"1": {"a": 3, "z": 2, "b": 1}}})
-    collection = pack(*small.columns())
+    collection = pack_collection(*small.columns())
     assessed = np.array([[1, 1, 1], [1, 0, 1]], np.uint8).T
-    scores = evaluate(collection, parse_measures("nDCG-exp"), assessed=assessed)[0, 0, 0]
+    scores = evaluate_subcollections(collection, parse_measures("nDCG-exp"), assessed=assessed)[
+        0, 0, 0
+    ]
     log3 = np.log2(3)
     np.testing.assert_allclose(scores[0], (1 + 7 / 2) / (7 + 3 / log3 + 1 / 2), atol=1e-12)
     np.testing.assert_allclose(scores[1], 1 / (3 + 1 / log3), atol=1e-12)
@@ -138,19 +140,21 @@ def test_ndcg_with_grades_beyond_a_double_by_hand() -> None:
     """The second sample has lost the assessment of the highest grade."""
     small = Small({"1": {"a": 1100, "b": 1, "c": 1}}, {"x": {"1": {"b": 3, "a": 2}}})
     assessed = np.array([[1, 1, 1], [0, 1, 1]], np.uint8).T
-    scores = evaluate(pack(*small.columns()), parse_measures("nDCG-exp"), assessed=assessed)[
-        0, 0, 0
-    ]
+    scores = evaluate_subcollections(
+        pack_collection(*small.columns()), parse_measures("nDCG-exp"), assessed=assessed
+    )[0, 0, 0]
     np.testing.assert_allclose(scores, [1 / np.log2(3), 1 / (1 + 1 / np.log2(3))], atol=1e-12)
 
 
 def test_a_column_does_not_depend_on_the_columns_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    collection = pack(*random_collection(rng).columns())
+    collection = pack_collection(*random_collection(rng).columns())
     kept = (rng.random((len(collection.documents), 20)) < 0.5).astype(np.uint8)
-    together = evaluate(collection, MEASURES, kept=kept)
-    monkeypatch.setattr(batch, "CELLS", 1)
-    np.testing.assert_array_equal(together, evaluate(collection, MEASURES, kept=kept))
+    together = evaluate_subcollections(collection, MEASURES, kept=kept)
+    monkeypatch.setattr(batch, "MAX_CELLS", 1)
+    np.testing.assert_array_equal(
+        together, evaluate_subcollections(collection, MEASURES, kept=kept)
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -165,22 +169,24 @@ def test_the_order_of_rows_and_topics_changes_nothing(seed: int) -> None:
             for tag, run in reversed(small.runs.items())
         },
     )
-    one, other = pack(*small.columns()), pack(*turned.columns())
+    one, other = pack_collection(*small.columns()), pack_collection(*turned.columns())
     kept = (rng.random((len(one.documents), 3)) < 0.5).astype(np.uint8)
     np.testing.assert_array_equal(
-        evaluate(one, MEASURES, kept=kept),
-        evaluate(other, MEASURES, kept=kept)[:, [other.tags.index(tag) for tag in one.tags]],
+        evaluate_subcollections(one, MEASURES, kept=kept),
+        evaluate_subcollections(other, MEASURES, kept=kept)[
+            :, [other.tags.index(tag) for tag in one.tags]
+        ],
     )
 
 
 def test_means_are_over_all_topics_or_over_those_that_the_run_has() -> None:
     qrels = qrels_columns({"1": {"a": 1}, "2": {"a": 1}, "3": {"b": 0}})
     runs = [run_columns("x", {"1": {"a": 1}, "3": {"b": 1}}), run_columns("y", {"4": {"a": 1}})]
-    collection = pack(qrels, runs)
-    scores = evaluate(collection, parse_measures("AP"))
-    np.testing.assert_allclose(mean_scores(collection, scores)[0, :, 0], [1 / 3, 0])
+    collection = pack_collection(qrels, runs)
+    scores = evaluate_subcollections(collection, parse_measures("AP"))
+    np.testing.assert_allclose(compute_mean_scores(collection, scores)[0, :, 0], [1 / 3, 0])
     np.testing.assert_allclose(
-        mean_scores(collection, scores, topics="intersection")[0, :, 0], [1 / 2, np.nan]
+        compute_mean_scores(collection, scores, topics="intersection")[0, :, 0], [1 / 2, np.nan]
     )
     assert collection.n_ignored == [0, 1]
 
@@ -188,11 +194,13 @@ def test_means_are_over_all_topics_or_over_those_that_the_run_has() -> None:
 def test_more_than_sixty_five_thousand_ranks_are_counted() -> None:
     n = 70_000
     ranking = {f"d{i:05d}": float(n - i) for i in range(n)}
-    collection = pack(qrels_columns({"1": {"d69999": 1}}), [run_columns("deep", {"1": ranking})])
+    collection = pack_collection(
+        qrels_columns({"1": {"d69999": 1}}), [run_columns("deep", {"1": ranking})]
+    )
     kept = np.ones((n, 2), np.uint8)
     kept[:10, 1] = 0
     np.testing.assert_allclose(
-        evaluate(collection, parse_measures("RR"), kept=kept)[0, 0, 0],
+        evaluate_subcollections(collection, parse_measures("RR"), kept=kept)[0, 0, 0],
         [1 / n, 1 / (n - 10)],
         rtol=1e-12,
     )
@@ -218,11 +226,11 @@ def test_real_runs_score_as_pytrec_eval_has_it_on_filtered_files(
         for path in sorted((folder / "runs-top100").iterdir())[:12]
     ]
     qrels = read_qrels(folder / "qrels.eng.clef2015.qtest.graded.txt.gz")
-    collection = pack(qrels, runs)
+    collection = pack_collection(qrels, runs)
     rng = np.random.default_rng(4)
     n = len(collection.documents if element == "documents" else collection.grades)
     flags = (rng.random((n, 2)) < 0.5).astype(np.uint8)
-    scores = evaluate(
+    scores = evaluate_subcollections(
         collection, MEASURES, **{"kept" if element == "documents" else "assessed": flags}
     )
     small = Small(

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import assay
-from assay.measures.hole_bounds import why_not
+from assay.measures.hole_bounds import no_bounds_reason
 from assay.measures.measures import (
     FAMILIES,
     UnknownMeasure,
@@ -107,7 +107,7 @@ def test_what_such_a_measure_cannot_do_is_refused_in_a_sentence() -> None:
         assay.stability(QRELS, RUNS, "Mine", element="topics")
     with pytest.raises(UnknownMeasure, match="'rel=2' in"):
         parse_measure("Share(rel=2)")
-    assert "function" in (why_not(parse_measure("Mine")) or "")
+    assert "function" in (no_bounds_reason(parse_measure("Mine")) or "")
     define("Broken", lambda qrels, run: math.nan)
     with pytest.raises(ValueError, match="Broken of a topic is nan, expected a finite number"):
         assay.evaluate(QRELS, RUNS, "Broken")

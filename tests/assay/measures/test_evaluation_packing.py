@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.column_types import QrelsColumns
-from assay.measures.packing import ABSENT, PairIndex, TopicDocumentPairs, index_of, pack
+from assay.measures.packing import ABSENT, PairIndex, TopicDocumentPairs, index_qrels, pack_run
 from tests.assay.comparison.rankings_by_hand import qrels_of, run_of
 
 ids = st.text(
@@ -32,7 +32,7 @@ def test_pairs_are_found_as_a_dictionary_finds_them(
         if wanted
         else np.zeros(0, dtype="S1")
     )
-    rows = index_of(qrels).find(TopicDocumentPairs(names, np.arange(len(wanted)), documents))
+    rows = index_qrels(qrels).find(TopicDocumentPairs(names, np.arange(len(wanted)), documents))
     rows_of = {topic: range(*qrels.offsets[i : i + 2]) for i, topic in enumerate(qrels.topics)}
     place = {
         (topic, qrels.documents[row].decode()): row for topic, own in rows_of.items() for row in own
@@ -50,7 +50,7 @@ def test_many_pairs_of_close_ids_are_all_found_and_no_other() -> None:
         np.concatenate([documents[:n], documents[n:]]),
         np.zeros(2 * n, dtype=np.int32),
     )
-    index = index_of(qrels)
+    index = index_qrels(qrels)
     assert (
         index.rows(np.zeros(2 * n, dtype=np.int64), documents)
         == np.where(np.arange(2 * n) < n, np.arange(2 * n), ABSENT)
@@ -62,7 +62,7 @@ def test_many_pairs_of_close_ids_are_all_found_and_no_other() -> None:
 
 
 def test_ids_of_other_widths_are_compared_as_text() -> None:
-    index = index_of(qrels_of({"1": {"short": 1, "a-much-longer-document-id": 2}}))
+    index = index_qrels(qrels_of({"1": {"short": 1, "a-much-longer-document-id": 2}}))
     wide = np.array(
         [b"short", b"a-much-longer-document-id-than-that", b"a-much-longer-document-id"],
         dtype="S64",
@@ -78,8 +78,8 @@ def test_a_pair_that_stands_twice_is_refused() -> None:
 
 def test_ranks_count_the_unjudged_documents_and_topics_follow_the_qrels() -> None:
     run = run_of({"9": {"x": 1.0}, "2": {"a": 3.0, "b": 2.0, "c": 1.0}, "1": {"b": 2.0, "z": 1.0}})
-    packed = pack(
-        run, index_of(qrels_of({"1": {"a": 1, "z": 0}, "2": {"c": 2, "a": -1}, "3": {"a": 1}}))
+    packed = pack_run(
+        run, index_qrels(qrels_of({"1": {"a": 1, "z": 0}, "2": {"c": 2, "a": -1}, "3": {"a": 1}}))
     )
     assert packed.topic.tolist() == [0, 1, 1]
     assert packed.rank.tolist() == [2, 1, 3]

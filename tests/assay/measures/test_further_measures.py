@@ -149,12 +149,12 @@ def test_sub_collections_have_the_values_of_filtered_files_with_the_scale_of_the
 ) -> None:
     rng = np.random.default_rng(3)
     small = random_collection(rng, lowest=-1)
-    collection = batch.pack(*small.columns())
+    collection = batch.pack_collection(*small.columns())
     highest = max(grade for judged in small.qrels.values() for grade in judged.values())
     n = len(collection.documents) if removed == "documents" else len(collection.grades)
     flags = (rng.random((n, 5)) < 0.6).astype(np.uint8)
     given = {"kept": flags} if removed == "documents" else {"assessed": flags}
-    scores = batch.evaluate(collection, parse_measures(NAMES), **given)
+    scores = batch.evaluate_subcollections(collection, parse_measures(NAMES), **given)
     topic_of = np.repeat(collection.topics, np.diff(collection.offsets))
     ids = [d.decode() for d in collection.documents.tolist()]
     for s, column in enumerate(flags.T.astype(bool)):

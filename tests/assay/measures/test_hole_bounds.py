@@ -12,10 +12,15 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.comparison.holes import TopicTop, open_together, tops_under
-from assay.formats.qrels import qrels_of_rows
+from assay.comparison.holes import TopicTop, merge_unjudged, read_topic_tops
+from assay.formats.qrels import make_qrels
 from assay.measures.evaluation import Evaluator
-from assay.measures.hole_bounds import bounds_of, depth_of, difference_of, why_not
+from assay.measures.hole_bounds import (
+    compute_bounds,
+    compute_difference_bounds,
+    no_bounds_reason,
+    required_depth,
+)
 from assay.measures.measures import parse_measure, parse_measures
 from tests.assay.sampling.test_estimates import ranking
 
@@ -123,7 +128,7 @@ def test_the_range_is_that_of_every_grade_of_every_hole(
     expected = values(name, grades, others)
     judged = [grade for grade in grades if grade is not None] + others
     top = TopicTop("t", [f"d{k}" for k in range(len(grades))], grades, judged, len(grades))
-    bounds = bounds_of([top], parse_measure(name), level=1, highest=2)
+    bounds = compute_bounds([top], parse_measure(name), level=1, highest=2)
     assert (bounds.low[0], bounds.high[0]) == pytest.approx(
         (min(expected), max(expected)), abs=1e-6
     )
@@ -133,7 +138,7 @@ def test_the_range_is_that_of_every_grade_of_every_hole(
 
 
 def test_without_holes_both_ends_are_the_measure() -> None:
-    qrels = qrels_of_rows(
+    qrels = make_qrels(
         "q",
         [("1", "a", 2), ("1", "b", 0), ("1", "c", 1), ("1", "z", 2), ("2", "b", 1), ("2", "a", 0)],
     )
@@ -143,7 +148,9 @@ def test_without_holes_both_ends_are_the_measure() -> None:
     )
     evaluated = Evaluator(qrels, measures).evaluate(run)
     for column, measure in enumerate(measures):
-        bounds = bounds_of(tops_under(run, qrels, depth_of([measure])), measure, level=1, highest=2)
+        bounds = compute_bounds(
+            read_topic_tops(run, qrels, required_depth([measure])), measure, level=1, highest=2
+        )
         assert bounds.low == pytest.approx(evaluated.values[:, column]), measure
         assert bounds.high == pytest.approx(evaluated.values[:, column]), measure
 
@@ -154,13 +161,13 @@ def test_what_has_no_range_is_said() -> None:
         ("Judged@10", "how much is judged"),
         ("infAP", "random sample"),
     ):
-        assert reason in (why_not(parse_measure(name)) or "")
+        assert reason in (no_bounds_reason(parse_measure(name)) or "")
         with pytest.raises(ValueError, match=reason):
-            bounds_of([], parse_measure(name), level=1, highest=1)
+            compute_bounds([], parse_measure(name), level=1, highest=1)
     many = TopicTop("t7", ["d"] * 200, [None] * 200, [], 200)
     with pytest.raises(ValueError, match="topic t7 has 200 holes"):
-        bounds_of([many], parse_measure("nDCG"), level=1, highest=3)
-    assert bounds_of([many], parse_measure("DCG"), level=1, highest=3).low.tolist() == [0]
+        compute_bounds([many], parse_measure("nDCG"), level=1, highest=3)
+    assert compute_bounds([many], parse_measure("DCG"), level=1, highest=3).low.tolist() == [0]
 
 
 def of_pair(
@@ -206,7 +213,9 @@ def test_a_difference_stays_within_its_range_whatever_the_holes_of_both_turn_out
     cutoff = 5 if name in CUT else None
     tops, every = of_pair(own, rival, judged, cutoff)
     differences = [scored(name, own, qrels) - scored(name, rival, qrels) for qrels in every]
-    bounds = difference_of(*[[top] for top in tops], parse_measure(name), level=1, highest=2)
+    bounds = compute_difference_bounds(
+        *[[top] for top in tops], parse_measure(name), level=1, highest=2
+    )
     assert bounds.low[0] <= min(differences) + 1e-9
     assert bounds.high[0] >= max(differences) - 1e-9
     if name.startswith("nDCG"):
@@ -214,10 +223,10 @@ def test_a_difference_stays_within_its_range_whatever_the_holes_of_both_turn_out
             (min(differences), max(differences)), abs=1e-9
         )
     for run, (top,) in zip(
-        (own, rival), open_together([[top] for top in tops], cutoff), strict=True
+        (own, rival), merge_unjudged([[top] for top in tops], cutoff), strict=True
     ):
         alone = [scored(name, run, qrels) for qrels in every]
-        ends = bounds_of([top], parse_measure(name), level=1, highest=2)
+        ends = compute_bounds([top], parse_measure(name), level=1, highest=2)
         assert ends.high[0] >= max(alone) - 1e-9
         assert ends.low[0] <= min(alone) + 1e-9
         if name not in ("Bpref", "Rprec"):
@@ -232,14 +241,14 @@ def test_a_hole_of_the_rival_lowers_the_score_of_the_run() -> None:
         TopicTop("t", ["y", "b"], [0, None], [1, 0, 0], 2),
     )
     measure = parse_measure("nDCG@2")
-    assert bounds_of([own], measure, level=1, highest=3).low[0] == 1
+    assert compute_bounds([own], measure, level=1, highest=3).low[0] == 1
     second = 1 / math.log2(3)
-    bounds = difference_of([own], [rival], measure, level=1, highest=3)
+    bounds = compute_difference_bounds([own], [rival], measure, level=1, highest=3)
     assert (bounds.low[0], bounds.zero[0], bounds.high[0]) == pytest.approx(
         ((1 - 3 * second) / (3 + second), 1, 1)
     )
-    (together,), _ = open_together([[own], [rival]], 2)
-    assert bounds_of([together], measure, level=1, highest=3).low[0] == pytest.approx(
+    (together,), _ = merge_unjudged([[own], [rival]], 2)
+    assert compute_bounds([together], measure, level=1, highest=3).low[0] == pytest.approx(
         1 / (3 + second)
     )
 
@@ -249,7 +258,7 @@ def test_too_many_fillings_of_both_fall_back_to_the_range_of_each() -> None:
     own, rival = (
         TopicTop("t", [f"{side}{k}" for k in range(4)], [None] * 4, [20], 4) for side in "ab"
     )
-    bounds = difference_of([own], [rival], parse_measure("nDCG@4"), level=1, highest=20)
+    bounds = compute_difference_bounds([own], [rival], parse_measure("nDCG@4"), level=1, highest=20)
     every = 1 + 1 / math.log2(3) + 0.5 + 1 / math.log2(5)
     assert bounds.high[0] >= (every - 1) / every
     assert bounds.low[0] == pytest.approx(-bounds.high[0])
@@ -297,7 +306,7 @@ def test_err_is_told_in_units_of_the_highest_grade_that_the_qrels_then_have(
             filled[t][k] = grade
         highest = max(grade for grades in filled for grade in grades)
         scores.append([err(grades, highest) for grades in filled])
-    bounds = bounds_of(tops, parse_measure("ERR"), level=1, highest=3)
+    bounds = compute_bounds(tops, parse_measure("ERR"), level=1, highest=3)
     assert bounds.zero == pytest.approx(scores[0])
     for values_of_topic, low, high in zip(
         zip(*scores, strict=True), bounds.low, bounds.high, strict=True
@@ -310,18 +319,18 @@ def test_a_hole_of_a_grade_never_seen_halves_err_of_the_other_topics() -> None:
     """Grades to 1, scale to 2. Topic 1 has a document of grade 1 first: 1/2, or 1/4 once some
     document has grade 2. Topic 2's hole: none, 1/2, or 3/4."""
     tops = [TopicTop("1", ["a"], [1], [1], 1), TopicTop("2", ["b"], [None], [], 1)]
-    bounds = bounds_of(tops, parse_measure("ERR"), level=1, highest=2)
+    bounds = compute_bounds(tops, parse_measure("ERR"), level=1, highest=2)
     assert (bounds.low.tolist(), bounds.zero.tolist(), bounds.high.tolist()) == (
         [0.25, 0],
         [0.5, 0],
         [0.5, 0.75],
     )
-    fixed = bounds_of(tops, parse_measure("ERR(max_rel=2)"), level=1, highest=2)
+    fixed = compute_bounds(tops, parse_measure("ERR(max_rel=2)"), level=1, highest=2)
     assert (fixed.low.tolist(), fixed.zero.tolist(), fixed.high.tolist()) == (
         [0.25, 0],
         [0.25, 0],
         [0.25, 0.75],
     )
-    assert bounds_of(tops[:1], parse_measure("ERR"), level=1, highest=2).low.tolist() == [0.5], (
-        "nothing is open"
-    )
+    assert compute_bounds(tops[:1], parse_measure("ERR"), level=1, highest=2).low.tolist() == [
+        0.5
+    ], "nothing is open"

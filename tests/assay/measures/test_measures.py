@@ -7,11 +7,11 @@ import ir_measures
 import pytest
 
 from assay.measures.measures import (
+    ALIASES,
     FAMILIES,
-    OTHER_NAMES,
     Measure,
     UnknownMeasure,
-    at_judged_depth,
+    limit_cutoffs,
     parse_measure,
     parse_measures,
 )
@@ -45,13 +45,13 @@ def test_a_name_is_read_and_written_back(name: str, measure: Measure) -> None:
 
 def test_cutoffs_of_default_measures_are_at_most_the_judged_depth() -> None:
     usual = parse_measures("nDCG@10 AP RR(rel=2)@10 nDCG@5 R@100")
-    assert [str(one) for one in at_judged_depth(usual, 5)] == [
+    assert [str(one) for one in limit_cutoffs(usual, 5)] == [
         "nDCG@5",
         "AP",
         "RR(rel=2)@5",
         "R@100",
     ]
-    assert at_judged_depth(usual, 100) == at_judged_depth(usual, None) == usual
+    assert limit_cutoffs(usual, 100) == limit_cutoffs(usual, None) == usual
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_every_measure_of_ir_measures_is_the_same_there_or_refused() -> None:
 
 
 def test_other_names_lead_to_families() -> None:
-    assert set(OTHER_NAMES.values()) <= set(FAMILIES)
-    assert all(name == name.casefold() and "_" not in name for name in OTHER_NAMES)
-    assert not set(OTHER_NAMES) & {name.casefold() for name in FAMILIES}
+    assert set(ALIASES.values()) <= set(FAMILIES)
+    assert all(name == name.casefold() and "_" not in name for name in ALIASES)
+    assert not set(ALIASES) & {name.casefold() for name in FAMILIES}
 
 
 @pytest.mark.parametrize(

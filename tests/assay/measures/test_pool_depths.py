@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from assay.formats.qrels import qrels_of_rows
+from assay.formats.qrels import make_qrels
 from assay.measures.measures import parse_measures
-from assay.measures.packing import index_of, pack
-from assay.measures.pool_depths import NEVER, best_ranks, cut_pools, pool_sizes
+from assay.measures.packing import index_qrels, pack_run
+from assay.measures.pool_depths import (
+    NEVER,
+    compute_best_ranks,
+    count_pool_sizes,
+    evaluate_cut_pools,
+)
 from tests.assay.measures.small_collections import run_columns
 
 ONE = {"t": {"a": 4.0, "b": 3.0, "c": 2.0}, "u": {"a": 2.0}}
@@ -19,7 +24,7 @@ RUNS = [run_columns("one", ONE), run_columns("two", TWO)]
 
 
 def qrels():
-    return qrels_of_rows(
+    return make_qrels(
         "q",
         [
             (topic, document, grade)
@@ -31,7 +36,9 @@ def qrels():
 
 def test_a_document_stands_at_its_best_rank_in_any_run() -> None:
     judged = qrels()
-    best = best_ranks([pack(run, index_of(judged)) for run in RUNS], len(judged.grades))
+    best = compute_best_ranks(
+        [pack_run(run, index_qrels(judged)) for run in RUNS], len(judged.grades)
+    )
     rows = [(topic, document) for topic, of in GRADES.items() for document in of]
     assert dict(zip(rows, best.tolist(), strict=True)) == {
         ("t", "a"): 1,
@@ -44,8 +51,8 @@ def test_a_document_stands_at_its_best_rank_in_any_run() -> None:
 
 def test_sizes_of_pools_count_what_nobody_judged_too() -> None:
     """t: a; a b c; a b c x. u: a at every depth."""
-    assert pool_sizes(RUNS, ["t", "u"], [1, 2, 3]).tolist() == [[1, 1], [3, 1], [4, 1]]
-    cuts = cut_pools(qrels(), RUNS, parse_measures("P@2"), [1, 2, 3])
+    assert count_pool_sizes(RUNS, ["t", "u"], [1, 2, 3]).tolist() == [[1, 1], [3, 1], [4, 1]]
+    cuts = evaluate_cut_pools(qrels(), RUNS, parse_measures("P@2"), [1, 2, 3])
     assert [(cut.depth, cut.pairs.tolist(), cut.judged.tolist()) for cut in cuts] == [
         (1, [1, 1], [1, 1]),
         (2, [3, 1], [3, 1]),
@@ -59,7 +66,7 @@ def test_sizes_of_pools_count_what_nobody_judged_too() -> None:
 def test_scores_are_those_under_qrels_that_hold_only_the_pool(
     depth: int, kept: dict[str, list[str]]
 ) -> None:
-    (cut,) = cut_pools(qrels(), RUNS, parse_measures("nDCG AP P@5"), [depth])
+    (cut,) = evaluate_cut_pools(qrels(), RUNS, parse_measures("nDCG AP P@5"), [depth])
     reduced = {
         topic: {document: GRADES[topic][document] for document in documents}
         for topic, documents in kept.items()
@@ -76,6 +83,6 @@ def test_scores_are_those_under_qrels_that_hold_only_the_pool(
 
 def test_what_cannot_be_cut_is_refused() -> None:
     with pytest.raises(ValueError, match="not drawn"):
-        cut_pools(qrels(), RUNS, parse_measures("infAP"), [1])
+        evaluate_cut_pools(qrels(), RUNS, parse_measures("infAP"), [1])
     with pytest.raises(ValueError, match="at least 1"):
-        cut_pools(qrels(), RUNS, parse_measures("AP"), [0, 1])
+        evaluate_cut_pools(qrels(), RUNS, parse_measures("AP"), [0, 1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from assay.pools.depth import PooledPairs, depth_pool, top_of_run
+from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
 
 
 def judged_pool(
@@ -20,9 +20,9 @@ def judged_pool(
     judged = read_qrels(str(folder / qrels))
     tops = []
     for path in sorted((folder / runs).iterdir()):
-        top = top_of_run(read_run(str(path), lenient=True), depth, topics=judged.topics)
+        top = cut_run(read_run(str(path), lenient=True), depth, topics=judged.topics)
         tops.append(replace(top, tag=path.name))
-    pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(0))
+    pool = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(0))
     grade_of = {}
     for index, topic in enumerate(judged.topics):
         own = judged.rows(index)

@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from assay.pools.batches import Goal, OrderedPool
+from assay.pools.batches import BatchGoal, OrderedPool
 from assay.pools.depth import PooledPairs
-from assay.pools.rank_model import PENALTY, fitted, log_odds, logistic, rank_features_of, scores
+from assay.pools.rank_model import (
+    PENALTY,
+    fit_logistic,
+    fit_rank_model,
+    make_pool_features,
+    score_pairs,
+    topic_log_odds,
+)
 from tests.assay.pools.judged_pools import judged_pool
 
 
@@ -42,8 +49,8 @@ def test_before_anything_is_judged_reciprocal_rank_fusion_orders() -> None:
     """SAMPLING K1: a b c d / b a e f / e c a g give a b e c d f g; d and f tie, so they come by
     document."""
     pool = pool_of("abcd", "baef", "ecag")
-    features = rank_features_of(pool)
-    order = np.argsort(-np.round(scores(features, np.full(7, np.nan), None), 9), kind="stable")
+    features = make_pool_features(pool)
+    order = np.argsort(-np.round(score_pairs(features, np.full(7, np.nan), None), 9), kind="stable")
     assert b"".join(pool.documents[features.rows[order]]) == b"abecdfg"
     assert features.fused[0] == pytest.approx(1 / 61 + 1 / 62 + 1 / 63)
 
@@ -61,11 +68,11 @@ def test_the_start_gives_every_topic_the_same_number() -> None:
 
 def test_log_odds_of_a_topic_as_worked_by_hand() -> None:
     """Topic 0: 1 of 2 relevant, topic 1: 0 of 2; rate 1/4: ln(1.52 / 2.52) and ln(.52 / 3.52)."""
-    features = rank_features_of(pool_of("ab", topics=2))
-    assert log_odds(features, np.array([1.0, 0, 0, 0])) == pytest.approx(
+    features = make_pool_features(pool_of("ab", topics=2))
+    assert topic_log_odds(features, np.array([1.0, 0, 0, 0])) == pytest.approx(
         np.log([1.52 / 2.52, 0.52 / 3.52])
     )
-    assert log_odds(features, np.array([1.0, np.nan, np.nan, np.nan])) == pytest.approx(
+    assert topic_log_odds(features, np.array([1.0, np.nan, np.nan, np.nan])) == pytest.approx(
         np.log([3.02 / 0.02, 2.02 / 0.02])
     )
 
@@ -78,7 +85,7 @@ def test_features_as_worked_by_hand() -> None:
         ranks=np.array([[1, 12], [2, 0]], np.int16),
         best_rank=np.array([1, 2], np.int32),
     )
-    fixed = rank_features_of(pool).fixed
+    fixed = make_pool_features(pool).fixed
     root = np.sqrt(2)
     assert fixed[0] == pytest.approx(
         [1 / root, 1 / root, 1, -1, 0, 1]
@@ -96,26 +103,26 @@ def test_the_regression_is_that_of_scikit_learn() -> None:
     theirs = LogisticRegression(C=PENALTY, tol=1e-10, max_iter=10_000).fit(
         columns, classes, sample_weight=importance
     )
-    ours = logistic(columns, classes, importance)
+    ours = fit_logistic(columns, classes, importance)
     assert ours[:-1] == pytest.approx(theirs.coef_[0], abs=1e-5)
     assert ours[-1] == pytest.approx(theirs.intercept_[0], abs=1e-5)
-    assert logistic(columns, classes, importance, start=rng.normal(size=7)) == pytest.approx(
+    assert fit_logistic(columns, classes, importance, start=rng.normal(size=7)) == pytest.approx(
         ours, abs=1e-5
     )
 
 
 def test_classes_that_the_features_separate_are_no_trouble() -> None:
     columns = np.array([[-1.0], [-0.5], [0.5], [1.0]])
-    found = logistic(columns, np.array([0.0, 0, 1, 1]), np.ones(4))
+    found = fit_logistic(columns, np.array([0.0, 0, 1, 1]), np.ones(4))
     assert found[0] == pytest.approx(
         LogisticRegression(C=PENALTY, tol=1e-10).fit(columns, [0, 0, 1, 1]).coef_[0, 0], abs=1e-5
     )
 
 
 def test_one_class_alone_teaches_nothing() -> None:
-    features = rank_features_of(pool_of("abcd"))
-    assert fitted(features, np.array([0.0, 0, np.nan, np.nan])) is None
-    assert fitted(features, np.full(4, np.nan)) is None
+    features = make_pool_features(pool_of("abcd"))
+    assert fit_rank_model(features, np.array([0.0, 0, np.nan, np.nan])) is None
+    assert fit_rank_model(features, np.full(4, np.nan)) is None
 
 
 def test_what_the_first_ranks_taught_comes_first() -> None:
@@ -186,7 +193,7 @@ def test_equal_shares_bring_every_topic_as_far() -> None:
     for row, label in ((0, 1.0), (1, 1.0), (2, 0.0), (10, 0.0)):
         handed[row], labels[row] = True, label
     batch = OrderedPool.of(pool).batch(
-        labels, handed, stage=1, seed=0, size=11, audit=0, goal=Goal.EQUAL
+        labels, handed, stage=1, seed=0, size=11, audit=0, goal=BatchGoal.EQUAL
     )
     handed[batch.rows] = True
     assert np.bincount(pool.topic[handed]).tolist() == [6, 6, 3]

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.formats.runs import run_of_rows
-from assay.pools.coverage import overlap, shared_pairs, unique_pairs
-from assay.pools.depth import PooledPairs, depth_pool, extend_pool, top_of_run, without
+from assay.formats.runs import make_run
+from assay.pools.coverage import compute_overlap, count_shared_pairs, count_unique_pairs
+from assay.pools.depth import PooledPairs, cut_run, extend_pool, make_depth_pool, shrink_pool
 
 
 def ranked(tag: str, rankings: dict[str, str], *, depth: int = 100, topics=None):
@@ -20,11 +20,11 @@ def ranked(tag: str, rankings: dict[str, str], *, depth: int = 100, topics=None)
         for t, documents in rankings.items()
         for rank, d in enumerate(documents.split())
     ]
-    return top_of_run(run_of_rows(tag, rows), depth, topics=topics)
+    return cut_run(make_run(tag, rows), depth, topics=topics)
 
 
 def pooled(tops, depth: int, seed: int = 0) -> PooledPairs:
-    return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
+    return make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
 
 
 def contents(pool: PooledPairs) -> dict[tuple[str, str], tuple[int, int, dict[str, int]]]:
@@ -69,8 +69,8 @@ def test_a_small_pool_by_hand():
         ("2", "x"): (1, 1, {"A": 1}),
     }
     assert pool.by_depth() == {1: 3, 2: 4}
-    assert unique_pairs(pool).tolist() == [2, 1]
-    assert overlap(pool).tolist() == [[1, 1 / 3], [0.5, 1]]
+    assert count_unique_pairs(pool).tolist() == [2, 1]
+    assert compute_overlap(pool).tolist() == [[1, 1 / 3], [0.5, 1]]
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -82,9 +82,11 @@ def test_pools_equal_a_dictionary(seed):
     assert contents(pool) == expected
     assert pool.by_depth() == {k: len(by_hand(plain, k)) for k in range(1, depth + 1)}
     for k, (tag, _) in enumerate(plain):
-        assert unique_pairs(pool)[k] == sum(list(runs) == [tag] for _, _, runs in expected.values())
+        assert count_unique_pairs(pool)[k] == sum(
+            list(runs) == [tag] for _, _, runs in expected.values()
+        )
         for m, (other, _) in enumerate(plain):
-            assert shared_pairs(pool)[k, m] == sum(
+            assert count_shared_pairs(pool)[k, m] == sum(
                 tag in runs and other in runs for _, _, runs in expected.values()
             )
 
@@ -140,9 +142,9 @@ def test_a_pool_without_what_extended_it_is_the_pool_before(seed):
     before = pooled(tops[:3], 6)
     larger = extend_pool(before, tops, depth=9, rng=np.random.default_rng(1))
     assert len(larger) > len(before)
-    assert list(without(larger, tags=before.tags, depth=6, rng=np.random.default_rng(0))) == list(
-        before
-    )
+    assert list(
+        shrink_pool(larger, tags=before.tags, depth=6, rng=np.random.default_rng(0))
+    ) == list(before)
 
 
 def test_a_pair_keeps_its_best_rank_when_a_run_comes_again_with_a_worse_one():
@@ -167,8 +169,8 @@ def test_only_wanted_topics_are_taken():
 
 
 def test_a_top_does_not_hold_on_to_its_run():
-    run = run_of_rows("A", [("1", f"d{k}", -float(k)) for k in range(1000)])
-    top = top_of_run(run, 2)
+    run = make_run("A", [("1", f"d{k}", -float(k)) for k in range(1000)])
+    top = cut_run(run, 2)
     assert len(top.documents) == 2
     assert not np.shares_memory(top.documents, run.documents)
 

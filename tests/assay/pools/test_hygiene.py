@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.formats.topics import read_topics
-from assay.pools.hygiene import Removal, check_topics, has_text
+from assay.pools.hygiene import ProposedRemoval, check_topics, has_text
 
 
 def checked(texts: list[str], match: str = "exact") -> list[tuple[str, str, str]]:
@@ -191,9 +191,9 @@ def test_a_suspect_never_refers_to_a_topic_that_goes_itself():
         match="suspect",
     )
     assert removed == [
-        Removal("b", "red  shoes", "duplicate", "a"),
-        Removal("c", "shoes red", "suspect", "a"),
-        Removal("d", "Red shoe", "suspect", "a"),
+        ProposedRemoval("b", "red  shoes", "duplicate", "a"),
+        ProposedRemoval("c", "shoes red", "suspect", "a"),
+        ProposedRemoval("d", "Red shoe", "suspect", "a"),
     ]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.scheduling import band_of
+from annotation.core.scheduling import compute_band
 from assay.pools.pool_kinds import (
-    LAST_STAGE,
+    MAX_STAGE,
     PoolKind,
-    described,
-    level_of,
-    level_word,
+    compute_level,
+    describe_pool,
+    get_level_word,
     staged_priority,
 )
 
@@ -26,25 +26,31 @@ from assay.pools.pool_kinds import (
     ],
 )
 def test_one_place_says_how_a_pool_was_made(kind, depth, source, words):
-    assert described(kind, depth=depth, source=source) == words
+    assert describe_pool(kind, depth=depth, source=source) == words
 
 
 def test_a_priority_is_a_rank_a_stage_or_what_the_file_says():
-    assert (level_of("depth", 9, depth=10), level_word("depth", depth=10)) == (1, "rank")
-    assert (level_of("given", 7, depth=10), level_word("given", depth=10)) == (3, "rank")
-    assert (level_of("given", 7, depth=None), level_word("given", depth=None)) == (7, "priority")
+    assert (compute_level("depth", 9, depth=10), get_level_word("depth", depth=10)) == (1, "rank")
+    assert (compute_level("given", 7, depth=10), get_level_word("given", depth=10)) == (3, "rank")
+    assert (compute_level("given", 7, depth=None), get_level_word("given", depth=None)) == (
+        7,
+        "priority",
+    )
     for kind, word in ((PoolKind.SAMPLED, "stage"), (PoolKind.ORDERED, "batch")):
         assert [
-            level_of(kind, staged_priority(stage), depth=10) for stage in (1, 2, LAST_STAGE)
-        ] == [1, 2, LAST_STAGE]
-        assert level_word(kind, depth=10) == word
+            compute_level(kind, staged_priority(stage), depth=10) for stage in (1, 2, MAX_STAGE)
+        ] == [1, 2, MAX_STAGE]
+        assert get_level_word(kind, depth=10) == word
 
 
 def test_no_band_holds_two_stages_and_an_earlier_stage_is_served_first():
     first, second = staged_priority(1), staged_priority(2)
     assert first > second > 0
-    assert [band_of(priority, highest=first, width=50) for priority in (first, second)] == [1, 3]
+    assert [compute_band(priority, highest=first, width=50) for priority in (first, second)] == [
+        1,
+        3,
+    ]
     with pytest.raises(ValueError):
         staged_priority(0)
     with pytest.raises(ValueError):
-        staged_priority(LAST_STAGE + 1)
+        staged_priority(MAX_STAGE + 1)

@@ -6,16 +6,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.pools.depth import Top, depth_pool
-from assay.pools.pool_words import half_way_by_depth, half_way_sampled
-from assay.pools.stages import budgets_in_order, counts_of, order_of, staged, stages_of
-from assay.pools.strata import RANK_NAMES, RANK_RATES, VOTE_NAMES, VOTE_RATES, rate_of
+from assay.pools.depth import RunTop, make_depth_pool
+from assay.pools.pool_words import describe_half_way_depth, describe_half_way_sampled
+from assay.pools.stages import (
+    allocate_stages,
+    assign_stages,
+    check_budgets,
+    draw_stages,
+    service_order,
+)
+from assay.pools.strata import RANK_NAMES, RANK_RATES, VOTE_NAMES, VOTE_RATES, prior_rate
 
 
 def pool_of(n_topics: int = 3, depth: int = 30, tags: str = "AB"):
     """Each run has documents of its own."""
     tops = [
-        Top(
+        RunTop(
             tag,
             [f"t{t}" for t in range(n_topics)],
             np.arange(n_topics + 1) * depth,
@@ -25,7 +31,7 @@ def pool_of(n_topics: int = 3, depth: int = 30, tags: str = "AB"):
         )
         for tag in tags
     ]
-    return depth_pool(tops, depth=depth, rng=np.random.default_rng(0))
+    return make_depth_pool(tops, depth=depth, rng=np.random.default_rng(0))
 
 
 def by_pair(pool, values):
@@ -40,8 +46,8 @@ def by_pair(pool, values):
 def test_a_stage_only_adds_to_the_one_before():
     pool = pool_of()
     both, longer = (
-        staged(pool, strata="rank", budgets=[0.2, 0.5], seed=1),
-        staged(pool, strata="rank", budgets=[0.2], seed=1),
+        draw_stages(pool, strata="rank", budgets=[0.2, 0.5], seed=1),
+        draw_stages(pool, strata="rank", budgets=[0.2], seed=1),
     )
     assert (both.counts[1] >= both.counts[0]).all()
     assert ((longer.stage == 1) == (both.stage == 1)).all()
@@ -55,38 +61,38 @@ def test_counts_never_fall_and_a_stratum_nearly_drawn_is_finished():
     """Sizes 10 and 20 at equal rates: 26 of 30 are two each and 7.33 and 14.67 more, so 9 and 17.
     The 3 left of 20 are not under 15 %, the 1 of 10 is."""
     sizes, rates = np.array([10, 20]), np.array([0.5, 0.5])
-    assert counts_of(sizes, rates, [26 / 30]).tolist() == [[10, 17]]
-    assert counts_of(sizes, rates, [0.2], least=np.array([5, 0])).tolist() == [[5, 3]], (
+    assert allocate_stages(sizes, rates, [26 / 30]).tolist() == [[10, 17]]
+    assert allocate_stages(sizes, rates, [0.2], least=np.array([5, 0])).tolist() == [[5, 3]], (
         "6 of 30 are two each and 0.67 and 1.33 more, so 3 and 3"
     )
 
 
 def test_a_place_in_the_shuffle_decides_the_stage():
     stratum, place = np.array([0, 0, 0, 1, 1]), np.array([2, 0, 1, 0, 1])
-    assert stages_of(stratum, place, np.array([[1, 0], [2, 2]])).tolist() == [0, 1, 2, 2, 2]
+    assert assign_stages(stratum, place, np.array([[1, 0], [2, 2]])).tolist() == [0, 1, 2, 2, 2]
 
 
 def test_the_order_of_runs_does_not_matter_and_the_seed_does():
     a, b = pool_of(tags="AB"), pool_of(tags="BA")
-    one, two = (staged(pool, strata="rank", budgets=[0.3], seed=4) for pool in (a, b))
+    one, two = (draw_stages(pool, strata="rank", budgets=[0.3], seed=4) for pool in (a, b))
     assert by_pair(a, one.stage) == by_pair(b, two.stage)
     orders = [
         [
             (pool.topics[pool.topic[k]], pool.documents[k])
-            for k in order_of(pool, draw.stage, seed=4)
+            for k in service_order(pool, draw.stage, seed=4)
         ]
         for pool, draw in ((a, one), (b, two))
     ]
     assert orders[0] == orders[1]
-    assert by_pair(a, staged(a, strata="rank", budgets=[0.3], seed=5).stage) != by_pair(
+    assert by_pair(a, draw_stages(a, strata="rank", budgets=[0.3], seed=5).stage) != by_pair(
         a, one.stage
     )
 
 
 def test_pairs_are_handed_out_stage_by_stage_in_blocks_of_topics_without_their_rank():
     pool = pool_of(n_topics=4)
-    draw = staged(pool, strata="rank", budgets=[0.3, 0.6], seed=2)
-    order = order_of(pool, draw.stage, seed=2)
+    draw = draw_stages(pool, strata="rank", budgets=[0.3, 0.6], seed=2)
+    order = service_order(pool, draw.stage, seed=2)
     stages = [stage or 99 for stage in draw.stage[order].tolist()]
     assert stages == sorted(stages)
     first = order[np.array(stages) == 1]
@@ -98,10 +104,10 @@ def test_pairs_are_handed_out_stage_by_stage_in_blocks_of_topics_without_their_r
 
 
 def test_the_rate_of_a_stratum_follows_from_its_name():
-    assert [rate_of(f"a/b/{name}") for name in RANK_NAMES] == list(RANK_RATES)
-    assert [rate_of(name) for name in VOTE_NAMES] == list(VOTE_RATES)
+    assert [prior_rate(f"a/b/{name}") for name in RANK_NAMES] == list(RANK_RATES)
+    assert [prior_rate(name) for name in VOTE_NAMES] == list(VOTE_RATES)
     with pytest.raises(KeyError):
-        rate_of("t1/chosen")
+        prior_rate("t1/chosen")
 
 
 @pytest.mark.parametrize(
@@ -109,18 +115,18 @@ def test_the_rate_of_a_stratum_follows_from_its_name():
 )
 def test_stages_ascend_and_are_at_most_ten(budgets):
     with pytest.raises(ValueError):
-        budgets_in_order(budgets)
+        check_budgets(budgets)
 
 
 def test_what_can_be_answered_half_way_is_counted():
-    assert half_way_by_depth({1: 40, 2: 70, 3: 100})[0].startswith(
+    assert describe_half_way_depth({1: 40, 2: 70, 3: 100})[0].startswith(
         "When half is judged, every pair down to rank 1 is"
     )
     assert (
-        half_way_by_depth({1: 60, 2: 100})[0]
+        describe_half_way_depth({1: 60, 2: 100})[0]
         == "When half is judged, not even the first rank is complete."
     )
-    first, each, price = half_way_sampled([100, 200], pairs=1000, topics=10)
+    first, each, price = describe_half_way_sampled([100, 200], pairs=1000, topics=10)
     assert (
         "1 of 2 stages are complete: 10 % of the pool, drawn at random with known chances" in first
     )
@@ -129,10 +135,10 @@ def test_what_can_be_answered_half_way_is_counted():
         "average precision (from 40 on)."
     )
     assert price.startswith("At 20 %")
-    assert half_way_sampled([300], pairs=1000, topics=10)[0].startswith(
+    assert describe_half_way_sampled([300], pairs=1000, topics=10)[0].startswith(
         "One stage of 300 pairs: before it is complete nothing can be said"
     )
-    of_two = half_way_sampled([24, 30], pairs=150, topics=3)[0]
+    of_two = describe_half_way_sampled([24, 30], pairs=150, topics=3)[0]
     assert of_two.startswith(
         "The first of 2 stages of 24 pairs: before it is complete nothing can be said"
     )

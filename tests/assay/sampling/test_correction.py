@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.formats.prel import prel_of_rows
-from assay.measures.packing import index_of, pack
+from assay.formats.prel import make_prel
+from assay.measures.packing import index_qrels, pack_run
 from assay.sampling.correction import (
-    RankingByRuns,
-    Targets,
-    corrected,
-    cross_fitted,
-    rank_features,
-    tuned_lambda,
-    weights_of_run,
+    EstimationTargets,
+    RunRankSummary,
+    compute_run_weights,
+    correct_estimates,
+    cross_fit_estimates,
+    make_regression_features,
+    tune_lambda,
 )
-from assay.sampling.estimates import Sample, sample_of
+from assay.sampling.estimates import JudgedSample, make_sample
 from tests.assay.sampling.test_estimates import ranking
 
 TRUTH = np.array([1.0, 0, 1, 1, 0, 0, 1, 0])
@@ -32,13 +32,15 @@ STRATUM = [0, 0, 0, 0, 1, 1, 1, 1]
 
 def targets_of(
     drawn: set[int], *, weights: np.ndarray | None = None, machine: np.ndarray = MACHINE
-) -> Targets:
+) -> EstimationTargets:
     rows = [
         ("1", f"d{k}", f"1/s{STRATUM[k]}", int(TRUTH[k]) if k in drawn else -1) for k in range(8)
     ]
-    sample: Sample = sample_of(prel_of_rows("pool", rows))
+    sample: JudgedSample = make_sample(make_prel("pool", rows))
     labels = np.where(sample.grades >= 0, sample.grades, np.nan)
-    return Targets(sample, np.ones((8, 1)) if weights is None else weights, labels, machine)
+    return EstimationTargets(
+        sample, np.ones((8, 1)) if weights is None else weights, labels, machine
+    )
 
 
 def every_draw() -> list[set[int]]:
@@ -51,13 +53,13 @@ def every_draw() -> list[set[int]]:
 def test_prediction_powered_totals_as_worked_by_hand() -> None:
     """SAMPLING K7: f = 1 1 0 0, the first and third judged, both relevant."""
     rows = [("1", d, "1/all", grade) for d, grade in zip("abcd", (1, -1, 1, -1), strict=True)]
-    sample = sample_of(prel_of_rows("pool", rows))
-    targets = Targets(
+    sample = make_sample(make_prel("pool", rows))
+    targets = EstimationTargets(
         sample, np.ones((4, 1)), np.array([1, np.nan, 1, np.nan]), np.array([1.0, 1, 0, 0])
     )
-    powered = corrected(targets, 1.0)
+    powered = correct_estimates(targets, 1.0)
     assert (powered.values[0], powered.variances[0]) == pytest.approx((4, 2))
-    alone = corrected(targets, 0.0)
+    alone = correct_estimates(targets, 0.0)
     assert (alone.values[0], alone.variances[0]) == pytest.approx((4, 0))
     assert math.isnan(alone.low[0])
     assert "100" in (alone.why[0] or "")
@@ -66,7 +68,9 @@ def test_prediction_powered_totals_as_worked_by_hand() -> None:
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0])
 def test_value_and_variance_are_unbiased_over_every_possible_draw(factor: float) -> None:
     weights = np.array([[0.5], [0.5], [0.2], [0.1], [1], [0.3], [0.4], [0.7]])
-    found = [corrected(targets_of(drawn, weights=weights), factor) for drawn in every_draw()]
+    found = [
+        correct_estimates(targets_of(drawn, weights=weights), factor) for drawn in every_draw()
+    ]
     values = np.array([estimate.values[0] for estimate in found])
     assert values.mean() == pytest.approx(float(weights[:, 0] @ TRUTH), abs=1e-12)
     assert np.mean([estimate.variances[0] for estimate in found]) == pytest.approx(
@@ -78,9 +82,9 @@ def test_the_tuned_factor_has_the_smallest_estimated_variance() -> None:
     grid = np.linspace(0, 1, 201)
     for drawn in every_draw():
         targets = targets_of(drawn)
-        tuned = float(tuned_lambda(targets)[0])
-        variances = np.array([corrected(targets, value).variances[0] for value in grid])
-        assert corrected(targets, tuned).variances[0] <= variances.min() + 1e-9
+        tuned = float(tune_lambda(targets)[0])
+        variances = np.array([correct_estimates(targets, value).variances[0] for value in grid])
+        assert correct_estimates(targets, tuned).variances[0] <= variances.min() + 1e-9
         assert abs(tuned - grid[variances.argmin()]) <= 0.005 or np.ptp(variances) < 1e-12
 
 
@@ -88,19 +92,21 @@ def test_a_machine_that_says_the_same_of_all_changes_no_estimate_of_people_when_
     None
 ):
     targets = targets_of({0, 1, 4, 5}, machine=np.ones(8))
-    assert tuned_lambda(targets).tolist() == [0.0]
-    assert corrected(targets, 1.0).values[0] == pytest.approx(corrected(targets, 0.0).values[0])
+    assert tune_lambda(targets).tolist() == [0.0]
+    assert correct_estimates(targets, 1.0).values[0] == pytest.approx(
+        correct_estimates(targets, 0.0).values[0]
+    )
 
 
 def test_all_judged_is_the_sum_itself_without_variance() -> None:
     targets = targets_of(set(range(8)))
-    features = rank_features(
-        RankingByRuns(np.arange(1, 9), np.linspace(0, 1, 8), np.zeros(8)), MACHINE.astype(int)
+    features = make_regression_features(
+        RunRankSummary(np.arange(1, 9), np.linspace(0, 1, 8), np.zeros(8)), MACHINE.astype(int)
     )
     for estimate in (
-        corrected(targets, 0.0),
-        corrected(targets, 1.0),
-        cross_fitted(targets, features, np.random.default_rng(0)),
+        correct_estimates(targets, 0.0),
+        correct_estimates(targets, 1.0),
+        cross_fit_estimates(targets, features, np.random.default_rng(0)),
     ):
         assert estimate.values[0] == pytest.approx(TRUTH.sum())
         assert estimate.variances[0] == pytest.approx(0)
@@ -108,7 +114,7 @@ def test_all_judged_is_the_sum_itself_without_variance() -> None:
 
 
 def test_a_stratum_with_one_judged_pair_has_no_variance() -> None:
-    assert math.isnan(corrected(targets_of({0, 1, 2, 4}), 0.0).variances[0])
+    assert math.isnan(correct_estimates(targets_of({0, 1, 2, 4}), 0.0).variances[0])
 
 
 @pytest.mark.parametrize(("n_unseen", "shown"), [(500, False), (120, True)])
@@ -120,9 +126,11 @@ def test_a_heavy_stratum_without_a_relevant_pair_has_no_interval_where_one_would
     100 are judged, weighs 5, or 1.2."""
     rows = [("1", f"p{k:03}", "*machine", -1 if k >= 60 else int(k < 30)) for k in range(64)]
     rows += [("1", f"q{k:03}", "*others", 0 if k < 100 else -1) for k in range(n_unseen)]
-    sample = sample_of(prel_of_rows("pool", rows))
+    sample = make_sample(make_prel("pool", rows))
     labels = np.where(sample.grades >= 0, sample.grades, np.nan)
-    estimate = corrected(Targets(sample, np.ones((len(rows), 1)), labels, np.zeros(len(rows))), 0.0)
+    estimate = correct_estimates(
+        EstimationTargets(sample, np.ones((len(rows), 1)), labels, np.zeros(len(rows))), 0.0
+    )
     assert estimate.variances[0] == pytest.approx(64**2 * (1 - 60 / 64) / 60 * 15 / 59)
     reason = (
         "no relevant pair is judged of stratum *others, where a single one would move the "
@@ -134,12 +142,14 @@ def test_a_heavy_stratum_without_a_relevant_pair_has_no_interval_where_one_would
 
 def test_weights_of_a_run_are_those_of_the_mean_over_topics() -> None:
     rows = [("1", "a", "1/x", 1), ("1", "b", "1/x", 2), ("2", "c", "2/x", 1), ("2", "d", "2/x", 0)]
-    prel = prel_of_rows("pool", rows)
-    sample = sample_of(prel)
-    packed = pack(ranking({"1": "xab", "2": "cd"}), index_of(prel.qrels))
-    discounted = weights_of_run(packed, sample, cutoff=2, discounted=True)
+    prel = make_prel("pool", rows)
+    sample = make_sample(prel)
+    packed = pack_run(ranking({"1": "xab", "2": "cd"}), index_qrels(prel.qrels))
+    discounted = compute_run_weights(packed, sample, cutoff=2, discounted=True)
     assert discounted == pytest.approx([1 / math.log2(3) / 2, 0, 0.5, 1 / math.log2(3) / 2])
-    assert weights_of_run(packed, sample, cutoff=10, discounted=False) == pytest.approx([0.05] * 4)
+    assert compute_run_weights(packed, sample, cutoff=10, discounted=False) == pytest.approx(
+        [0.05] * 4
+    )
 
 
 def grades_of(path: Path) -> dict[tuple[str, str], int]:
@@ -169,8 +179,8 @@ def test_intervals_hold_the_truth_with_real_people_and_a_real_machine(data_folde
     for _ in range(60):
         drawn = np.zeros(len(pairs), bool)
         drawn[rng.choice(len(pairs), len(pairs) // 10, replace=False)] = True
-        sample = sample_of(
-            prel_of_rows(
+        sample = make_sample(
+            make_prel(
                 "p",
                 [
                     (t, d, "*all", int(truth[k]) if drawn[k] else -1)
@@ -181,9 +191,11 @@ def test_intervals_hold_the_truth_with_real_people_and_a_real_machine(data_folde
         assert sample.topics == sorted(
             {topic for topic, _ in pairs}
         )  # rows of the sample are the pairs in their order
-        targets = Targets(sample, weights, np.where(drawn, truth, np.nan), said)
+        targets = EstimationTargets(sample, weights, np.where(drawn, truth, np.nan), said)
         for factor in covered:
-            estimate = corrected(targets, tuned_lambda(targets) if factor is None else factor)
+            estimate = correct_estimates(
+                targets, tune_lambda(targets) if factor is None else factor
+            )
             held = (estimate.low <= weights.T @ truth) & (weights.T @ truth <= estimate.high)
             covered[factor].append(held.mean())
             widths[factor].append((estimate.high - estimate.low).mean())

@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 
 from assay.column_types import RunColumns
-from assay.formats.prel import Prel, prel_of_rows, read_prel
+from assay.formats.prel import SampledQrels, make_prel, read_prel
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import parse_measure, parse_measures
-from assay.measures.packing import Packed, index_of, pack
-from assay.sampling.correction import Targets, variance
+from assay.measures.packing import PackedRun, index_qrels, pack_run
+from assay.sampling.correction import EstimationTargets, stratified_variance
 from assay.sampling.estimates import (
-    Sample,
+    JudgedSample,
+    clip_to_range,
     estimate_topics,
-    fractional_ideal,
-    interval_over_topics,
-    sample_of,
-    why_no_interval,
-    within_range,
+    fractional_ideal_dcg,
+    make_sample,
+    no_interval_reason,
+    topic_interval,
 )
 
 Row = tuple[str, str, str, int]
@@ -46,10 +46,12 @@ def ranking(topics: dict[str, str]) -> RunColumns:
     )
 
 
-def estimated(rows: list[Row], run: RunColumns, names: str) -> tuple[Sample, np.ndarray]:
-    prel = prel_of_rows("pool", rows)
-    sample = sample_of(prel)
-    return sample, estimate_topics(pack(run, index_of(prel.qrels)), sample, parse_measures(names))
+def estimated(rows: list[Row], run: RunColumns, names: str) -> tuple[JudgedSample, np.ndarray]:
+    prel = make_prel("pool", rows)
+    sample = make_sample(prel)
+    return sample, estimate_topics(
+        pack_run(run, index_qrels(prel.qrels)), sample, parse_measures(names)
+    )
 
 
 def by_hand(e: int) -> list[Row]:
@@ -74,7 +76,7 @@ def test_inferred_average_precision_of_one_stratum_as_worked_by_hand() -> None:
     only_c = [
         ("1", d, "1/all", grade) for d, grade in zip("abcde", (-1, -1, 1, -1, -1), strict=True)
     ]
-    prel = prel_of_rows("pool", only_c)
+    prel = make_prel("pool", only_c)
     assert estimated(only_c, ranking({"1": "abcde"}), "xinfAP")[1][0, 0] == pytest.approx(
         5 / 9, abs=1e-4
     )
@@ -101,10 +103,10 @@ def test_no_more_relevant_documents_are_expected_than_a_run_may_return() -> None
 
 def test_the_ideal_shares_places_as_worked_by_hand() -> None:
     """SAMPLING K5: 1.5 documents of grade 2 and one of grade 1."""
-    assert fractional_ideal(np.array([[0, 1, 1.5]]), 3)[0] == pytest.approx(
+    assert fractional_ideal_dcg(np.array([[0, 1, 1.5]]), 3)[0] == pytest.approx(
         2 + 1.5 / math.log2(3) + 0.25, abs=1e-12
     )
-    assert fractional_ideal(np.array([[0, 5.0, 0.0]]), 3)[0] == pytest.approx(
+    assert fractional_ideal_dcg(np.array([[0, 5.0, 0.0]]), 3)[0] == pytest.approx(
         1 + 1 / math.log2(3) + 0.5, abs=1e-12
     )
 
@@ -145,8 +147,8 @@ def test_the_variance_of_judging_is_unbiased_over_every_possible_draw() -> None:
     run = ranking({"1": "fxaecghib"})
     totals, variances = [], []
     for rows in every_draw():
-        prel = prel_of_rows("pool", rows)
-        sample, packed = sample_of(prel), pack(run, index_of(prel.qrels))
+        prel = make_prel("pool", rows)
+        sample, packed = make_sample(prel), pack_run(run, index_qrels(prel.qrels))
         values = np.zeros(len(sample.grades))
         near = packed.rank <= 5
         values[packed.row[near]] = np.maximum(sample.grades[packed.row[near]], 0) / np.log2(
@@ -154,8 +156,8 @@ def test_the_variance_of_judging_is_unbiased_over_every_possible_draw() -> None:
         )
         totals.append(estimate_topics(packed, sample, parse_measures("HT-DCG@5"))[0, 0])
         judged = np.where(sample.grades >= 0, sample.grades, np.nan)
-        targets = Targets(sample, values[:, None], judged, np.zeros(len(values)))
-        variances.append(variance(targets, np.ones(len(targets.judged)))[0])
+        targets = EstimationTargets(sample, values[:, None], judged, np.zeros(len(values)))
+        variances.append(stratified_variance(targets, np.ones(len(targets.judged)))[0])
     assert np.mean(variances) == pytest.approx(np.var(totals), abs=1e-12)
 
 
@@ -215,9 +217,7 @@ def test_a_whole_pool_judged_gives_the_measures_themselves() -> None:
     rows = [("1", d, name, truth[d]) for name, members in strata.items() for d in members]
     run = ranking({"1": "fxaecghib"})
     _, values = estimated(rows, run, "HT-P@5 HT-nDCG@5 HT-AP")
-    plain = Evaluator(prel_of_rows("pool", rows).qrels, parse_measures("P@5 nDCG@5 AP")).evaluate(
-        run
-    )
+    plain = Evaluator(make_prel("pool", rows).qrels, parse_measures("P@5 nDCG@5 AP")).evaluate(run)
     assert values[0] == pytest.approx(plain.values[0], abs=1e-12)
 
 
@@ -231,36 +231,37 @@ def test_topics_without_the_run_or_without_relevant_documents_count_nothing() ->
 
 
 def test_the_interval_is_the_t_interval_of_the_topics() -> None:
-    low, high = interval_over_topics(np.array([0.1, 0.4, 0.7]))  # mean .4, s .3, t(2) 4.302653
+    low, high = topic_interval(np.array([0.1, 0.4, 0.7]))  # mean .4, s .3, t(2) 4.302653
     assert (low, high) == pytest.approx(
         (0.4 - 4.302653 * 0.3 / math.sqrt(3), 0.4 + 4.302653 * 0.3 / math.sqrt(3)), abs=1e-6
     )
-    assert all(math.isnan(end) for end in interval_over_topics(np.array([0.3])))
+    assert all(math.isnan(end) for end in topic_interval(np.array([0.3])))
 
 
 def test_no_interval_without_enough_judged_pairs_says_why() -> None:
     rows = [(str(t), d, f"{t}/all", 1) for t in range(3) for d in "abcdefghijkl"]
-    sample = sample_of(prel_of_rows("pool", rows))
-    assert why_no_interval(sample, parse_measure("HT-nDCG@10")) is None
-    assert "12.0 judged pairs per topic" in (why_no_interval(sample, parse_measure("xinfAP")) or "")
+    sample = make_sample(make_prel("pool", rows))
+    assert no_interval_reason(sample, parse_measure("HT-nDCG@10")) is None
+    assert "12.0 judged pairs per topic" in (
+        no_interval_reason(sample, parse_measure("xinfAP")) or ""
+    )
     unjudged = [*rows, ("0", "z", "0/deep", -1)]
     assert "0/deep" in (
-        why_no_interval(sample_of(prel_of_rows("pool", unjudged)), parse_measure("HT-nDCG@10"))
+        no_interval_reason(make_sample(make_prel("pool", unjudged)), parse_measure("HT-nDCG@10"))
         or ""
     )
 
 
 def test_infndcg_has_no_interval_however_much_is_judged() -> None:
-    sample = sample_of(
-        prel_of_rows(
-            "pool", [(str(t), f"d{k}", f"{t}/all", 1) for t in range(3) for k in range(99)]
-        )
+    sample = make_sample(
+        make_prel("pool", [(str(t), f"d{k}", f"{t}/all", 1) for t in range(3) for k in range(99)])
     )
     for name in ("infNDCG", "infNDCG@10"):
         assert (
-            why_no_interval(sample, parse_measure(name)) == "biased; for comparison with TREC only"
+            no_interval_reason(sample, parse_measure(name))
+            == "biased; for comparison with TREC only"
         )
-    assert why_no_interval(sample, parse_measure("xinfAP")) is None
+    assert no_interval_reason(sample, parse_measure("xinfAP")) is None
 
 
 @pytest.mark.parametrize(
@@ -282,8 +283,8 @@ def test_grades_of_too_few_drawn_pairs_are_no_random_sample(
     """2% of 102 is 2.04 pairs."""
     rows = [(str(t), f"d{k}", f"{t}/all", 1 if k < 50 else -1) for t in range(2) for k in range(60)]
     assert (
-        why_no_interval(
-            sample_of(prel_of_rows("pool", rows, drawn=drawn)), parse_measure("HT-P@10")
+        no_interval_reason(
+            make_sample(make_prel("pool", rows, drawn=drawn)), parse_measure("HT-P@10")
         )
         == reason
     )
@@ -291,25 +292,25 @@ def test_grades_of_too_few_drawn_pairs_are_no_random_sample(
 
 def test_an_interval_ends_where_its_measure_does() -> None:
     precision, gain = parse_measure("HT-P@10"), parse_measure("HT-DCG@10")
-    assert within_range(precision, -0.1, 1.2) == (0, 1)
-    assert within_range(precision, -1.1, 0.5, difference=True) == (-1, 0.5)
-    assert within_range(gain, -0.1, 7.0) == (0, 7)
-    assert within_range(gain, -9.0, 7.0, difference=True) == (-9, 7)
-    assert all(map(math.isnan, within_range(precision, 1.01, 1.2))), "nothing of it is possible"
-    assert all(map(math.isnan, within_range(precision, math.nan, math.nan)))
+    assert clip_to_range(precision, -0.1, 1.2) == (0, 1)
+    assert clip_to_range(precision, -1.1, 0.5, difference=True) == (-1, 0.5)
+    assert clip_to_range(gain, -0.1, 7.0) == (0, 7)
+    assert clip_to_range(gain, -9.0, 7.0, difference=True) == (-9, 7)
+    assert all(map(math.isnan, clip_to_range(precision, 1.01, 1.2))), "nothing of it is possible"
+    assert all(map(math.isnan, clip_to_range(precision, math.nan, math.nan)))
 
 
 @pytest.fixture(scope="module")
-def reference(data_folder: Path) -> tuple[Path, Prel, Sample]:
+def reference(data_folder: Path) -> tuple[Path, SampledQrels, JudgedSample]:
     folder = data_folder / "sample-eval-reference"
     prel = read_prel(folder / "sampled.prel.txt.gz")
-    return folder, prel, sample_of(prel)
+    return folder, prel, make_sample(prel)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("run", ["run1", "run4", "run8"])
 def test_sample_eval_prints_what_is_estimated_here(
-    reference: tuple[Path, Prel, Sample], run: str
+    reference: tuple[Path, SampledQrels, JudgedSample], run: str
 ) -> None:
     """300 run-topics, four printed decimals."""
     folder, prel, sample = reference
@@ -318,7 +319,7 @@ def test_sample_eval_prints_what_is_estimated_here(
         for line in lines:
             name, topic, value = line.split()
             printed[name, topic] = float(value)
-    packed: Packed = pack(read_run(folder / f"{run}.run.gz"), index_of(prel.qrels))
+    packed: PackedRun = pack_run(read_run(folder / f"{run}.run.gz"), index_qrels(prel.qrels))
     values = estimate_topics(packed, sample, parse_measures("xinfAP infNDCG"))
     assert len(sample.topics) == 100
     for k, topic in enumerate(sample.topics):

@@ -10,21 +10,26 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from assay.pools.rank_model import rank_features_of
-from assay.sampling.correction import RankingByRuns, Targets, rank_features, variance
-from assay.sampling.estimates import Sample
+from assay.pools.rank_model import make_pool_features
+from assay.sampling.correction import (
+    EstimationTargets,
+    RunRankSummary,
+    make_regression_features,
+    stratified_variance,
+)
+from assay.sampling.estimates import JudgedSample
 from assay.sampling.stopping import (
-    Left,
-    Order,
+    PairOrder,
+    RemainingRelevant,
     SampledComparison,
-    completed_scores,
-    decided,
-    judging_left,
-    may_stop,
-    recall_reached,
-    relevant_left,
-    tops_of,
-    why_no_look,
+    can_stop,
+    compare_sampled_systems,
+    decide_pairs,
+    estimate_remaining_relevant,
+    has_reached_recall,
+    make_top_k_matrix,
+    no_check_reason,
+    simulate_scores,
 )
 from tests.assay.pools.judged_pools import judged_pool
 from tests.assay.pools.test_batches import pool_of
@@ -32,7 +37,7 @@ from tests.assay.pools.test_batches import pool_of
 
 def test_sixty_audit_pairs_without_a_relevant_one_bound_the_rate_by_five_percent() -> None:
     """SAMPLING K9: 1 - .05^(1/60) = .0487."""
-    left = relevant_left(1000, 0, 60)
+    left = estimate_remaining_relevant(1000, 0, 60)
     assert left.estimate == 0
     assert left.upper == pytest.approx(1000 * (1 - 0.05 ** (1 / 60)))
     assert round(left.upper / 1000, 4) == 0.0487
@@ -40,24 +45,26 @@ def test_sixty_audit_pairs_without_a_relevant_one_bound_the_rate_by_five_percent
 
 def test_the_bound_is_where_so_few_would_be_found_in_five_percent_of_samples() -> None:
     for relevant, n in ((1, 25), (5, 60), (10, 40)):
-        upper = relevant_left(500, relevant, n).upper / 500
+        upper = estimate_remaining_relevant(500, relevant, n).upper / 500
         assert binom.cdf(relevant, n, upper) == pytest.approx(0.05)
 
 
 def test_what_has_been_found_is_not_left() -> None:
-    left = relevant_left(200, 4, 40, found_since=15)
+    left = estimate_remaining_relevant(200, 4, 40, found_since=15)
     assert left.estimate == pytest.approx(200 * 4 / 40 - 15)
-    assert left.upper == pytest.approx(relevant_left(200, 4, 40).upper - 15)
-    assert relevant_left(10, 3, 10, found_since=3) == Left(0.0, 0.0)  # all were audited
-    assert math.isnan(relevant_left(10, 0, 0).estimate)
-    assert relevant_left(10, 0, 0).upper == 10
+    assert left.upper == pytest.approx(estimate_remaining_relevant(200, 4, 40).upper - 15)
+    assert estimate_remaining_relevant(10, 3, 10, found_since=3) == RemainingRelevant(
+        0.0, 0.0
+    )  # all were audited
+    assert math.isnan(estimate_remaining_relevant(10, 0, 0).estimate)
+    assert estimate_remaining_relevant(10, 0, 0).upper == 10
 
 
 def test_a_recall_is_reached_when_at_most_its_share_is_left() -> None:
     """90 of at most 100: .9 of the relevant are found when at most 10 are left."""
-    assert recall_reached(90, Left(5.0, 10.0), recall=0.9)
-    assert not recall_reached(90, Left(5.0, 10.5), recall=0.9)
-    assert not recall_reached(0, Left(0.0, 0.0), recall=0.9)
+    assert has_reached_recall(90, RemainingRelevant(5.0, 10.0), recall=0.9)
+    assert not has_reached_recall(90, RemainingRelevant(5.0, 10.5), recall=0.9)
+    assert not has_reached_recall(0, RemainingRelevant(0.0, 0.0), recall=0.9)
 
 
 def completions(*rows: list[float]) -> np.ndarray:
@@ -69,39 +76,41 @@ def test_decided_equal_and_open_by_hand() -> None:
     is within .01 of c in all."""
     a = [0.6] * 20
     b = [0.5] * 19 + [0.7]
-    found = decided(completions(a, b, [0.4] * 20, [0.395] * 20), ["a", "b", "c", "d"])
+    found = decide_pairs(completions(a, b, [0.4] * 20, [0.395] * 20), ["a", "b", "c", "d"])
     by_pair = {(decision.a, decision.b): decision for decision in found}
-    assert by_pair["a", "b"].order is Order.OPEN
+    assert by_pair["a", "b"].order is PairOrder.OPEN
     assert by_pair["a", "b"].flip == 0.05
-    assert by_pair["a", "c"].order is Order.BEFORE
-    assert by_pair["c", "d"].order is Order.EQUAL
+    assert by_pair["a", "c"].order is PairOrder.BEFORE
+    assert by_pair["c", "d"].order is PairOrder.EQUAL
     assert len(found) == 6
-    assert not may_stop(found)
-    assert may_stop(decided(completions(a, [0.4] * 20), ["a", "b"]))
+    assert not can_stop(found)
+    assert can_stop(decide_pairs(completions(a, [0.4] * 20), ["a", "b"]))
     nearly_all = completions(a, [0.595] * 19 + [0.7])  # within .01 in 19 of 20, which is .95
-    assert [decision.order for decision in decided(nearly_all, ["a", "b"])] == [Order.EQUAL]
+    assert [decision.order for decision in decide_pairs(nearly_all, ["a", "b"])] == [
+        PairOrder.EQUAL
+    ]
 
 
 def test_only_the_best_five_are_asked() -> None:
-    found = decided(np.linspace(0.9, 0.1, 8)[:, None] * np.ones(40), list("abcdefgh"))
+    found = decide_pairs(np.linspace(0.9, 0.1, 8)[:, None] * np.ones(40), list("abcdefgh"))
     assert {(decision.a, decision.b) for decision in found} == {
         (x, y) for x, y in product("abcde", repeat=2) if x < y
     }
-    assert not may_stop([])
+    assert not can_stop([])
 
 
 def test_looks_are_few() -> None:
-    assert "9.5 judged pairs a topic" in (why_no_look(190, 1000, 20) or "")
-    assert "fewer than 10" in (why_no_look(500, 1000, 9) or "")
-    assert why_no_look(200, 1000, 20) is None
-    assert "at 300" in (why_no_look(299, 1000, 20, last=200) or "")
-    assert why_no_look(300, 1000, 20, last=200) is None
-    assert why_no_look(1000, 1000, 20, last=950) is None  # all are judged
+    assert "9.5 judged pairs a topic" in (no_check_reason(190, 1000, 20) or "")
+    assert "fewer than 10" in (no_check_reason(500, 1000, 9) or "")
+    assert no_check_reason(200, 1000, 20) is None
+    assert "at 300" in (no_check_reason(299, 1000, 20, last=200) or "")
+    assert no_check_reason(300, 1000, 20, last=200) is None
+    assert no_check_reason(1000, 1000, 20, last=950) is None  # all are judged
 
 
 def test_ndcg_of_a_completion_by_hand() -> None:
     """Run 0: a b, run 1: b a; a is worth 2 and b 1, or 0 and 1."""
-    tops = tops_of(pool_of("ab", "ba"), cutoff=2)
+    tops = make_top_k_matrix(pool_of("ab", "ba"), cutoff=2)
     second = 1 / math.log2(3)
     found = tops.ndcg(np.array([[2.0, 0.0], [1.0, 1.0]]))
     assert found[:, 0] == pytest.approx([1, (1 + 2 * second) / (2 + second)])
@@ -111,14 +120,14 @@ def test_ndcg_of_a_completion_by_hand() -> None:
 def test_a_pool_that_is_judged_has_one_completion() -> None:
     pool = pool_of("abcdefghij", "jihgfedcba", topics=12)
     grades = np.tile(np.array([2, 1, 0, 0, 0, 0, 0, 0, 0, 0]), 12)
-    tops = tops_of(pool)
-    found = completed_scores(
-        rank_features_of(pool), tops, grades, level=1, rng=np.random.default_rng(0)
+    tops = make_top_k_matrix(pool)
+    found = simulate_scores(
+        make_pool_features(pool), tops, grades, level=1, rng=np.random.default_rng(0)
     )
     assert found is not None
     assert found == pytest.approx(np.repeat(tops.ndcg(grades[:, None].astype(float)), 40, axis=1))
-    nothing = completed_scores(
-        rank_features_of(pool), tops, np.zeros(120, int), level=1, rng=np.random.default_rng(0)
+    nothing = simulate_scores(
+        make_pool_features(pool), tops, np.zeros(120, int), level=1, rng=np.random.default_rng(0)
     )
     assert nothing is None
 
@@ -132,21 +141,21 @@ def test_decisions_on_a_fraction_of_real_judgements_hold_when_all_is_judged(
     pool, grades = judged_pool(
         data_folder / "dl21-passage", "runs-judged53", "qrels.nist.txt.gz", depth=10
     )
-    features, tops = rank_features_of(pool), tops_of(pool)
+    features, tops = make_pool_features(pool), make_top_k_matrix(pool)
     truth = dict(
         zip(pool.tags, tops.ndcg(grades[:, None].astype(float))[:, 0].tolist(), strict=True)
     )
     n_decided = 0
     for share in (0.5, 0.8):
         seen = np.where(np.arange(len(pool)) < share * len(pool), grades, -1)
-        found = completed_scores(features, tops, seen, level=2, rng=np.random.default_rng(4))
+        found = simulate_scores(features, tops, seen, level=2, rng=np.random.default_rng(4))
         assert found is not None
-        for decision in decided(found, pool.tags):
+        for decision in decide_pairs(found, pool.tags):
             difference = truth[decision.a] - truth[decision.b]
-            if decision.order is Order.BEFORE:
+            if decision.order is PairOrder.BEFORE:
                 n_decided += 1
                 assert difference > -0.01
-            elif decision.order is Order.EQUAL:
+            elif decision.order is PairOrder.EQUAL:
                 n_decided += 1
                 assert abs(difference) < 0.02
     assert n_decided >= 4
@@ -154,14 +163,14 @@ def test_decisions_on_a_fraction_of_real_judgements_hold_when_all_is_judged(
 
 def sampled_targets(
     n_topics: int, *, drawn: np.random.Generator | None
-) -> tuple[Targets, np.ndarray]:
+) -> tuple[EstimationTargets, np.ndarray]:
     """Two runs over 40 pairs a topic: the first has pairs 0-9, the second 10-19 in its top ten;
     grades fall with the pair's number."""
     n = 40 * n_topics
     topic, number = np.repeat(np.arange(n_topics), 40), np.tile(np.arange(40), n_topics)
     truth = (np.random.default_rng(8).random(n) < 0.8 - 0.02 * number).astype(np.int32)
     seen = np.ones(n, bool) if drawn is None else drawn.permutation(n) < 0.3 * n
-    sample = Sample(
+    sample = JudgedSample(
         [str(t) for t in range(n_topics)],
         topic,
         np.where(seen, truth, -1).astype(np.int32),
@@ -173,14 +182,14 @@ def sampled_targets(
     )
     weights = np.column_stack([(number < 10), (number >= 10) & (number < 20)]) / (10.0 * n_topics)
     labels = np.where(seen, truth, np.nan)
-    return Targets(sample, weights, labels, np.zeros(n)), rank_features(
-        RankingByRuns(number + 1, 1 - number / 40, 60.0 / (61 + number))
+    return EstimationTargets(sample, weights, labels, np.zeros(n)), make_regression_features(
+        RunRankSummary(number + 1, 1 - number / 40, 60.0 / (61 + number))
     )
 
 
 def test_judging_the_whole_pool_is_done() -> None:
     targets, features = sampled_targets(20, drawn=None)
-    (found,) = judging_left(targets, features, ["first", "second"], 0)
+    (found,) = compare_sampled_systems(targets, features, ["first", "second"], 0)
     assert (found.best, found.judging, found.done) == ("first", 0, True)
     values = targets.labels.reshape(20, 40)
     difference = values[:, :10].mean(axis=1) - values[:, 10:20].mean(axis=1)
@@ -222,21 +231,21 @@ def test_the_judging_variance_is_that_of_the_difference() -> None:
     """With a regression that knows nothing (constant features) v_j is the sample variance of a (y -
     mean)."""
     targets, _ = sampled_targets(20, drawn=np.random.default_rng(2))
-    (found,) = judging_left(targets, np.zeros((800, 1)), ["first", "second"], 0)
-    one = Targets(
+    (found,) = compare_sampled_systems(targets, np.zeros((800, 1)), ["first", "second"], 0)
+    one = EstimationTargets(
         targets.sample,
         targets.weights[:, :1] - targets.weights[:, 1:],
         targets.labels,
         targets.machine,
     )
     centred = targets.labels[targets.judged] - np.nanmean(targets.labels)
-    assert found.judging == pytest.approx(float(variance(one, centred)[0]), rel=0.02)
+    assert found.judging == pytest.approx(float(stratified_variance(one, centred)[0]), rel=0.02)
     assert found.why is None
     assert found.half > 1.96 * math.sqrt(found.topics)
 
 
 def test_a_recall_of_nothing_is_reached_with_the_first_relevant_and_of_all_with_none_left() -> None:
-    assert recall_reached(1, Left(5.0, 9.0), recall=0.0)
-    assert not recall_reached(0, Left(0.0, 0.0), recall=0.0)
-    assert recall_reached(3, Left(0.0, 0.0), recall=1.0)
-    assert not recall_reached(3, Left(0.0, 0.1), recall=1.0)
+    assert has_reached_recall(1, RemainingRelevant(5.0, 9.0), recall=0.0)
+    assert not has_reached_recall(0, RemainingRelevant(0.0, 0.0), recall=0.0)
+    assert has_reached_recall(3, RemainingRelevant(0.0, 0.0), recall=1.0)
+    assert not has_reached_recall(3, RemainingRelevant(0.0, 0.1), recall=1.0)

@@ -33,13 +33,13 @@ from analysis.dashboard import (
     to_do_mail,
 )
 from analysis.judgements import stopping_looks
-from analysis.judgements.labels import Choices
+from analysis.judgements.labels import LabelChoices
 from analysis.models import Report
 from analysis.publishing import import_job, recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.studies import keeping
-from analysis.studies.given import Given
-from analysis.studies.papers import study_named
+from analysis.studies.given import StudyInputs
+from analysis.studies.papers import get_study
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS as REPORT_KINDS
 from annotation.models import AuditEvent
@@ -98,13 +98,17 @@ class World:
         self.bring("qrels", "1 0 d1-0 1\n1 0 d1-1 0\n2 0 d2-0 2\n3 0 d3-1 1\n")
         self.qrels = self.collection.qrels.get()
         self.pool, self.grown = self.built("pool"), self.built("grown")
-        self.sampled = self.built("sampled", making=sampling.parameters_of("rank", (0.2, 0.4)))
-        self.ordered = self.built("ordered", making=ordering.parameters_of(batch=5, audit=0.2))
+        self.sampled = self.built(
+            "sampled", making=sampling.make_sampled_parameters("rank", (0.2, 0.4))
+        )
+        self.ordered = self.built(
+            "ordered", making=ordering.make_ordered_parameters(batch=5, audit=0.2)
+        )
         self.do_what_waits()
-        self.done(pools.ask_for_documents(self.pool, user=self.manager))
+        self.done(pools.request_documents(self.pool, user=self.manager))
         self.pool.refresh_from_db()
         self.bring("run", run_text("C", 6))
-        self.done(pools.ask_to_extend(self.grown, runs=self.runs("C"), user=self.manager))
+        self.done(pools.request_extension(self.grown, runs=self.runs("C"), user=self.manager))
         self.campaign = make_campaign(
             collection=self.collection,
             pool=self.pool,
@@ -119,16 +123,16 @@ class World:
         self.recipes = [
             recipes.save_recipe(
                 self.campaign,
-                ReleasePlan(name="one", choices=Choices(min_judgements=1)),
+                ReleasePlan(name="one", choices=LabelChoices(min_judgements=1)),
                 user=self.manager,
             ),
             recipes.save_recipe(
                 self.campaign,
-                ReleasePlan(name="two", choices=Choices(method="median", min_judgements=1)),
+                ReleasePlan(name="two", choices=LabelChoices(method="median", min_judgements=1)),
                 user=self.manager,
             ),
         ]
-        self.done(recipes.ask_for_release(self.recipes[1], user=self.manager))
+        self.done(recipes.request_release(self.recipes[1], user=self.manager))
         with self.recipes[1].releases.get().file.open("rb") as file:
             self.release = file.read()
 
@@ -144,7 +148,7 @@ class World:
 
     def do_what_waits(self) -> None:
         """Jobs that other jobs have asked for."""
-        for pk, _ in jobs.waiting():
+        for pk, _ in jobs.list_waiting_jobs():
             jobs.run_job(pk)
 
     def undisturbed(self, kind: str) -> dict[str, int]:
@@ -161,20 +165,20 @@ class World:
         name = f"{kind}{next(_numbers)}" + (
             ".zip" if kind == "set" else ".jsonl" if kind == "documents" else ".txt"
         )
-        kept = uploads.receive(
+        kept = uploads.store_upload(
             collection or self.collection,
             kind=kind,
             file=ContentFile(data, name=name),
             name=name,
             user=self.manager,
         )
-        return uploads.ask_for_import(kept, mode="import", options={}, user=self.manager)
+        return uploads.request_import(kept, mode="import", options={}, user=self.manager)
 
     def bring(self, kind: str, content: str) -> None:
         self.done(self.upload(kind, content))
 
     def new_pool(self, name: str, **more: Any) -> Job:
-        return pools.ask_for_pool(
+        return pools.request_pool(
             self.collection,
             runs=self.runs("A", "B"),
             depth=6,
@@ -216,7 +220,7 @@ class World:
         }
         kind = REPORT_KINDS["evaluate"]
         return job_of(
-            reports.ask_for_report(
+            reports.request_report(
                 kind,
                 collection=self.collection,
                 campaign=None,
@@ -227,10 +231,10 @@ class World:
         )
 
     def study(self) -> Job:
-        given = Given({"measures": "nDCG@10", "trials": 100})
-        study = study_named("comparison")
+        given = StudyInputs({"measures": "nDCG@10", "trials": 100})
+        study = get_study("comparison")
         return job_of(
-            keeping.ask_for_study(
+            keeping.request_study(
                 study,
                 collection=self.collection,
                 campaign=self.campaign,
@@ -267,55 +271,57 @@ ELSEWHERE = {
 }
 """Or what it leaves: of a mail about an account nothing."""
 ASKS: dict[str, Callable[[World], Job]] = {
-    home_figures.FIGURES: lambda world: world.figures(home_figures.FIGURES, {}),
-    answers.ANSWER: lambda world: world.figures(
-        answers.ANSWER, {"marks": [], "measure": "nDCG@10"}
+    home_figures.FIGURES_JOB: lambda world: world.figures(home_figures.FIGURES_JOB, {}),
+    answers.ANSWER_JOB: lambda world: world.figures(
+        answers.ANSWER_JOB, {"marks": [], "measure": "nDCG@10"}
     ),
-    to_do_mail.MAILS: lambda world: jobs.enqueue(
-        to_do_mail.MAILS, {}, label="To-do lists", user=None
+    to_do_mail.TO_DO_MAIL_JOB: lambda world: jobs.enqueue(
+        to_do_mail.TO_DO_MAIL_JOB, {}, label="To-do lists", user=None
     ),
     messages.REMINDERS: World.reminders,
     "import topics": lambda world: world.upload("topics", "9\tnew topic\n10\tanother\n"),
     "import run": lambda world: world.upload("run", run_text("D", 3)),
     "import qrels": lambda world: world.upload("qrels", "1 0 d1-0 0\n2 0 d2-3 1\n"),
     "import set": World.imported_set,
-    "import campaign": lambda world: import_job.receive(
+    "import campaign": lambda world: import_job.queue_import(
         ContentFile(world.release, name="a.zip"), user=world.manager
     ),
-    "check topics": lambda world: topics.ask_for_check(
+    "check topics": lambda world: topics.request_check(
         world.collection, level=topics.LEVELS[-1], user=world.manager
     ),
-    "preview pool": lambda world: pool_preview.ask_for_preview(
+    "preview pool": lambda world: pool_preview.request_preview(
         world.collection, runs=world.runs("A", "B"), depth=4, user=world.manager
     ),
     "build pool": lambda world: world.new_pool(f"another {next(_numbers)}"),
-    "preview extension": lambda world: extending.ask_to_preview(
+    "preview extension": lambda world: extending.request_extension_preview(
         world.pool, depth=9, user=world.manager
     ),
-    "extend pool": lambda world: pools.ask_to_extend(world.pool, depth=9, user=world.manager),
-    "take extension back": lambda world: extending.ask_to_take_back(
+    "extend pool": lambda world: pools.request_extension(world.pool, depth=9, user=world.manager),
+    "take extension back": lambda world: extending.request_undo_extension(
         world.grown, user=world.manager
     ),
-    "fetch documents": lambda world: pools.ask_for_documents(
+    "fetch documents": lambda world: pools.request_documents(
         Pool.objects.get(pk=world.pool.pk), user=world.manager
     ),
-    "draw stage": lambda world: sampling.ask_for_stage(world.sampled, 0.6, user=world.manager),
-    "plan batch": lambda world: ordering.ask_for_batch(world.ordered, user=world.manager),
-    reports.JOB: World.report,
-    keeping.JOB: World.study,
-    recipes.BUILD: lambda world: recipes.ask_for_release(world.recipes[0], user=world.manager),
-    recipe_rankings.COMPARE: lambda world: world.figures(
-        recipe_rankings.COMPARE,
+    "draw stage": lambda world: sampling.request_stage(world.sampled, 0.6, user=world.manager),
+    "plan batch": lambda world: ordering.request_batch(world.ordered, user=world.manager),
+    reports.REPORT_JOB: World.report,
+    keeping.STUDY_JOB: World.study,
+    recipes.BUILD_JOB: lambda world: recipes.request_release(world.recipes[0], user=world.manager),
+    recipe_rankings.COMPARE_JOB: lambda world: world.figures(
+        recipe_rankings.COMPARE_JOB,
         {"first": world.recipes[0].pk, "second": world.recipes[1].pk, "marks": []},
     ),
     exclusions.EXCLUSION: lambda world: world.figures(
         exclusions.EXCLUSION, {"annotators": ["A001"]}
     ),
-    method_effect.EFFECT: lambda world: world.figures(method_effect.EFFECT, {"marks": []}),
-    agreement_figures.AGREEMENT: lambda world: world.figures(
-        agreement_figures.AGREEMENT, {"marks": []}
+    method_effect.METHOD_EFFECT_JOB: lambda world: world.figures(
+        method_effect.METHOD_EFFECT_JOB, {"marks": []}
     ),
-    stopping_looks.STOPPING: lambda world: world.figures(stopping_looks.STOPPING, {}),
+    agreement_figures.AGREEMENT_JOB: lambda world: world.figures(
+        agreement_figures.AGREEMENT_JOB, {"marks": []}
+    ),
+    stopping_looks.STOPPING_JOB: lambda world: world.figures(stopping_looks.STOPPING_JOB, {}),
     "import documents": lambda world: world.upload(
         "documents", document_text(range(8, 10))
     ),  # the last: no text is missing then
@@ -354,7 +360,7 @@ def _run_and_die(job_id: int, at: str) -> None:
     # child, without that loop, would see others.
     with contextlib.suppress(AttributeError):
         del connections["default"]
-    setattr(jobs.Work, "_guarded" if at == "begin" else "_close", die)
+    setattr(jobs.ClaimedJob, "_guarded" if at == "begin" else "_close", die)
     jobs.run_job(job_id)
 
 

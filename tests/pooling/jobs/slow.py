@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pooling.platform import jobs
-from pooling.platform.jobs import Work
+from pooling.platform.jobs import ClaimedJob
 
 
-@jobs.kind("slow count", unit="steps")
-def slow_count(work: Work) -> dict[str, Any]:
+@jobs.register_job_kind("slow count", unit="steps")
+def slow_count(work: ClaimedJob) -> dict[str, Any]:
     diary = Path(work.parameters["diary"])
     note(diary, f"begun {work.job.pk} {os.getpid()}")
     steps = work.parameters["steps"]
@@ -27,8 +27,8 @@ def slow_count(work: Work) -> dict[str, Any]:
     return report
 
 
-@jobs.kind("stubborn sleep", unit="steps")
-def stubborn_sleep(work: Work) -> None:
+@jobs.register_job_kind("stubborn sleep", unit="steps")
+def stubborn_sleep(work: ClaimedJob) -> None:
     """Ends for no exception."""
     note(Path(work.parameters["diary"]), f"begun {work.job.pk} {os.getpid()}")
     while True:
@@ -36,8 +36,8 @@ def stubborn_sleep(work: Work) -> None:
             time.sleep(600)
 
 
-@jobs.kind("urgent note", unit="steps", urgent=True)
-def urgent_note(work: Work) -> None:
+@jobs.register_job_kind("urgent note", unit="steps", urgent=True)
+def urgent_note(work: ClaimedJob) -> None:
     note(Path(work.parameters["diary"]), f"done {work.job.pk} {os.getpid()}")
 
 

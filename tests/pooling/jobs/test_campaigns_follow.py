@@ -31,7 +31,7 @@ def test_a_campaign_gets_the_new_pairs_and_the_new_order_when_its_pool_grows(
     before = dict(Pair.objects.values_list("pk", "entry_id"))
     assert bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n", user=manager).state == "done"
     job = run(
-        pools.ask_to_extend(pool, runs=list(full.runs.filter(tag="N")), depth=3, user=manager)
+        pools.request_extension(pool, runs=list(full.runs.filter(tag="N")), depth=3, user=manager)
     )
     assert job.state == "done", job.message
     after = dict(Pair.objects.values_list("pk", "entry_id"))
@@ -97,7 +97,7 @@ def test_new_pairs_of_a_pool_that_grows_are_held_back_until_they_have_a_text(
     bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 gone 2 8 N\n", user=manager)
     assert (
         run(
-            pools.ask_to_extend(
+            pools.request_extension(
                 full.pools.get(), runs=list(full.runs.filter(tag="N")), user=manager
             )
         ).state
@@ -116,7 +116,7 @@ def table(pool: Pool) -> list[tuple]:
 def test_an_extension_that_is_interrupted_leaves_the_pool_as_it_was(
     campaign, full, manager, monkeypatch
 ):
-    write, rows = pools.write_changes, []
+    write, rows = pools.update_entries, []
 
     def write_and_break(changes: list[tuple]) -> None:
         write(changes)
@@ -130,10 +130,10 @@ def test_an_extension_that_is_interrupted_leaves_the_pool_as_it_was(
     )
     bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n", user=manager)
     with monkeypatch.context() as patch:
-        patch.setattr(pools, "write_changes", write_and_break)
+        patch.setattr(pools, "update_entries", write_and_break)
         assert (
             run(
-                pools.ask_to_extend(
+                pools.request_extension(
                     pool, runs=list(full.runs.filter(tag="N")), depth=3, user=manager
                 )
             ).state
@@ -157,12 +157,12 @@ def test_a_cancelled_extension_leaves_nothing_and_one_cancelled_too_late_is_comp
     before = table(pool)
     bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n", user=manager)
     new = list(full.runs.filter(tag="N"))
-    job = pools.ask_to_extend(pool, runs=new, depth=3, user=manager)
+    job = pools.request_extension(pool, runs=new, depth=3, user=manager)
     with monkeypatch.context() as patch:
-        patch.setattr(pools, "changed_entries", lambda *given: jobs.request_cancel(job) or [])
+        patch.setattr(pools, "find_changed_entries", lambda *given: jobs.request_cancel(job) or [])
         assert run(job).state == "cancelled"
     assert table(pool) == before
-    late = pools.ask_to_extend(pool, runs=new, depth=3, user=manager)
+    late = pools.request_extension(pool, runs=new, depth=3, user=manager)
     monkeypatch.setattr(
         hooks, "on_extended", [lambda *given: jobs.request_cancel(late), *hooks.on_extended]
     )
@@ -178,7 +178,7 @@ def test_an_extension_whose_worker_died_before_the_campaign_followed_is_complete
 ):
     pool = full.pools.get()
     bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n", user=manager)
-    job = pools.ask_to_extend(pool, runs=list(full.runs.filter(tag="N")), depth=3, user=manager)
+    job = pools.request_extension(pool, runs=list(full.runs.filter(tag="N")), depth=3, user=manager)
 
     def die(*_):
         raise OperationalError("the database went away")  # queued again, as after a death

@@ -68,10 +68,10 @@ def test_a_job_is_done_though_every_thread_that_begins_meanwhile_dies_at_once_fo
 
 @pytest.mark.django_db(transaction=True)
 def test_a_job_that_another_has_taken_over_learns_it_from_its_heartbeat(monkeypatch):
-    monkeypatch.setattr(heartbeats, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(heartbeats, "HEARTBEAT_SECONDS", 0.05)
     fenced: list[bool] = []
 
-    def long_step(work: jobs.Work) -> None:
+    def long_step(work: jobs.ClaimedJob) -> None:
         while Job.objects.get(pk=job.pk).heartbeat == work.job.heartbeat:  # a sign of life
             time.sleep(0.02)
         Job.objects.filter(pk=job.pk).update(owner="another")
@@ -89,8 +89,8 @@ def test_a_job_whose_process_is_gone_is_free_at_once_and_one_of_another_machine_
     gone = subprocess.Popen(["true"])
     gone.wait()
     tokens = [
-        f"a-{gone.pid}-{owners.machine()}",
-        owners.new_token(),
+        f"a-{gone.pid}-{owners.machine_id()}",
+        owners.make_token(),
         f"a-{gone.pid}-elsewhere0",
         "0" * 32,
     ]
@@ -105,6 +105,6 @@ def test_a_job_whose_process_is_gone_is_free_at_once_and_one_of_another_machine_
         )
         for token in tokens
     ]
-    assert jobs.release_those_of_the_dead() == 1
-    assert jobs.waiting() == [(made[0].pk, 1)]
+    assert jobs.release_jobs_of_dead_workers() == 1
+    assert jobs.list_waiting_jobs() == [(made[0].pk, 1)]
     assert all(len(token) <= Job._meta.get_field("owner").max_length for token in tokens)

@@ -66,16 +66,16 @@ def restarted(at: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Before the job's first write ('begin'), or when all is written but not yet committed ('end').
     -> filled when it has been"""
     name, came = WRITES[at], []
-    write: Callable[..., Any] = getattr(jobs.Work, name)
+    write: Callable[..., Any] = getattr(jobs.ClaimedJob, name)
 
-    def ended(work: jobs.Work, *args: Any, **changes: Any) -> None:
+    def ended(work: jobs.ClaimedJob, *args: Any, **changes: Any) -> None:
         if not came:
             came.append(at)
             end_connections()
         write(work, *args, **changes)
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.Work, name, ended)
+        patch.setattr(jobs.ClaimedJob, name, ended)
         yield came
 
 
@@ -104,4 +104,4 @@ def test_a_job_in_the_middle_of_which_postgresql_is_restarted_is_done_by_its_nex
     assert (job.state, job.attempt) == (Job.State.DONE, len(POINTS) + 1)
     assert row_counts() == undisturbed
     world.do_what_waits()
-    assert [fault.sentence for fault in verification.faults(mend=False)] == []
+    assert [fault.sentence for fault in verification.find_faults(mend=False)] == []

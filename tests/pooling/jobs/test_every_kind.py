@@ -55,14 +55,14 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next(world: W
         assert (job.state, job.attempt) == (Job.State.RUNNING, attempt)
         if not jobs.KINDS[kind].resumes and at == "begin":
             assert row_counts() == asked, "nothing is written before the first word of it"
-        assert jobs.release_those_of_the_dead() == 1
-        assert [pk for pk, _ in jobs.waiting()] == [job.pk]
+        assert jobs.release_jobs_of_dead_workers() == 1
+        assert [pk for pk, _ in jobs.list_waiting_jobs()] == [job.pk]
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempt) == (Job.State.DONE, len(POINTS) + 1)
     assert row_counts() == undisturbed
     world.do_what_waits()
-    faults = [fault.sentence for fault in verification.faults(mend=False)]
+    faults = [fault.sentence for fault in verification.find_faults(mend=False)]
     assert faults == []
 
 
@@ -70,7 +70,7 @@ def test_what_kills_every_worker_is_said_to_have_failed(world: World):
     job = ASKS["build pool"](world)
     for _ in range(jobs.ATTEMPTS):
         assert stopped(job.pk, at="end") == signal.SIGKILL
-        jobs.release_those_of_the_dead()
+        jobs.release_jobs_of_dead_workers()
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempt) == (Job.State.FAILED, jobs.ATTEMPTS)

@@ -42,7 +42,7 @@ def extended(campaign, manager) -> Pool:
     pool = campaign.pool
     assert (
         run(
-            pools.ask_to_extend(
+            pools.request_extension(
                 pool, runs=list(campaign.collection.runs.filter(tag="N")), depth=3, user=manager
             )
         ).state
@@ -100,7 +100,7 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
         "Take the last extension back"
         in client.get(reverse("pool", args=[campaign.collection.slug, pool.pk])).content.decode()
     )
-    job = run(extending.ask_to_take_back(pool, user=manager))
+    job = run(extending.request_undo_extension(pool, user=manager))
     assert job.state == "done", job.message
     pool.refresh_from_db()
     assert entries(pool) == before
@@ -118,7 +118,7 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
     campaign.refresh_from_db()
     assert campaign.n_pairs == 4
     with pytest.raises(extending.Refused, match="no extension that could be taken back"):
-        extending.ask_to_take_back(pool, user=manager)
+        extending.request_undo_extension(pool, user=manager)
     assert extended(campaign, manager).n_pairs == 6  # and it can be made again
 
 
@@ -137,7 +137,7 @@ def test_an_extension_of_which_something_was_judged_stays(campaign, manager):
         grade=1,
         judged_at=now,
     )
-    job = run(extending.ask_to_take_back(pool, user=manager))
+    job = run(extending.request_undo_extension(pool, user=manager))
     assert (job.state, job.message) == (
         "failed",
         "1 of the pairs has been judged already, so the extension stays",
@@ -153,7 +153,7 @@ def test_a_name_that_was_given_stays_and_can_be_changed(campaign, client, manage
     pool = extended(campaign, manager)
     assert pool.name == "The main pool"
     run(
-        pools.ask_for_pool(
+        pools.request_pool(
             campaign.collection,
             runs=list(campaign.collection.runs.all()),
             depth=1,

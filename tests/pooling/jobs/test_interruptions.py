@@ -12,19 +12,19 @@ import pytest
 from pooling.models import Job
 from pooling.platform import heartbeats, interruptions, jobs
 from pooling.platform.interruptions import JobWatch
-from pooling.platform.jobs import Cancelled, Stalled, Work
+from pooling.platform.jobs import ClaimedJob, JobCancelled, JobStalled
 from tests.databases import on_another_connection, own_database
 
 
 @pytest.fixture
 def do(
     monkeypatch, tmp_path, django_db_blocker
-) -> Iterator[Callable[[Callable[[Work], None]], Job]]:
+) -> Iterator[Callable[[Callable[[ClaimedJob], None]], Job]]:
     """Does the function as a job, to its end, with signs of life from another thread."""
-    monkeypatch.setattr(heartbeats, "HEARTBEAT", 0.02)
+    monkeypatch.setattr(heartbeats, "HEARTBEAT_SECONDS", 0.02)
     monkeypatch.setattr(jobs, "CANCEL_SECONDS", 0.05)
 
-    def run(function: Callable[[Work], None]) -> Job:
+    def run(function: Callable[[ClaimedJob], None]) -> Job:
         monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", function, "rows"))
         job = jobs.enqueue("test", {}, label="a test", user=None)
         jobs.run_job(job.pk)
@@ -38,7 +38,7 @@ def do(
 def test_a_cancelled_job_ends_where_it_is_even_if_it_never_looks(do):
     cleaned = []
 
-    def sleeps(work: Work) -> None:
+    def sleeps(work: ClaimedJob) -> None:
         on_another_connection(lambda: jobs.request_cancel(work.job))
         try:
             time.sleep(60)
@@ -58,7 +58,7 @@ def test_a_job_without_progress_fails_at_the_limit_and_one_with_progress_goes_on
         "it made no progress for 0.3 seconds (ASSAY_JOB_IDLE_SECONDS); nothing was kept",
     )
 
-    def steps(work: Work) -> None:
+    def steps(work: ClaimedJob) -> None:
         for step in range(10):
             time.sleep(0.05)
             work.progress(step)
@@ -67,7 +67,7 @@ def test_a_job_without_progress_fails_at_the_limit_and_one_with_progress_goes_on
 
 
 def test_what_completes_an_effect_is_not_interrupted_by_a_cancellation(do):
-    def completes(work: Work) -> None:
+    def completes(work: ClaimedJob) -> None:
         work.past_cancelling = True
         on_another_connection(lambda: jobs.request_cancel(work.job))
         time.sleep(0.3)
@@ -83,18 +83,18 @@ def test_the_process_ends_where_an_interruption_has_ended_nothing_and_another_ta
     monkeypatch.setattr(interruptions, "KILL_SECONDS", 0.0)
     monkeypatch.setattr(interruptions, "is_expendable", is_expendable)
     monkeypatch.setattr(interruptions.os, "kill", lambda pid, number: killed.append((pid, number)))
-    watch = JobWatch(Cancelled, given_up.append)
+    watch = JobWatch(JobCancelled, given_up.append)
     with watch.running():
-        with pytest.raises(Cancelled):
+        with pytest.raises(JobCancelled):
             watch.look()
         time.sleep(0.01)
         watch.look()
     assert killed == [(os.getpid(), signal.SIGKILL)] * is_expendable
-    assert [type(reason) for reason in given_up] == [Cancelled] * is_expendable
+    assert [type(reason) for reason in given_up] == [JobCancelled] * is_expendable
 
 
 def test_outside_of_a_job_nothing_is_interrupted():
-    watch = JobWatch(Stalled, lambda reason: None)
+    watch = JobWatch(JobStalled, lambda reason: None)
     watch.look()
     with watch.running():
         pass

@@ -8,11 +8,11 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from assay.formats.errors import FormatError, Problem
+from assay.formats.errors import FileProblem, FormatError
 from pooling import tasks, upkeep, worker, worker_processes
 from pooling.models import Collection, Job
 from pooling.platform import jobs
-from pooling.platform.jobs import Cancelled, Fenced, Refused, Work
+from pooling.platform.jobs import ClaimedJob, JobCancelled, JobTakenOver, Refused
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def after(job: Job) -> Job:
 
 
 def test_a_job_is_done_with_its_report_and_counts(do):
-    def count(work: Work) -> dict[str, Any]:
+    def count(work: ClaimedJob) -> dict[str, Any]:
         for i in range(work.parameters["n"]):
             work.progress(i + 1, total=3, n_bytes=10 * (i + 1))
         return {"rows": 3}
@@ -71,16 +71,16 @@ def test_a_job_that_is_done_or_running_elsewhere_is_not_begun_again(do):
 def test_a_job_whose_worker_went_silent_is_taken_over_and_the_old_worker_is_fenced_out(do):
     seen: list[str] = []
 
-    def first(work: Work) -> dict[str, Any]:
+    def first(work: ClaimedJob) -> dict[str, Any]:
         if seen:  # the second worker, inside the first one's time
             seen.append("second")
             return {"by": "second"}
         seen.append("first")
         Job.objects.filter(pk=work.job.pk).update(
-            heartbeat=timezone.now() - jobs.STALE - timedelta(seconds=1)
+            heartbeat=timezone.now() - jobs.STALE_AFTER - timedelta(seconds=1)
         )
         jobs.run_job(work.job.pk)
-        with pytest.raises(Fenced), work.writing():
+        with pytest.raises(JobTakenOver), work.writing():
             Collection.objects.create(slug="never", name="never")
         work.progress(1, now=True)
         raise AssertionError("a fenced worker must stop at its next progress")
@@ -103,7 +103,7 @@ def test_after_three_attempts_a_job_fails_with_a_message(do):
 
 
 def test_a_database_that_refuses_gets_three_attempts(do):
-    def refuse(work: Work) -> None:
+    def refuse(work: ClaimedJob) -> None:
         raise OperationalError("database is locked")
 
     job = do(refuse)
@@ -120,8 +120,8 @@ def test_an_urgent_job_does_not_stand_in_line_behind_others(do, monkeypatch):
         jobs.KINDS, "quick", jobs.JobKind("quick", lambda work: {"rows": 1}, "rows", urgent=True)
     )
     quick = jobs.enqueue("quick", {}, label="quick", user=None)
-    assert worker.do_urgent_job()
-    assert not worker.do_urgent_job()
+    assert worker.run_urgent_job()
+    assert not worker.run_urgent_job()
     assert (after(quick).state, after(waits).state) == ("done", "queued")
 
 
@@ -133,7 +133,7 @@ def test_cancelling_a_queued_job_means_it_never_begins(do):
 
 
 def test_cancelling_a_running_job_stops_it_at_its_next_progress(do):
-    def count(work: Work) -> None:
+    def count(work: ClaimedJob) -> None:
         jobs.request_cancel(work.job)
         work.progress(1, now=True)
         pytest.fail("must have stopped")
@@ -145,11 +145,11 @@ def test_cancelling_a_running_job_stops_it_at_its_next_progress(do):
 
 
 def test_what_a_cancelled_job_wrote_in_its_last_transaction_is_gone(do):
-    def write(work: Work) -> None:
+    def write(work: ClaimedJob) -> None:
         with work.finishing() as report:
             Collection.objects.create(slug="half", name="half")
             report["rows"] = 1
-            raise Cancelled
+            raise JobCancelled
 
     job = do(write)
     jobs.run_job(job.pk)
@@ -158,8 +158,10 @@ def test_what_a_cancelled_job_wrote_in_its_last_transaction_is_gone(do):
 
 
 def test_a_refused_file_is_reported_with_line_problem_and_text(do):
-    def read(work: Work) -> None:
-        raise FormatError("a.run", [Problem(7, "5 columns", "6 columns", "1 Q0 d\x00 1 2")], 120)
+    def read(work: ClaimedJob) -> None:
+        raise FormatError(
+            "a.run", [FileProblem(7, "5 columns", "6 columns", "1 Q0 d\x00 1 2")], 120
+        )
 
     job = do(read)
     jobs.run_job(job.pk)
@@ -177,7 +179,7 @@ def test_a_refused_file_is_reported_with_line_problem_and_text(do):
 
 
 def test_a_persons_mistake_is_a_sentence_and_ours_is_in_the_log(do, caplog):
-    def wrong(work: Work) -> None:
+    def wrong(work: ClaimedJob) -> None:
         raise Refused("the run bm25 is there already")
 
     job = do(wrong)
@@ -197,7 +199,7 @@ def test_rows_are_written_in_small_transactions_and_stop_when_cancelled(do, monk
     monkeypatch.setattr(jobs, "ROWS", 2)
     sizes: list[int] = []
 
-    def write(work: Work) -> dict[str, Any]:
+    def write(work: ClaimedJob) -> dict[str, Any]:
         return {"rows": work.in_batches(range(5), lambda rows: sizes.append(len(rows)))}
 
     job = do(write)
@@ -208,7 +210,7 @@ def test_rows_are_written_in_small_transactions_and_stop_when_cancelled(do, monk
 
 def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypatch):
     sent: list[int] = []
-    monkeypatch.setattr(worker, "hint", lambda _, job_id: sent.append(job_id) or True)
+    monkeypatch.setattr(worker, "queue_task", lambda _, job_id: sent.append(job_id) or True)
     queued = do(lambda work: None)
     silent, alive, done = (jobs.enqueue("test", {}, label="", user=None) for _ in range(3))
     Job.objects.filter(pk=silent.pk).update(
@@ -236,8 +238,8 @@ def test_a_worker_outlives_whatever_is_wanting_for_a_while(monkeypatch):
         if wanting:
             raise wanting.pop()
 
-    monkeypatch.setattr(upkeep, "AFTER_A_FAULT", 0.01)
-    upkeep.keep_looking(look, pause=0.01, is_over=lambda: len(looked) == 5)
+    monkeypatch.setattr(upkeep, "FAULT_PAUSE_SECONDS", 0.01)
+    upkeep.poll_forever(look, pause=0.01, is_over=lambda: len(looked) == 5)
     assert len(looked) == 5
 
 
@@ -245,15 +247,15 @@ def test_a_process_tries_the_next_job_where_another_took_the_first(do):
     gone = do(lambda work: {"rows": 1})
     Job.objects.filter(pk=gone.pk).update(state="done")
     waits = jobs.enqueue("test", {}, label="", user=None)
-    assert upkeep.do_one(lambda: [gone.pk, waits.pk])
+    assert upkeep.run_first_job(lambda: [gone.pk, waits.pk])
     assert after(waits).state == "done"
-    assert not upkeep.do_one(worker_processes.oldest)
+    assert not upkeep.run_first_job(worker_processes.list_oldest_jobs)
 
 
 def test_without_a_broker_sending_is_left_to_the_worker(
     do, settings, monkeypatch, django_capture_on_commit_callbacks
 ):
-    monkeypatch.setattr(tasks, "hint", lambda *_: pytest.fail("nothing to send to"))
+    monkeypatch.setattr(tasks, "queue_task", lambda *_: pytest.fail("nothing to send to"))
     settings.BROKER_URL = ""
     with django_capture_on_commit_callbacks(execute=True):
         tasks.send(do(lambda work: None))

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Campaign, Pair
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from pooling.models import (
     Collection,
     Document,
@@ -43,9 +43,9 @@ class Killed(BaseException):
 @contextmanager
 def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Ends the worker before its so many-th write (from 1)."""
-    steps, write = 0, jobs.Work._guarded
+    steps, write = 0, jobs.ClaimedJob._guarded
 
-    def guarded(work: jobs.Work, **changes: Any) -> None:
+    def guarded(work: jobs.ClaimedJob, **changes: Any) -> None:
         nonlocal steps
         steps += 1
         if steps == step:
@@ -53,23 +53,23 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         write(work, **changes)
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.Work, "_guarded", guarded)
+        patch.setattr(jobs.ClaimedJob, "_guarded", guarded)
         yield
 
 
 def upload(collection: Collection, kind: str, text: str) -> Job:
-    kept = uploads.receive(
+    kept = uploads.store_upload(
         collection,
         kind=kind,
         file=ContentFile(text.encode(), name="file.txt"),
         name="file.txt",
         user=None,
     )
-    return uploads.ask_for_import(kept, mode="import", options={}, user=None)
+    return uploads.request_import(kept, mode="import", options={}, user=None)
 
 
 def build(collection: Collection) -> Job:
-    return pools.ask_for_pool(
+    return pools.request_pool(
         collection,
         runs=list(collection.runs.all()),
         depth=2,
@@ -79,7 +79,7 @@ def build(collection: Collection) -> Job:
 
 
 def extend(collection: Collection) -> Job:
-    return pools.ask_to_extend(
+    return pools.request_extension(
         collection.pools.get(name="pool"),
         runs=list(collection.runs.all()),
         depth=3,
@@ -131,7 +131,7 @@ def effect() -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("name", ASKS)
 def test_a_job_killed_at_any_step_is_done_once_by_the_next_attempt(full, monkeypatch, name):
-    monkeypatch.setattr(jobs, "THROTTLE", 0.0)
+    monkeypatch.setattr(jobs, "THROTTLE_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "SQLITE_ROWS", 1)
     monkeypatch.setattr(jobs, "SQLITE_PAUSE", 0.0)
     make_campaign(
@@ -163,7 +163,7 @@ def test_a_job_killed_at_any_step_is_done_once_by_the_next_attempt(full, monkeyp
             found = effect() | {"report": job.report.get("facts")}
             undisturbed = undisturbed or found
             assert found == undisturbed, step
-            assert audit_invariants(Campaign.objects.get()) == [], step
+            assert check_invariants(Campaign.objects.get()) == [], step
             transaction.set_rollback(True)
         if step and not died:
             break

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.services.qrels import grades_of
-from pooling.services.runs import rankings_of
+from pooling.services.qrels import load_grades
+from pooling.services.runs import load_rankings
 
 TOPICS = "7\tred  shoes\n8\tBlue hats\n9\tblue hats\n"
 RATINGS = (
@@ -42,7 +42,7 @@ def test_ratings_become_qrels_under_the_topics_ids(text, collection, bring):
         job.report["facts"]["queries left out"],
     ) == (2, 1)
     assert bring("qrels", text, name="case.csv").state == "done"
-    grades = grades_of(collection.qrels.get())
+    grades = load_grades(collection.qrels.get())
     assert grades.topics == ["7", "8"]  # the first of two topics that differ in case
     assert grades.documents.tolist() == [b"d1", b"d2", b"d9"]
     assert grades.grades.tolist() == [3, 0, 1]
@@ -54,7 +54,7 @@ def test_a_snapshot_becomes_a_run(collection, bring):
     assert job.state == "done", job.message
     run = collection.runs.get()
     assert (run.tag, run.n_rows, run.n_topics) == ("My_snapshot", 3, 2)
-    rankings = rankings_of(run)
+    rankings = load_rankings(run)
     assert rankings.topics == ["7", "9"]  # the exact text goes before the one in another case
     assert rankings.documents.tolist() == [b"d2", b"d1", b"d9"]
     assert rankings.ranks.tolist() == [1, 2, 1]

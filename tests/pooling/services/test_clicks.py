@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from pooling.models import Job
-from pooling.services.qrels import grades_of
+from pooling.services.qrels import load_grades
 from tests.pooling.conftest import bring_in, run
 from tests.pooling.views.test_pages import send
 
@@ -23,7 +23,7 @@ LOG = "session\ttopic\tdocument\trank\tclicked\n" + "".join(
 
 
 def labels(collection) -> dict[str, int]:
-    grades = grades_of(collection.qrels.get())
+    grades = load_grades(collection.qrels.get())
     return {
         document.decode(): int(grade)
         for document, grade in zip(grades.documents.tolist(), grades.grades.tolist(), strict=True)

@@ -106,7 +106,7 @@ def build(collection, depth=10, **options):
     from pooling.platform import jobs
     from pooling.services import pools
 
-    job = pools.ask_for_pool(
+    job = pools.request_pool(
         collection, runs=list(collection.runs.all()), depth=depth, user=None, **options
     )
     jobs.run_job(job.pk)

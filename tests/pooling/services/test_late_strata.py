@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.judgements.campaign_sample import sample_of, stages_of
-from analysis.judgements.labels import Choices
+from analysis.judgements.campaign_sample import read_campaign_sample, read_stage_progress
+from analysis.judgements.labels import LabelChoices
 from annotation.models import Campaign
 from pooling.models import Document, Pool
 from pooling.platform.jobs import Refused
@@ -63,7 +63,7 @@ def campaign(world: Campaign) -> Campaign:
 
 def extended(campaign: Campaign) -> Campaign:
     job = do(
-        pools.ask_to_extend(
+        pools.request_extension(
             campaign.pool, runs=list(campaign.collection.runs.filter(tag="C")), user=None
         )
     )
@@ -121,13 +121,13 @@ def test_estimates_stay_those_of_the_stage_before_until_the_late_pairs_are_judge
     measures = ("--measures", "HT-P@10 HT-nDCG@10 xinfAP")
     before = run("evaluate", "--campaign", campaign.slug, *measures)
     grown = extended(campaign)
-    assert stages_of(grown)[:2] == (2, 3)
+    assert read_stage_progress(grown)[:2] == (2, 3)
     now = run("evaluate", "--campaign", grown.slug, *measures)
     for tag in "AB":
         assert now["qrels"][grown.slug][tag] == before["qrels"][grown.slug][tag]
-    assert len(sample_of(grown, Choices()).pairs) == 3 * 50
+    assert len(read_campaign_sample(grown, LabelChoices()).pairs) == 3 * 50
     judge_stage(grown, 3)
-    sample = sample_of(grown, Choices())
+    sample = read_campaign_sample(grown, LabelChoices())
     assert (sample.stage, len(sample.pairs)) == (3, 3 * 62)
     rankings = {
         "A": ranked("A"),
@@ -144,8 +144,8 @@ def test_a_further_stage_draws_from_late_strata_too_and_a_release_has_them(campa
     grown = extended(campaign)
     judge_stage(grown, 3)
     with pytest.raises(Refused, match="each more than the one before"):
-        sampling.ask_for_stage(grown.pool, 0.6, user=None)
-    assert do(sampling.ask_for_stage(grown.pool, 1.0, user=None)).state == "done"
+        sampling.request_stage(grown.pool, 0.6, user=None)
+    assert do(sampling.request_stage(grown.pool, 1.0, user=None)).state == "done"
     pool = Pool.objects.get(pk=grown.pool_id)
     assert not pool.entries.filter(stage=None).exists()
     assert [one.drawn[-1] for one in pool.strata.all()] == [one.size for one in pool.strata.all()]
@@ -156,23 +156,23 @@ def test_the_preview_tells_what_would_be_drawn_and_the_extension_can_be_taken_ba
     before, stages = drawn_as(campaign.pool), campaign.pool.parameters
     strata = list(campaign.pool.strata.values_list("number", "name", "size", "drawn"))
     late = list(campaign.collection.runs.filter(tag="C"))
-    preview = do(extending.ask_to_preview(campaign.pool, runs=late, user=None))
+    preview = do(extending.request_extension_preview(campaign.pool, runs=late, user=None))
     assert (preview.report["facts"]["new pairs"], preview.report["facts"]["pairs drawn"]) == (
         36,
         22,
     )
     assert drawn_as(campaign.pool) == before
     grown = extended(campaign)
-    assert do(extending.ask_to_take_back(grown.pool, user=None)).state == "done"
+    assert do(extending.request_undo_extension(grown.pool, user=None)).state == "done"
     pool = Pool.objects.get(pk=campaign.pool_id)
     assert drawn_as(pool) == before
     assert (pool.parameters, list(pool.strata.values_list("number", "name", "size", "drawn"))) == (
         stages,
         strata,
     )
-    assert do(pools.ask_to_extend(pool, runs=late, user=None)).state == "done", "and again"
+    assert do(pools.request_extension(pool, runs=late, user=None)).state == "done", "and again"
 
 
 def test_a_sampled_pool_grows_no_deeper(campaign):
     with pytest.raises(Refused, match="it grows by stages and by late runs, never deeper"):
-        pools.ask_to_extend(campaign.pool, depth=N_RANKED + 1, user=None)
+        pools.request_extension(campaign.pool, depth=N_RANKED + 1, user=None)

@@ -75,10 +75,10 @@ def ordered(
     depth: int = 40,
     tags: str = "AB",
 ) -> Pool:
-    making = ordering.parameters_of(batch=batch, audit=audit)
+    making = ordering.make_ordered_parameters(batch=batch, audit=audit)
     runs = list(collection.runs.filter(tag__in=list(tags)))
     job = run(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection, runs=runs, depth=depth, seed=3, name=name, making=making, user=None
         )
     )
@@ -87,7 +87,7 @@ def ordered(
 
 
 def plan(pool: Pool) -> Pool:
-    job = run(ordering.ask_for_batch(pool, user=None))
+    job = run(ordering.request_batch(pool, user=None))
     assert job.state == "done", job.message
     return Pool.objects.get(pk=pool.pk)
 
@@ -139,7 +139,7 @@ def test_topics_and_pairs_within_them_come_in_random_order_with_the_audit_pairs_
 
 def test_each_further_batch_is_what_the_core_plans_from_the_labels_so_far(filled, judged):
     pool = plan(plan(ordered(filled)))
-    pairs, there = pools.stored_pairs(pool)
+    pairs, there = pools.load_stored_pairs(pool)
     stage = {row: stage or 0 for row, stage in pool.entries.values_list("pk", "stage")}
     earlier = np.array([0 < stage[there[pair.topic, pair.document]] < 3 for pair in pairs])
     no_text = np.array([pair.document == "d1-49" for pair in pairs])
@@ -172,7 +172,7 @@ def test_batches_end_with_the_pool_and_leave_out_removed_topics_and_missing_text
     pool = ordered(filled, batch=60)
     filled.topics.filter(topic_id="2").update(removed_reason="unclear")
     handed = pool.entries.filter(topic__topic_id="2", stage=1).count()
-    while ordering.n_waiting(pool):
+    while ordering.count_waiting_pairs(pool):
         pool = plan(pool)
     assert set(pool.entries.filter(stage=None).values_list("topic__topic_id", "document")) - {
         ("2", one.pk) for one in filled.documents.all()
@@ -181,9 +181,9 @@ def test_batches_end_with_the_pool_and_leave_out_removed_topics_and_missing_text
         "what was handed out stays"
     )
     with pytest.raises(Refused, match="every pair of first that has a text is in a batch already"):
-        ordering.ask_for_batch(pool, user=None)
+        ordering.request_batch(pool, user=None)
     filled.topics.update(removed_reason="")
-    assert ordering.n_waiting(plan(pool)) < 50
+    assert ordering.count_waiting_pairs(plan(pool)) < 50
 
 
 def test_a_pool_that_grows_keeps_its_batches_and_its_new_pairs_wait_for_the_next(filled, judged):
@@ -194,7 +194,7 @@ def test_a_pool_that_grows_keeps_its_batches_and_its_new_pairs_wait_for_the_next
         .order_by("position")
         .values_list("pk", "stage", "priority", "position", "entered")
     )
-    run(pools.ask_to_extend(pool, runs=list(filled.runs.filter(tag="B")), depth=40, user=None))
+    run(pools.request_extension(pool, runs=list(filled.runs.filter(tag="B")), depth=40, user=None))
     pool.refresh_from_db()
     assert (
         list(
@@ -210,15 +210,15 @@ def test_a_pool_that_grows_keeps_its_batches_and_its_new_pairs_wait_for_the_next
     assert pool.strata.get(number=3).size == 150 - 60 - 1, "all that waits now"
     assert pool.entries.filter(stage=3).exclude(pk__in=there).exists(), "of the new pairs, too"
     with pytest.raises(Refused, match="a batch of first has been planned since"):
-        extending.ask_to_take_back(pool, user=None)
+        extending.request_undo_extension(pool, user=None)
 
 
 def test_an_extension_is_taken_back_while_no_batch_was_planned_since(filled, judged):
     pool = plan(ordered(filled, depth=20))
     before = list(pool.entries.order_by("position").values_list("docno", "stage", "priority"))
-    run(pools.ask_to_extend(pool, depth=40, user=None))
+    run(pools.request_extension(pool, depth=40, user=None))
     assert pool.entries.count() > len(before)
-    job = run(extending.ask_to_take_back(pool, user=None))
+    job = run(extending.request_undo_extension(pool, user=None))
     assert job.state == "done", job.message
     assert list(
         pool.entries.exclude(stage=None)
@@ -229,12 +229,12 @@ def test_an_extension_is_taken_back_while_no_batch_was_planned_since(filled, jud
 
 
 def test_a_worker_killed_at_any_step_of_planning_leaves_one_batch(filled, judged, monkeypatch):
-    monkeypatch.setattr(jobs, "THROTTLE", 0.0)
+    monkeypatch.setattr(jobs, "THROTTLE_SECONDS", 0.0)
     pool = ordered(filled)
     whole: list[object] = []
     for step in range(1, 20):
         before = Pool.objects.get(pk=pool.pk).strata.count()
-        job = ordering.ask_for_batch(pool, user=None)
+        job = ordering.request_batch(pool, user=None)
         died = False
         with killed_at(step, monkeypatch):
             try:
@@ -269,7 +269,7 @@ def test_a_worker_killed_at_any_step_of_planning_leaves_one_batch(filled, judged
 
 def test_two_workers_that_plan_the_same_batch_plan_it_once(filled, judged):
     pool = ordered(filled)
-    first = ordering.ask_for_batch(pool, user=None)
+    first = ordering.request_batch(pool, user=None)
     again = jobs.enqueue(
         "plan batch", first.parameters, label="the same", user=None, collection=filled
     )
@@ -304,13 +304,13 @@ def test_a_pool_before_any_text_has_a_first_batch_all_the_same(filled):
 def test_a_preview_tells_of_every_way_what_half_of_it_answers(filled):
     """Of 150 pairs: level by level and relevant first judge all; a sample up to 20 % takes at least
     two of each of its strata."""
-    making = ordering.parameters_of(batch=40, audit=0.25)
+    making = ordering.make_ordered_parameters(batch=40, audit=0.25)
     job = run(
-        pool_preview.ask_for_preview(
+        pool_preview.request_preview(
             filled, runs=list(filled.runs.all()), depth=40, making=making, user=None
         )
     )
-    found = selectors.ways(job.report, judgements=2, seconds=36)
+    found = selectors.list_pooling_options(job.report, judgements=2, seconds=36)
     assert [(one.kind, one.chosen) for one in found] == [
         ("depth", False),
         ("ordered", True),
@@ -324,11 +324,11 @@ def test_a_preview_tells_of_every_way_what_half_of_it_answers(filled):
 
 def test_a_preview_says_what_half_of_it_answers(filled):
     job = run(
-        pool_preview.ask_for_preview(
+        pool_preview.request_preview(
             filled,
             runs=list(filled.runs.all()),
             depth=40,
-            making=ordering.parameters_of(),
+            making=ordering.make_ordered_parameters(),
             user=None,
         )
     )
@@ -340,14 +340,14 @@ def test_a_preview_says_what_half_of_it_answers(filled):
 def test_the_pool_lists_its_batches(filled, judged):
     pool = plan(ordered(filled))
     assert [
-        (one.number, one.pairs, one.audit, one.left) for one in selectors.planned_batches(pool)
+        (one.number, one.pairs, one.audit, one.left) for one in selectors.list_planned_batches(pool)
     ] == [(2, 30, 6, 119), (1, 30, 6, 149)]
 
 
 def test_what_is_no_way_to_order_is_refused(filled):
     for wrong in ({"goal": "speed"}, {"batch": 0}, {"audit": 1.5}):
         with pytest.raises(Refused):
-            ordering.parameters_of(**wrong)
-    plain = run(pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
+            ordering.make_ordered_parameters(**wrong)
+    plain = run(pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
     with pytest.raises(Refused, match="is not ordered"):
-        ordering.ask_for_batch(Pool.objects.get(pk=plain.parameters["pool"]), user=None)
+        ordering.request_batch(Pool.objects.get(pk=plain.parameters["pool"]), user=None)

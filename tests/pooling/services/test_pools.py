@@ -32,7 +32,7 @@ def do(job):
 
 def built(collection, tags="AB", **options):
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection, runs=list(collection.runs.filter(tag__in=tags)), user=None, **options
         )
     )
@@ -85,9 +85,9 @@ def test_the_same_inputs_give_the_same_file_and_another_seed_only_another_order(
         built(filled, depth=3, name="q", seed=4),
     )
     assert first.digest == second.digest
-    assert list(selectors.table(first)) == list(selectors.table(second))
+    assert list(selectors.iterate_table(first)) == list(selectors.iterate_table(second))
     orders = {
-        tuple(selectors.table(built(filled, depth=3, name=f"s{seed}", seed=seed)))
+        tuple(selectors.iterate_table(built(filled, depth=3, name=f"s{seed}", seed=seed)))
         for seed in range(6)
     }
     assert len(orders) > 1
@@ -98,31 +98,31 @@ def test_the_pools_file_is_the_one_of_build_pool_and_its_digest_that_of_its_byte
     from hashlib import sha256
 
     pool = built(filled, depth=2)
-    text = "".join(selectors.table(pool))
+    text = "".join(selectors.iterate_table(pool))
     assert text.startswith("topic\tdocument\tbest_rank\tpriority\truns\n")
     assert "1\tb\t1\t1\tA:2,B:1\n" in text
     assert sha256(text.encode()).hexdigest() == pool.digest
 
 
 def test_removed_topics_are_not_pooled(filled, manager):
-    topics.decide(filled, {Topic.objects.get(topic_id="1").pk: "remove"}, user=manager)
+    topics.decide_topics(filled, {Topic.objects.get(topic_id="1").pk: "remove"}, user=manager)
     assert {topic for topic, _ in pairs(built(filled, depth=2))} == {"2", "3"}
 
 
 def test_a_preview_counts_the_pools_of_every_depth_as_building_them_would(filled):
     runs = list(filled.runs.all())
-    report = do(pool_preview.ask_for_preview(filled, runs=runs, depth=1, user=None)).report
+    report = do(pool_preview.request_preview(filled, runs=runs, depth=1, user=None)).report
     assert len(report["every_depth"]) == max(run.max_depth for run in runs) > 1
     for depth, n in enumerate(report["every_depth"], start=1):
         built = do(
-            pools.ask_for_pool(filled, runs=runs, depth=depth, name=f"of {depth}", user=None)
+            pools.request_pool(filled, runs=runs, depth=depth, name=f"of {depth}", user=None)
         )
         assert built.report["facts"]["pairs"] == n
     assert report["facts"]["pairs"] == report["every_depth"][0]
 
 
 def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
-    job = do(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
+    job = do(pool_preview.request_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
     assert not filled.pools.exists()
     pool = built(filled, depth=2)
     assert job.report["facts"]["pairs"] == pool.n_pairs
@@ -134,8 +134,8 @@ def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
 
 
 def test_the_cost_is_pairs_times_judgements_times_seconds(filled):
-    job = do(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
-    found = selectors.figures(job.report, judgements=3, seconds=60)
+    job = do(pool_preview.request_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
+    found = selectors.make_figures(job.report, judgements=3, seconds=60)
     assert [(d.depth, d.pairs, d.new, d.judgements, d.hours) for d in found.depths] == [
         (1, 4, 4, 12, 0.2),
         (2, 6, 2, 18, 0.3),
@@ -149,11 +149,11 @@ def test_a_pool_extended_by_a_run_and_by_depth_equals_the_pool_built_from_all_at
     bring("run", C)
     pool = built(filled, depth=1, name="grows", seed=5)
     before = dict(pool.entries.values_list("pk", "docno"))
-    do(pools.ask_to_extend(pool, runs=list(filled.runs.filter(tag="C")), user=None))
-    do(pools.ask_to_extend(pool, depth=3, user=None))
+    do(pools.request_extension(pool, runs=list(filled.runs.filter(tag="C")), user=None))
+    do(pools.request_extension(pool, depth=3, user=None))
     pool.refresh_from_db()
     at_once = built(filled, tags="ABC", depth=3, name="at once", seed=5)
-    assert list(selectors.table(pool)) == list(selectors.table(at_once))
+    assert list(selectors.iterate_table(pool)) == list(selectors.iterate_table(at_once))
     assert (pool.digest, pool.depth, pool.n_pairs) == (at_once.digest, 3, at_once.n_pairs)
     assert (
         before.items() <= dict(pool.entries.values_list("pk", "docno")).items()
@@ -164,8 +164,8 @@ def test_a_pool_extended_by_a_run_and_by_depth_equals_the_pool_built_from_all_at
 
 def test_pairs_of_a_topic_removed_later_stay_when_the_pool_grows(filled, manager):
     pool = built(filled, depth=1)
-    topics.decide(filled, {Topic.objects.get(topic_id="3").pk: "remove"}, user=manager)
-    do(pools.ask_to_extend(pool, depth=2, user=None))
+    topics.decide_topics(filled, {Topic.objects.get(topic_id="3").pk: "remove"}, user=manager)
+    do(pools.request_extension(pool, depth=2, user=None))
     assert ("3", "z") in pairs(pool)
 
 
@@ -176,14 +176,14 @@ def test_apps_that_asked_for_it_are_told_when_a_pool_has_grown(filled, monkeypat
     )
     pool = built(filled, depth=1)
     assert told == []
-    do(pools.ask_to_extend(pool, depth=2, user=None))
+    do(pools.request_extension(pool, depth=2, user=None))
     assert told == [(pool.pk, 6)]
 
 
 def test_building_goes_on_after_a_worker_died_halfway(filled, monkeypatch):
     monkeypatch.setattr(jobs, "SQLITE_ROWS", 2)
     monkeypatch.setattr(jobs, "ROWS", 2)
-    job = pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=2, user=None)
+    job = pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, user=None)
     pool = filled.pools.get()
     pool.entries.create(
         topic=Topic.objects.get(topic_id="1"),
@@ -201,20 +201,20 @@ def test_what_cannot_be_is_refused_in_words(collection, filled, bring, manager):
     from pooling.services.collections import create_collection
 
     with pytest.raises(Refused, match="at least one run"):
-        pools.ask_for_pool(filled, runs=[], depth=2, user=None)
+        pools.request_pool(filled, runs=[], depth=2, user=None)
     other = create_collection(name="Other", user=manager)
     with pytest.raises(Refused, match="another collection"):
-        pools.ask_for_pool(other, runs=list(filled.runs.all()), depth=2, user=None)
+        pools.request_pool(other, runs=list(filled.runs.all()), depth=2, user=None)
     pool = built(filled, depth=2, name="p")
     with pytest.raises(Refused, match="with the name p is there already"):
-        pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=2, name="p", user=None)
+        pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, name="p", user=None)
     with pytest.raises(Refused, match="only grows"):
-        pools.ask_to_extend(pool, depth=1, user=None)
+        pools.request_extension(pool, depth=1, user=None)
     with pytest.raises(Refused, match="nothing to add"):
-        pools.ask_to_extend(pool, runs=list(pool.runs.all()), user=None)
-    pools.ask_to_extend(pool, depth=3, user=None)
+        pools.request_extension(pool, runs=list(pool.runs.all()), user=None)
+    pools.request_extension(pool, depth=3, user=None)
     with pytest.raises(Refused, match="being worked on"):
-        pools.ask_to_extend(pool, depth=4, user=None)
+        pools.request_extension(pool, depth=4, user=None)
     with pytest.raises(Refused, match="being worked on"):
         pools.delete_pool(pool)
 
@@ -222,7 +222,7 @@ def test_what_cannot_be_is_refused_in_words(collection, filled, bring, manager):
 def test_runs_without_a_kept_topic_fail_with_a_question(collection, bring):
     bring("topics", "q1\tone\n")
     bring("run", A)
-    job = pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
+    job = pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
@@ -234,7 +234,7 @@ def test_ids_and_tags_that_the_database_cannot_hold_are_refused_in_words(collect
     bring("topics", "1\tone\n")
     assert "at most 200 are possible" in bring("run", f"1 Q0 d 1 1 {'t' * 201}\n").message
     bring("run", f"1 Q0 {'d' * 256} 1 1 long\n")
-    job = pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
+    job = pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert "a document id has more than 255 characters" in job.message

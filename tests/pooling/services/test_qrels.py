@@ -13,7 +13,7 @@ def test_qrels_are_stored_as_columns_with_their_grades_counted(collection, bring
     assert (row.name, row.kind, row.n_rows, row.n_topics) == ("expert", "judged", 4, 2)
     assert row.grades == {"-1": 1, "0": 1, "1": 1, "2": 1}
     assert row.warnings == ["1 pair has a negative grade: in the pool, but unjudged"]
-    grades = qrels.grades_of(row)
+    grades = qrels.load_grades(row)
     assert grades.topics == ["7", "051"]
     assert grades.documents.tolist() == [b"d1", b"d2", b"d1", b"d9"]
     assert grades.grades.tolist() == [0, 1, 2, -1]
@@ -23,7 +23,7 @@ def test_comments_and_grades_such_as_2_0_are_notes_of_the_report(collection, bri
     job = bring("qrels", "# mine\n7 0 d2 1.0\n7 0 d1 0.0\n", mode="careful", name="expert.txt")
     assert (job.report["stored"], job.report["warnings"]) == (True, [])
     assert [note.partition(" ")[0] for note in job.report["notes"]] == ["1", "grades"]
-    assert qrels.grades_of(collection.qrels.get()).grades.tolist() == [0, 1]
+    assert qrels.load_grades(collection.qrels.get()).grades.tolist() == [0, 1]
 
 
 def test_grades_that_never_use_0_and_unknown_topics_are_warned_about(collection, bring):

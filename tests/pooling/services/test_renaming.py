@@ -26,7 +26,7 @@ def pool_of(full) -> Pool:
 
 
 def table(pool: Pool) -> str:
-    return "".join(selectors.table(pool))
+    return "".join(selectors.iterate_table(pool))
 
 
 def rows_of(pool: Pool) -> list[tuple]:
@@ -50,7 +50,7 @@ def called(full, tag: str):
 
 def test_a_run_of_a_pool_has_its_new_tag_everywhere_and_no_rank_changes(full, manager):
     pool = pool_of(full)
-    before, text, rankings = rows_of(pool), table(pool), runs.rankings_of(called(full, "A"))
+    before, text, rankings = rows_of(pool), table(pool), runs.load_rankings(called(full, "A"))
     renaming.rename_run(called(full, "A"), "  BM25 \n k1 ", user=manager)
     pool.refresh_from_db()
     assert table(pool) == text.replace("A:2,B:1", "B:1,BM25 k1:2").replace("A:", "BM25 k1:")
@@ -74,14 +74,14 @@ def test_a_run_of_a_pool_has_its_new_tag_everywhere_and_no_rank_changes(full, ma
     assert pool.coverage["unique"] == {"BM25 k1": 2, "B": 1}
     assert pool.digest == hashlib.sha256(table(pool).encode()).hexdigest()
     renamed = called(full, "BM25 k1")
-    np.testing.assert_array_equal(runs.rankings_of(renamed).documents, rankings.documents)
-    assert runs.rankings_of(renamed).tag == "BM25 k1"
+    np.testing.assert_array_equal(runs.load_rankings(renamed).documents, rankings.documents)
+    assert runs.load_rankings(renamed).tag == "BM25 k1"
 
 
 def test_a_renamed_run_is_extended_and_taken_back_as_before(full, manager):
     """The order of the tags is another one then, C before Z."""
     pool = done(
-        pools.ask_for_pool(full, runs=[called(full, "A")], depth=1, name="small", user=manager)
+        pools.request_pool(full, runs=[called(full, "A")], depth=1, name="small", user=manager)
     )
     small = full.pools.get(name="small")
     assert pool.state == "done"
@@ -89,14 +89,14 @@ def test_a_renamed_run_is_extended_and_taken_back_as_before(full, manager):
     renaming.rename_run(called(full, "A"), "Z", user=manager)
     renaming.rename_run(called(full, "B"), "C", user=manager)
     assert (
-        done(pools.ask_to_extend(small, runs=[called(full, "C")], depth=2, user=manager)).state
+        done(pools.request_extension(small, runs=[called(full, "C")], depth=2, user=manager)).state
         == "done"
     )
     small.refresh_from_db()
     whole = pool_of(full)
     assert [row[:5] for row in rows_of(small)] == [row[:5] for row in rows_of(whole)]
     assert table(small) == table(whole)
-    assert done(extending.ask_to_take_back(small, user=manager)).state == "done"
+    assert done(extending.request_undo_extension(small, user=manager)).state == "done"
     assert rows_of(small) == before
     assert {
         tag for one in small.entries.values_list("contributions", flat=True) for tag in one
@@ -110,7 +110,7 @@ def test_batches_and_samples_are_those_of_the_old_name(full, manager, making):
     """Two pools of one seed, the second after the tags have got another order, Z after B."""
     made = []
     for name in ("old", "new"):
-        asked = pools.ask_for_pool(
+        asked = pools.request_pool(
             full,
             runs=list(full.runs.order_by("tag")),
             depth=2,
@@ -186,7 +186,7 @@ def test_a_hostile_tag_is_a_tag_and_a_pools_file_is_read_back(full, manager, tag
 
 
 def test_the_file_of_a_run_whose_tag_has_blanks_is_read_back(full, manager, tmp_path):
-    rankings = runs.rankings_of(renaming.rename_run(called(full, "A"), "Our BM25", user=manager))
+    rankings = runs.load_rankings(renaming.rename_run(called(full, "A"), "Our BM25", user=manager))
     path = tmp_path / "a.run"
     with path.open("w") as out:
         write_run(rankings, out)
@@ -206,7 +206,7 @@ def test_two_runs_change_their_tags_with_each_other_by_way_of_a_third(full, mana
 
 
 def test_a_pool_that_is_worked_on_keeps_the_tag_until_then(full, manager):
-    job = pools.ask_to_extend(pool_of(full), depth=3, user=manager)
+    job = pools.request_extension(pool_of(full), depth=3, user=manager)
     with pytest.raises(Refused, match="pool is being worked on"):
         renaming.rename_run(called(full, "A"), "BM25", user=manager)
     assert called(full, "A").tag == "A"
@@ -230,7 +230,7 @@ def test_a_pools_name_is_one_line_and_its_own(full, manager):
     assert renaming.rename_pool(pool, "  The \n main pool ", user=manager).name == "The main pool"
     assert (
         done(
-            pools.ask_for_pool(
+            pools.request_pool(
                 full, runs=list(full.runs.all()), depth=1, name="other", user=manager
             )
         ).state

@@ -36,7 +36,7 @@ def test_a_run_is_stored_as_columns_with_its_digest_and_the_upload_is_gone(
         2,
         3,
     )
-    rankings: RunColumns = runs.rankings_of(run)
+    rankings: RunColumns = runs.load_rankings(run)
     assert rankings.topics == ["7", "051"]
     assert rankings.documents.tolist() == [b"d2", b"d10", b"d1", b"d1"]
     np.testing.assert_array_equal(rankings.scores, [9.5, 9.5, 2, 1])
@@ -68,7 +68,7 @@ def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection
     assert job.report["facts"]["unknown topics"] == 1
     assert job.report["facts"]["kept topics it does not have"] == 1
     assert job.report["warnings"] == ["1 of its 2 topics is not in the collection, such as 051"]
-    again = uploads.ask_for_import(Upload.objects.get(), mode="import", options={}, user=manager)
+    again = uploads.request_import(Upload.objects.get(), mode="import", options={}, user=manager)
     jobs.run_job(again.pk)
     assert collection.runs.get().warnings == job.report["warnings"]
 
@@ -126,9 +126,13 @@ def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(
     )
     assert any("topics are not in the collection" in warning for warning in job.report["hold"])
     assert list(collection.runs.values_list("tag", flat=True)) == ["bm25"]
-    again = done(uploads.import_as_decided(collection.uploads.get(), tag="bm25-2", user=manager))
+    again = done(
+        uploads.import_decided_upload(collection.uploads.get(), tag="bm25-2", user=manager)
+    )
     assert not again.report["stored"]  # of the other warnings a person has not been asked yet
-    assert done(uploads.import_as_decided(collection.uploads.get(), user=manager)).report["stored"]
+    assert done(uploads.import_decided_upload(collection.uploads.get(), user=manager)).report[
+        "stored"
+    ]
     assert list(collection.runs.values_list("tag", flat=True)) == ["bm25", "bm25-2"]
 
 
@@ -148,7 +152,7 @@ def test_the_same_run_under_another_tag_is_refused(collection, bring):
 
 def test_ordering_by_the_rank_column_is_an_option(collection, bring):
     bring("run", "1 Q0 a 2 9 t\n1 Q0 b 1 5 t\n", order="rank")
-    assert runs.rankings_of(collection.runs.get()).documents.tolist() == [b"b", b"a"]
+    assert runs.load_rankings(collection.runs.get()).documents.tolist() == [b"b", b"a"]
 
 
 def test_a_job_that_is_cancelled_leaves_neither_run_nor_columns(
@@ -212,7 +216,7 @@ def test_the_stored_file_never_has_the_name_that_the_upload_claims(
 ):
     from django.core.files.base import ContentFile
 
-    upload = uploads.receive(
+    upload = uploads.store_upload(
         collection, kind="run", file=ContentFile(b"x"), name="../../../evil.py", user=manager
     )
     stored = os.path.realpath(upload.file.path)
@@ -226,23 +230,27 @@ def test_too_large_and_empty_files_are_refused_when_they_arrive(collection, mana
 
     settings.MAX_UPLOAD_BYTES = 10
     with pytest.raises(Refused, match="at most 10"):
-        uploads.receive(collection, kind="run", file=ContentFile(b"x" * 11), name="a", user=manager)
+        uploads.store_upload(
+            collection, kind="run", file=ContentFile(b"x" * 11), name="a", user=manager
+        )
     with pytest.raises(Refused, match="a is empty"):
-        uploads.receive(collection, kind="run", file=ContentFile(b""), name="a", user=manager)
+        uploads.store_upload(collection, kind="run", file=ContentFile(b""), name="a", user=manager)
     with pytest.raises(Refused, match="kind of file"):
-        uploads.receive(collection, kind="virus", file=ContentFile(b"x"), name="a", user=manager)
+        uploads.store_upload(
+            collection, kind="virus", file=ContentFile(b"x"), name="a", user=manager
+        )
 
 
 def test_a_file_is_not_read_twice_at_once_and_a_discarded_one_not_at_all(collection, manager):
     from django.core.files.base import ContentFile
 
-    upload = uploads.receive(
+    upload = uploads.store_upload(
         collection, kind="run", file=ContentFile(RUN.encode()), name="a.run", user=manager
     )
-    job = uploads.ask_for_import(upload, mode="import", options={}, user=manager)
+    job = uploads.request_import(upload, mode="import", options={}, user=manager)
     with pytest.raises(Refused, match="being read already"):
-        uploads.ask_for_import(upload, mode="import", options={}, user=manager)
-    uploads.discard(upload)
+        uploads.request_import(upload, mode="import", options={}, user=manager)
+    uploads.discard_upload(upload)
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.message) == (

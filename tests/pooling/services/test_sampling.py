@@ -43,9 +43,9 @@ def sampled(
     seed: int = 3,
     strata: str = "rank",
 ) -> Pool:
-    making = sampling.parameters_of(strata, stages)
+    making = sampling.make_sampled_parameters(strata, stages)
     job = run(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection,
             runs=list(collection.runs.all()),
             depth=40,
@@ -82,7 +82,7 @@ def test_strata_places_stages_and_chances_are_stored(filled):
         ("chance", staged_priority(2)),
         ("", 0),
     }
-    assert [stage.pairs for stage in selectors.drawn_stages(pool)] == [
+    assert [stage.pairs for stage in selectors.list_drawn_stages(pool)] == [
         sum(one.drawn[k] for one in strata) for k in (0, 1)
     ]
 
@@ -91,7 +91,7 @@ def test_a_later_stage_adds_the_next_places_and_recounts_nothing(filled):
     pool, at_once = sampled(filled), sampled(filled, stages=(0.1, 0.3, 0.6), name="at once")
     before = dict(pool.entries.exclude(stage=None).values_list("pk", "stage"))
     sizes = dict(pool.strata.values_list("name", "size"))
-    assert run(sampling.ask_for_stage(pool, 0.6, user=None)).state == "done"
+    assert run(sampling.request_stage(pool, 0.6, user=None)).state == "done"
     pool.refresh_from_db()
     assert before.items() <= dict(pool.entries.values_list("pk", "stage")).items()
     assert dict(pool.strata.values_list("name", "size")) == sizes
@@ -99,7 +99,7 @@ def test_a_later_stage_adds_the_next_places_and_recounts_nothing(filled):
     assert list(pool.strata.values_list("name", "drawn")) == list(
         at_once.strata.values_list("name", "drawn")
     )
-    assert list(selectors.table(pool)) == list(selectors.table(at_once))
+    assert list(selectors.iterate_table(pool)) == list(selectors.iterate_table(at_once))
     assert pool.digest == at_once.digest
 
 
@@ -109,19 +109,19 @@ def test_a_campaign_takes_up_a_new_stage(filled, manager):
     lifecycle.set_pool(campaign, pool)
     n = campaign.n_pairs
     assert n == pool.entries.exclude(stage=None).count()
-    run(sampling.ask_for_stage(pool, 0.6, user=None))
+    run(sampling.request_stage(pool, 0.6, user=None))
     campaign.refresh_from_db()
     assert campaign.n_pairs == pool.entries.exclude(stage=None).count() > n
 
 
 def test_a_preview_says_what_the_stages_cost_and_what_half_of_them_answers(filled):
-    making = sampling.parameters_of("rank", (0.2, 0.4))
+    making = sampling.make_sampled_parameters("rank", (0.2, 0.4))
     job = run(
-        pool_preview.ask_for_preview(
+        pool_preview.request_preview(
             filled, runs=list(filled.runs.all()), depth=40, making=making, user=None
         )
     )
-    found = selectors.stages(job.report, judgements=2, seconds=36)
+    found = selectors.list_stages(job.report, judgements=2, seconds=36)
     assert [(one.percent, one.judgements) for one in found] == [
         (20, 2 * found[0].pairs),
         (40, 2 * found[1].pairs),
@@ -132,25 +132,25 @@ def test_a_preview_says_what_the_stages_cost_and_what_half_of_them_answers(fille
 
 
 def test_an_attempt_that_did_not_end_is_begun_anew(filled, monkeypatch):
-    making = sampling.parameters_of("votes", (0.2,))
-    job = pools.ask_for_pool(
+    making = sampling.make_sampled_parameters("votes", (0.2,))
+    job = pools.request_pool(
         filled, runs=list(filled.runs.all()), depth=40, making=making, user=None
     )
     with monkeypatch.context() as broken:
-        broken.setattr(pools, "give_texts", lambda *_: 1 / 0)
+        broken.setattr(pools, "store_pool_texts", lambda *_: 1 / 0)
         assert run(job).state == "failed"
     pool = Pool.objects.get(pk=job.parameters["pool"])
     assert pool.strata.exists()
-    assert run(pools.ask_to_build_again(pool, user=None)).state == "done"
+    assert run(pools.request_rebuild(pool, user=None)).state == "done"
     assert (pool.entries.count(), sum(pool.strata.values_list("size", flat=True))) == (150, 150)
 
 
 def test_what_is_no_way_to_sample_is_refused(filled):
     for strata, stages in (("colour", (0.2,)), ("rank", (0.3, 0.2)), ("rank", ())):
         with pytest.raises(Refused):
-            sampling.parameters_of(strata, stages)
+            sampling.make_sampled_parameters(strata, stages)
     with pytest.raises(Refused, match="each more than the one before"):
-        sampling.ask_for_stage(sampled(filled), 0.3, user=None)
-    plain = run(pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
+        sampling.request_stage(sampled(filled), 0.3, user=None)
+    plain = run(pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
     with pytest.raises(Refused, match="is not sampled"):
-        sampling.ask_for_stage(Pool.objects.get(pk=plain.parameters["pool"]), 0.3, user=None)
+        sampling.request_stage(Pool.objects.get(pk=plain.parameters["pool"]), 0.3, user=None)

@@ -18,9 +18,9 @@ from django.core.management import CommandError
 
 from assay.formats.exports import BookPair, write_quepid_book
 from pooling.models import Collection, Job
-from pooling.selectors.collections import steps
+from pooling.selectors.collections import collection_steps
 from pooling.services import sets
-from pooling.services.qrels import grades_of
+from pooling.services.qrels import load_grades
 from tests.commands import call_command
 from tests.pooling.conftest import run
 
@@ -138,7 +138,7 @@ def test_a_beir_folder_comes_in_whole(pack, collection, bring):
         ("dev", 2, {"0": 1, "1": 1}),
         ("test", 3, {"0": 1, "1": 1, "2": 1}),
     ]
-    assert grades_of(collection.qrels.get(name="test")).grades.tolist() == [2, 0, 1]
+    assert load_grades(collection.qrels.get(name="test")).grades.tolist() == [2, 0, 1]
     assert not collection.pools.exists()
     assert not [
         name
@@ -356,7 +356,7 @@ def test_a_quepid_book_becomes_topics_documents_a_pool_and_qrels(collection, bri
         .values_list("topic__topic_id", "docno", "best_rank")
     )
     assert list(rows) == [("q1", "s2", 1), ("q1", "s1", 2), ("h", "s1", 0)]
-    grades = grades_of(collection.qrels.get())
+    grades = load_grades(collection.qrels.get())
     assert (collection.qrels.get().name, grades.topics, grades.documents.tolist()) == (
         "Shoes",
         ["q1"],
@@ -429,7 +429,7 @@ def test_umbrelas_two_shapes_are_read(collection, bring):
         ("q1", 1, "two miles"),
         ("q1", 2, "three miles"),
     ]
-    assert grades_of(collection.qrels.get()).grades.tolist() == [2]
+    assert load_grades(collection.qrels.get()).grades.tolist() == [2]
 
 
 def test_umbrelas_results_are_graded_pairs(collection, bring):
@@ -446,7 +446,7 @@ def test_umbrelas_results_are_graded_pairs(collection, bring):
         .values_list("topic__text", "document__text", "best_rank")
     )
     assert list(rows) == [("how far", "two miles", 1), ("how far", "the moon", 2)]
-    assert sorted(grades_of(collection.qrels.get()).grades.tolist()) == [0, 3]
+    assert sorted(load_grades(collection.qrels.get()).grades.tolist()) == [0, 3]
 
 
 def test_a_book_that_we_export_comes_in_again(collection, bring):
@@ -470,7 +470,7 @@ def test_a_book_that_we_export_comes_in_again(collection, bring):
         "hats",
         "hats to wear",
     )
-    grades = grades_of(collection.qrels.get(name="Hats"))
+    grades = load_grades(collection.qrels.get(name="Hats"))
     assert (grades.documents.tolist(), grades.grades.tolist()) == ([b"d1"], [2])
 
 
@@ -524,7 +524,7 @@ def test_page_and_api_take_a_set(collection, manager, client):
     assert run(Job.objects.get(pk=answer.json()["id"])).state == "done"
     assert collection.pools.get().name == "Trip"
     assert [
-        step.key for step in steps(collection) if step.current
+        step.key for step in collection_steps(collection) if step.current
     ] == []  # a pool of pairs needs no run
 
 

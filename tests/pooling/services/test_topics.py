@@ -21,7 +21,7 @@ def proposed(collection) -> dict[str, tuple[str, str]]:
 
 
 def check(collection, level, user):
-    job = topics.ask_for_check(collection, level=level, user=user)
+    job = topics.request_check(collection, level=level, user=user)
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert job.state == "done", job.message
@@ -38,7 +38,7 @@ def test_topics_are_stored_in_order_with_the_exact_checks_proposals(collection, 
 
 def test_stricter_levels_propose_more_and_keep_what_was_decided(collection, bring, manager):
     bring("topics", TOPICS)
-    topics.decide(collection, {Topic.objects.get(topic_id="7").pk: "keep"}, user=manager)
+    topics.decide_topics(collection, {Topic.objects.get(topic_id="7").pk: "keep"}, user=manager)
     check(collection, "punctuation", manager)
     assert proposed(collection)["12"] == ("duplicate", "11")
     check(collection, "suspect", manager)
@@ -67,15 +67,17 @@ def test_one_title_with_two_needs_is_no_duplicate_and_the_page_shows_the_differe
 
 def test_the_manager_decides_each_or_all_of_a_reason(collection, bring, manager):
     bring("topics", TOPICS)
-    assert topics.decide_all(collection, decision="remove", reason="no text", user=manager) == 1
-    assert topics.decide_all(collection, decision="keep", user=manager) == 1
-    topics.decide(collection, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager)
+    assert (
+        topics.decide_all_topics(collection, decision="remove", reason="no text", user=manager) == 1
+    )
+    assert topics.decide_all_topics(collection, decision="keep", user=manager) == 1
+    topics.decide_topics(collection, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager)
     removed = dict(
         collection.topics.exclude(removed_reason="").values_list("topic_id", "removed_reason")
     )
     assert removed == {"8": "no text", "9": "by hand"}
     assert Topic.objects.get(topic_id="8").decided_by == manager
-    topics.decide(collection, {Topic.objects.get(topic_id="8").pk: "open"}, user=manager)
+    topics.decide_topics(collection, {Topic.objects.get(topic_id="8").pk: "open"}, user=manager)
     assert Topic.objects.get(topic_id="8").decided_at is None
 
 
@@ -84,17 +86,20 @@ def test_a_decision_never_reaches_another_collections_topics(collection, bring, 
 
     bring("topics", TOPICS)
     other = create_collection(name="Other", user=manager)
-    assert topics.decide(other, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager) == 0
+    assert (
+        topics.decide_topics(other, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager)
+        == 0
+    )
 
 
 def test_kept_and_removed_lists_hold_all_topics_once(collection, bring, manager):
     bring("topics", TOPICS)
-    topics.decide_all(collection, decision="remove", user=manager)
+    topics.decide_all_topics(collection, decision="remove", user=manager)
     assert (
-        topics.kept_table(collection)
+        topics.format_kept_topics(collection)
         == "051\tType 2 diabetes\n9\te cigarette\n10\te cigarettes\n11\tasthma, children\n12\tasthma children\n"
     )
-    assert topics.removed_table(collection) == (
+    assert topics.format_removed_topics(collection) == (
         "topic\ttext\treason\tsame_as\n7\ttype 2 DIABETES\tduplicate\t051\n8\t#1 or #2\tno text\t\n"
     )
 

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from pooling.management.import_commands import Failed
+from pooling.management.import_commands import ImportFailed
 from pooling.models import Job, Topic, Upload
 from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in, run
@@ -81,13 +81,13 @@ def test_the_command_ends_with_the_question_and_can_be_told(collection, tmp_path
     path = tmp_path / "a.run"
     path.write_text(RUN_A)
     with pytest.raises(
-        Failed,
+        ImportFailed,
         match=r"a.run: this looks like a run, not topics: import it as run\? Use import_run, or --as-named",
     ) as error:
         call_command("import_topics", str(path), "--collection", collection.slug)
     assert error.value.returncode == 2
     assert not collection.uploads.exists()
-    with pytest.raises(Failed, match="is there twice"):
+    with pytest.raises(ImportFailed, match="is there twice"):
         call_command("import_topics", str(path), "--collection", collection.slug, "--as-named")
     out = StringIO()
     call_command(

@@ -331,7 +331,9 @@ def test_lists_take_the_same_number_of_queries_whatever_they_hold(
 
     assert (
         run(
-            pools.ask_to_extend(full.pools.get(), runs=list(full.runs.all()), depth=5, user=manager)
+            pools.request_extension(
+                full.pools.get(), runs=list(full.runs.all()), depth=5, user=manager
+            )
         ).state
         == "done"
     )

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Lease, Pair
-from annotation.selectors.judging import audit_invariants
-from annotation.selectors.kept_figures import late_faults, own_faults
+from annotation.selectors.judging import check_invariants
+from annotation.selectors.kept_figures import deferred_faults, immediate_faults
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.pairs import set_kind
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from pooling.models import PoolEntry
@@ -76,7 +76,7 @@ def test_another_pool_can_be_chosen_until_something_was_served():
     other = make_pool(campaign.collection)
     lifecycle.set_pool(campaign, other)
     assert campaign.pairs.count() == 4
-    scheduling.claim(make_annotator(campaign))
+    scheduling.claim_pair(make_annotator(campaign))
     with pytest.raises(CampaignError, match="served already"):
         lifecycle.set_pool(campaign, make_pool(campaign.collection))
 
@@ -93,14 +93,14 @@ def test_a_campaign_opens_only_with_pairs_and_a_deadline_to_come():
 def test_states_change_only_along_their_way_and_leave_a_trail():
     campaign = make_campaign(state="draft")
     with pytest.raises(CampaignError, match="is draft"):
-        lifecycle.pause(campaign)
+        lifecycle.pause_campaign(campaign)
     lifecycle.open_campaign(campaign)
-    lifecycle.pause(campaign, reason="lunch")
+    lifecycle.pause_campaign(campaign, reason="lunch")
     assert (campaign.state, campaign.paused_reason) == ("paused", "lunch")
-    lifecycle.resume(campaign)
-    lifecycle.close(campaign)
+    lifecycle.resume_campaign(campaign)
+    lifecycle.close_campaign(campaign)
     with pytest.raises(CampaignError, match="is closed"):
-        lifecycle.resume(campaign)
+        lifecycle.resume_campaign(campaign)
     assert lifecycle.open_campaign(campaign).closed_at is None
     actions = list(
         AuditEvent.objects.filter(campaign=campaign).order_by("pk").values_list("action", flat=True)
@@ -111,10 +111,10 @@ def test_states_change_only_along_their_way_and_leave_a_trail():
 def test_closing_gives_all_leases_back():
     campaign = make_campaign()
     for _ in range(3):
-        scheduling.claim(make_annotator(campaign))
-    lifecycle.close(campaign)
+        scheduling.claim_pair(make_annotator(campaign))
+    lifecycle.close_campaign(campaign)
     assert not Lease.objects.filter(state="live").exists()
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_more_judgements_per_pair_open_complete_pairs_again():
@@ -122,9 +122,9 @@ def test_more_judgements_per_pair_open_complete_pairs_again():
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge(ada, 1)
     judge(ada, 1)
-    assert scheduling.claim(bob) is None
+    assert scheduling.claim_pair(bob) is None
     lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=2)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     assert [judge(bob, 1).standing for _ in range(2)] == ["counted", "counted"]
     assert AuditEvent.objects.get(action="changed settings").details["changes"] == {
         "judgements_per_pair": [1, 2]
@@ -136,14 +136,14 @@ def test_fewer_judgements_per_pair_take_nothing_away_that_counted():
     members = [make_annotator(campaign) for _ in range(4)]
     judge(members[0], 1)
     judge(members[1], 1)
-    lease = scheduling.claim(members[2])
+    lease = scheduling.claim_pair(members[2])
     lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=1)
     first, second = campaign.pairs.order_by("position")
     assert (first.needed, first.counted, first.held, first.open_slots) == (2, 2, 1, -1)
     assert (second.needed, second.open_slots) == (1, 1)
     assert submit(members[2], lease, 1).judgement.standing == "extra"
-    assert scheduling.claim(members[3]).pair_id == second.pk
-    assert audit_invariants(campaign) == []
+    assert scheduling.claim_pair(members[3]).pair_id == second.pk
+    assert check_invariants(campaign) == []
 
 
 def test_fewer_or_more_judgements_per_pair_decide_anew_which_pairs_nobody_can_judge():
@@ -162,17 +162,25 @@ def test_fewer_or_more_judgements_per_pair_decide_anew_which_pairs_nobody_can_ju
         lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=n)
         pair = campaign.pairs.get()
         assert (pair.unjudgeable, (pair.needed, pair.open_slots)) == (unjudgeable, numbers), n
-        assert [*audit_invariants(campaign), *own_faults(campaign), *late_faults(campaign)] == []
-    assert scheduling.claim(cyd) is not None
+        assert [
+            *check_invariants(campaign),
+            *immediate_faults(campaign),
+            *deferred_faults(campaign),
+        ] == []
+    assert scheduling.claim_pair(cyd) is not None
 
 
 def test_a_pair_that_is_gold_for_a_while_is_one_that_nobody_can_judge_afterwards_and_not_meanwhile():
     campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1)
     judge(make_annotator(campaign), None, cannot_reason="query")
     for kind, grade, unjudgeable in (("gold", 1, False), ("normal", None, True)):
-        set_kind(campaign.pairs.get(), kind, gold_grade=grade)
+        set_pair_kind(campaign.pairs.get(), kind, gold_grade=grade)
         assert campaign.pairs.get().unjudgeable is unjudgeable
-        assert [*audit_invariants(campaign), *own_faults(campaign), *late_faults(campaign)] == []
+        assert [
+            *check_invariants(campaign),
+            *immediate_faults(campaign),
+            *deferred_faults(campaign),
+        ] == []
 
 
 def test_a_pool_that_has_grown_is_taken_up_without_touching_judgements():
@@ -194,7 +202,7 @@ def test_a_pool_that_has_grown_is_taken_up_without_touching_judgements():
         priority=9,
         position=1,
     )
-    assert lifecycle.extend(campaign) == 1
+    assert lifecycle.add_new_pairs(campaign) == 1
     assert list(
         campaign.pairs.order_by("position").values_list("entry__docno", "priority", "counted")
     ) == [
@@ -202,8 +210,8 @@ def test_a_pool_that_has_grown_is_taken_up_without_touching_judgements():
         ("d3", 9, 0),
         ("d2", 3, 0),
     ]
-    assert scheduling.claim(ada).pair.entry.docno == "d3"
-    assert audit_invariants(campaign) == []
+    assert scheduling.claim_pair(ada).pair.entry.docno == "d3"
+    assert check_invariants(campaign) == []
 
 
 def test_a_grade_that_was_given_stays_in_the_scale():
@@ -234,6 +242,6 @@ def test_a_judged_pair_cannot_become_a_qualification_pair():
     campaign = make_campaign(judgements_per_pair=1)
     row = judge(make_annotator(campaign), 1)
     with pytest.raises(CampaignError, match="has judgements"):
-        lifecycle.set_kind(row.pair, Pair.Kind.QUALIFICATION, gold_grade=1)
+        lifecycle.set_pair_kind(row.pair, Pair.Kind.QUALIFICATION, gold_grade=1)
     with pytest.raises(CampaignError, match="one of the scale"):
-        lifecycle.set_kind(row.pair, Pair.Kind.GOLD, gold_grade=9)
+        lifecycle.set_pair_kind(row.pair, Pair.Kind.GOLD, gold_grade=9)

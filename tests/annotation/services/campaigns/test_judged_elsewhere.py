@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign, Judgement
-from annotation.selectors.judging import audit_invariants
-from annotation.services.judging.recounting import recount
+from annotation.selectors.judging import check_invariants
+from annotation.services.judging.recounting import recount_campaign
 from pooling.models import Collection, Topic
 from tests.analysis.commands.judged_file import refused, run
 from tests.builders import make_user
@@ -93,8 +93,8 @@ def test_what_machines_judged_takes_no_slot(tmp_path: Path) -> None:
     assert set(people.pairs.values_list("counted", "open_slots")) == {(2, 0)}
     assert set(machine.pairs.values_list("counted", "open_slots")) == {(0, 2)}
     assert Judgement.objects.filter(pair__campaign=machine, current=True).count() == 5
-    assert [fault for fault in audit_invariants(machine) if "judgements count" in fault] == []
-    assert recount(machine) == 0
+    assert [fault for fault in check_invariants(machine) if "judgements count" in fault] == []
+    assert recount_campaign(machine) == 0
 
 
 def test_firas_export_becomes_a_closed_campaign_with_people_times_and_order(tmp_path: Path) -> None:

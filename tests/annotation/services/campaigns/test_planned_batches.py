@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle, planned_batches
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
@@ -48,13 +48,13 @@ def pool(settings, tmp_path) -> Pool:
         ]
         bring_in(collection, "run", "".join(lines), name=f"{tag}.run")
     job = do(
-        pools.ask_for_pool(
+        pools.request_pool(
             collection,
             runs=list(collection.runs.all()),
             depth=30,
             seed=1,
             name="pool",
-            making=ordering.parameters_of(batch=SIZE, audit=0.2),
+            making=ordering.make_ordered_parameters(batch=SIZE, audit=0.2),
             user=None,
         )
     )
@@ -75,7 +75,7 @@ def campaign(pool) -> Campaign:
 
 def worker() -> list[Job]:
     """What the worker does by itself when it looks."""
-    asked = planned_batches.plan_what_runs_low()
+    asked = planned_batches.plan_low_batches()
     for job in asked:
         assert do(job).state == "done", job.message
     return asked
@@ -95,16 +95,16 @@ def test_the_next_batch_comes_when_few_pairs_wait_though_others_still_owe_their_
     assert Campaign.objects.get().n_pairs == 2 * SIZE
     assert worker() == []
     bob = make_annotator(campaign)
-    served = [scheduling.claim(bob).pair.entry.stage for _ in range(SIZE)]
+    served = [scheduling.claim_pair(bob).pair.entry.stage for _ in range(SIZE)]
     assert set(served) == {1}, "pairs that are begun come first"
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 @pytest.mark.long
 def test_one_annotator_alone_gets_to_the_end_of_the_pool_with_exact_overlap(campaign, pool):
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for member in (ada, bob):
-        while (lease := scheduling.claim(member)) is not None:
+        while (lease := scheduling.claim_pair(member)) is not None:
             submit(member, lease, 3 if int(lease.pair.entry.docno[1:]) % 5 == 0 else 0)
             worker()
     assert pool.entries.filter(stage=None).count() == 0
@@ -114,7 +114,7 @@ def test_one_annotator_alone_gets_to_the_end_of_the_pool_with_exact_overlap(camp
         == sum(one.drawn[-1] for one in pool.strata.all())
         == 12
     )
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_manager_decides(
@@ -129,33 +129,33 @@ def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_man
         for member, grade in zip(members, grades, strict=False):
             submit(member, lease_of(member, pair, now=timezone.now() - timedelta(minutes=1)), grade)
     Pair.objects.filter(pk=pairs[5].pk).update(adjudicated_grade=0)
-    found = planned_batches.labels_so_far(pool)
+    found = planned_batches.get_current_labels(pool)
     expected = [True, False, False, True, None, False]
     assert [found.get(pair.entry_id) for pair in pairs[:6]] == expected
     assert len(found) == 5
     Membership.objects.filter(pk=members[0].pk).update(judge_kind="machine")
-    assert pairs[0].entry_id not in planned_batches.labels_so_far(pool), (
+    assert pairs[0].entry_id not in planned_batches.get_current_labels(pool), (
         "a machine's labels are a layer of their own"
     )
     Judgement.objects.filter(pair=pairs[3]).update(standing=Judgement.Standing.EXCLUDED)
-    assert pairs[3].entry_id not in planned_batches.labels_so_far(pool)
+    assert pairs[3].entry_id not in planned_batches.get_current_labels(pool)
 
 
 def test_nothing_is_planned_for_who_does_not_judge_or_after_a_job_that_failed(campaign, pool):
     ada = make_annotator(campaign)
     for _ in range(SIZE):
         judge(ada, 1)
-    lifecycle.pause(campaign)
+    lifecycle.pause_campaign(campaign)
     assert worker() == []
-    lifecycle.resume(campaign)
+    lifecycle.resume_campaign(campaign)
     Campaign.objects.update(deadline=timezone.now() - timedelta(minutes=1))
     assert worker() == []
     Campaign.objects.update(deadline=None)
-    failed = ordering.ask_for_batch(pool, user=None)
+    failed = ordering.request_batch(pool, user=None)
     assert worker() == [], "one is on its way"
     Job.objects.filter(pk=failed.pk).update(state="failed")
     assert worker() == [], "a manager looks first"
-    assert do(ordering.ask_for_batch(pool, user=None)).state == "done"
+    assert do(ordering.request_batch(pool, user=None)).state == "done"
     for _ in range(SIZE):
         judge(ada, 1)
     assert len(worker()) == 1
@@ -176,8 +176,8 @@ def test_a_worker_asks_for_what_is_due_and_survives_what_goes_wrong_with_it(camp
 
 
 def test_the_worker_looks_after_ordered_pools():
-    assert planned_batches.plan_what_runs_low in hooks.upkeep
-    assert planned_batches.labels_so_far in hooks.labels_so_far
+    assert planned_batches.plan_low_batches in hooks.upkeep
+    assert planned_batches.get_current_labels in hooks.labels_so_far
 
 
 def test_another_campaign_takes_another_pool(campaign, pool):

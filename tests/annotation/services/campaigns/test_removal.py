@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.judgements.shared_answer import folder
+from analysis.judgements.shared_answer import cache_folder
 from analysis.models import Recipe, Release, Report
 from annotation.models import (
     Campaign,
@@ -26,12 +26,12 @@ from annotation.models import (
     Question,
     Skip,
 )
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle, removal
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from annotation.services.people import accounts as people
-from annotation.services.people.results_links import make_results_link
+from annotation.services.people.results_links import create_results_link
 from pooling.models import Job, PoolEntry
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -61,14 +61,14 @@ def busy_campaign(**fields):
     """With a row in every table that a campaign has rows in, and files."""
     campaign = make_campaign(judgements_per_pair=2, **fields)
     manager = campaign.created_by
-    people.invite(campaign=campaign, actor=manager)
+    people.create_invitation(campaign=campaign, actor=manager)
     lifecycle.save_guideline(campaign, "Read.", actor=manager)
     ada = make_annotator(campaign)
     judge(ada, 2)
     Skip.objects.create(pair=campaign.pairs.last(), membership=ada)
     Message.objects.create(membership=ada, text="Thank you.")
     Feedback.objects.create(membership=ada, score="GOOD")
-    scheduling.claim(ada)
+    scheduling.claim_pair(ada)
     Question.objects.create(membership=ada, pair=campaign.pairs.last(), text="Both?")
     machine = MachineJudge.objects.create(campaign=campaign, name="machine", model="model")
     MachineLabel.objects.create(
@@ -78,7 +78,7 @@ def busy_campaign(**fields):
         state="graded",
         grade=1,
     )
-    make_results_link(campaign, name="for a reader", days=7, actor=campaign.created_by)
+    create_results_link(campaign, name="for a reader", days=7, actor=campaign.created_by)
     recipe = Recipe.objects.create(campaign=campaign, name="main")
     Release.objects.create(
         recipe=recipe, file=ContentFile(b"zip", name="release.zip"), digest="0" * 64
@@ -92,8 +92,8 @@ def busy_campaign(**fields):
         files={"result": name},
     )
     report.chunks.create(number=0)
-    folder().mkdir(parents=True, exist_ok=True)
-    (folder() / f"{campaign.pk}-now.json").write_text("{}")
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    (cache_folder() / f"{campaign.pk}-now.json").write_text("{}")
     for state in ("queued", "running", "done"):
         Job.objects.create(
             kind="agreement",
@@ -129,7 +129,7 @@ def test_everything_of_a_campaign_goes_and_nothing_else(
     assert [
         name for name, now in counts().items() if now == before[name]
     ] == []  # each table has rows of it
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     manager, pk, pool = campaign.created_by, campaign.pk, campaign.pool
     with caplog.at_level(logging.WARNING), django_capture_on_commit_callbacks(execute=True):
         assert removal.delete_campaign(campaign, actor=manager) == 1
@@ -141,14 +141,14 @@ def test_everything_of_a_campaign_goes_and_nothing_else(
     assert (job.state, job.cancel_requested) == ("running", True)
     assert Job.objects.filter(campaign_id=other.pk, cancel_requested=False).count() == 3
     assert f"{manager} deleted the campaign" in caplog.text
-    assert audit_invariants(other) == []
+    assert check_invariants(other) == []
 
 
 @pytest.mark.parametrize("state", ["open", "paused"])
 def test_a_campaign_that_somebody_may_be_judging_in_stays(state, data):
     campaign = busy_campaign(state="open")
     if state == "paused":
-        lifecycle.pause(campaign)
+        lifecycle.pause_campaign(campaign)
     before, kept = counts(), files(data)
     with pytest.raises(CampaignError, match=f"The campaign is {state}: close it first"):
         removal.delete_campaign(campaign, actor=None)
@@ -165,7 +165,7 @@ def test_the_number_of_queries_does_not_depend_on_the_judgements(data):
         ada = make_annotator(campaign)
         for _ in range(n_documents):
             judge(ada, 1)
-        lifecycle.close(campaign)
+        lifecycle.close_campaign(campaign)
         with CaptureQueriesContext(
             connection,
         ) as captured:
@@ -187,7 +187,7 @@ def test_the_page_asks_for_the_name_and_says_what_is_lost(client, data):
     assert "Delete the campaign" not in client.get(page).content.decode()
     answer = client.post(address, {"confirm": campaign.slug}, follow=True)
     assert "Not deleted: The campaign is open: close it first" in answer.content.decode()
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     shown = client.get(page).content.decode()
     assert "<strong>1 judgement</strong>" in shown
     answer = client.post(address, {"confirm": "something"}, follow=True)

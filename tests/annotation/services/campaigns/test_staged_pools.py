@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.dashboard.progress import progress
-from analysis.judgements.live import live_rows
-from analysis.judgements.rows import pool_ranks
+from analysis.dashboard.progress import compute_progress
+from analysis.judgements.live import get_snapshot
+from analysis.judgements.rows import read_pool_ranks
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
@@ -52,28 +52,30 @@ def test_stages_are_served_one_after_the_other_whatever_the_band(campaign):
     Campaign.objects.filter(pk=campaign.pk).update(band=9)
     ada = make_annotator(Campaign.objects.get(pk=campaign.pk))
     served = [
-        lease.pair.entry.docno for _ in range(6) if (lease := scheduling.claim(ada)) is not None
+        lease.pair.entry.docno
+        for _ in range(6)
+        if (lease := scheduling.claim_pair(ada)) is not None
     ]
     assert set(served[:4]) == {"d2", "d4"}
     assert served[4:] == ["d1", "d1"]
 
 
 def test_progress_counts_stages(campaign):
-    now = progress(campaign, live=live_rows(campaign, fresh=0))
+    now = compute_progress(campaign, live=get_snapshot(campaign, fresh=0))
     assert [(level.rank, level.pairs) for level in now.depths] == [(1, 4), (2, 2)]
     assert campaign.pool.level_word == "stage"
 
 
 def test_what_is_not_drawn_still_belongs_to_the_pool(campaign):
     """Else the pool would be called complete down to a rank at which pairs were left out."""
-    assert len(pool_ranks(campaign)) == 8
-    assert ("t1", "d3", 3) in pool_ranks(campaign)
+    assert len(read_pool_ranks(campaign)) == 8
+    assert ("t1", "d3", 3) in read_pool_ranks(campaign)
 
 
 def test_a_later_stage_only_adds(campaign):
     before = set(campaign.pairs.values_list("pk", flat=True))
     campaign.pool.entries.filter(docno="d3").update(stage=3, priority=staged_priority(3))
-    assert lifecycle.extend(campaign) == 2
+    assert lifecycle.add_new_pairs(campaign) == 2
     assert before < set(campaign.pairs.values_list("pk", flat=True))
 
 

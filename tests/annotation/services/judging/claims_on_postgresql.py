@@ -17,8 +17,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Lease, Membership, Pair
-from annotation.selectors.judging import audit_invariants
-from annotation.services.campaigns.pairs import set_kind
+from annotation.selectors.judging import check_invariants
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.judging import scheduling, slots
 from tests.builders import make_annotator, make_campaign
 
@@ -32,19 +32,21 @@ def stale_copy(member):
 def test_behind_a_pooler_it_is_the_same_claim_unprepared(monkeypatch):
     campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=2)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
-    prepared = [scheduling.claim(ada).pair_id for _ in range(4)]
+    prepared = [scheduling.claim_pair(ada).pair_id for _ in range(4)]
     monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
-    assert [scheduling.claim(bob).pair_id for _ in range(4)] == prepared
+    assert [scheduling.claim_pair(bob).pair_id for _ in range(4)] == prepared
 
 
 def test_a_membership_that_was_loaded_before_another_claim_takes_the_next_pair():
     campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1)
     ada = make_annotator(campaign)
     stale = stale_copy(ada)
-    taken = [scheduling.claim(member).pair_id for member in (ada, stale, stale_copy(ada), stale)]
+    taken = [
+        scheduling.claim_pair(member).pair_id for member in (ada, stale, stale_copy(ada), stale)
+    ]
     assert len(set(taken)) == 4
     assert stale.n_served == Membership.objects.get(pk=ada.pk).n_served == 4
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_whoever_was_restricted_or_paused_meanwhile_gets_what_holds_now():
@@ -53,9 +55,9 @@ def test_whoever_was_restricted_or_paused_meanwhile_gets_what_holds_now():
     stale = stale_copy(ada)
     second = campaign.collection.topics.get(topic_id="t2").pk
     Membership.objects.filter(pk=ada.pk).update(topic_rows=[second])
-    assert Pair.objects.get(pk=scheduling.claim(stale).pair_id).topic_row == second
+    assert Pair.objects.get(pk=scheduling.claim_pair(stale).pair_id).topic_row == second
     Membership.objects.filter(pk=ada.pk).update(standing="paused")
-    assert scheduling.claim(stale) is None
+    assert scheduling.claim_pair(stale) is None
     assert Lease.objects.count() == 1
 
 
@@ -64,7 +66,7 @@ def test_nothing_is_taken_in_a_transaction_that_is_broken():
     with transaction.atomic():
         transaction.set_rollback(True)
         with pytest.raises(transaction.TransactionManagementError):
-            scheduling.claim(ada, now=timezone.now())
+            scheduling.claim_pair(ada, now=timezone.now())
         transaction.set_rollback(False)
     assert not Lease.objects.exists()
 
@@ -131,7 +133,7 @@ def test_claims_at_once_that_meet_a_change_of_all_pairs_crosswise_end_as_if_one_
         n_topics=1, n_documents=6, judgements_per_pair=1, gold_every=2, target_per_annotator=4
     )
     gold = campaign.pairs.order_by("pk").first()
-    set_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
+    set_pair_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
     ada, has_gold = make_annotator(campaign), threading.Event()
 
     def change() -> int:
@@ -142,7 +144,7 @@ def test_claims_at_once_that_meet_a_change_of_all_pairs_crosswise_end_as_if_one_
 
     def manager() -> None:
         try:
-            found.append(slots.retrying(change))
+            found.append(slots.run_with_retries(change))
         finally:
             connection.close()
 
@@ -150,8 +152,8 @@ def test_claims_at_once_that_meet_a_change_of_all_pairs_crosswise_end_as_if_one_
     other = threading.Thread(target=manager)
     other.start()
     has_gold.wait()
-    scheduling.claim_up_to(ada, 4, now=timezone.now())
+    scheduling.claim_pairs(ada, 4, now=timezone.now())
     other.join()
     assert found == [6]
     assert (ada.leases.filter(state="live").count(), ada.leases.filter(pair=gold).count()) == (4, 1)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []

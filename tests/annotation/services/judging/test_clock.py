@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Lease
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import leases, scheduling, submission
 from annotation.services.judging.submission import Answer
@@ -39,7 +39,7 @@ def set_clock(monkeypatch):
 
 def test_a_pair_served_before_the_clock_was_set_back_is_judged_as_ever(set_clock):
     ada = make_annotator(make_campaign(min_active_seconds=5))
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     set_clock(-HOURS)
     judgement = submit(ada, lease, 2, **TIMES).judgement
     assert (judgement.standing, judgement.late) == ("counted", False)
@@ -47,14 +47,14 @@ def test_a_pair_served_before_the_clock_was_set_back_is_judged_as_ever(set_clock
         "the page's time stands, for the server's says nothing"
     )
     assert judgement.judged_at <= timezone.now()
-    assert audit_invariants(ada.campaign) == []
+    assert check_invariants(ada.campaign) == []
 
 
 def test_a_judgement_made_before_the_clock_was_set_back_can_be_revised(set_clock):
     ada = make_annotator(make_campaign(min_active_seconds=5))
     first = judge(ada, 2, **TIMES)
     set_clock(-HOURS)
-    again = submission.revise(
+    again = submission.revise_judgement(
         ada, first.pk, key="0" * 31 + "1", answer=Answer(grade=1, **TIMES)
     ).judgement
     assert (again.standing, again.grade) == ("counted", 1)
@@ -64,9 +64,9 @@ def test_a_judgement_made_before_the_clock_was_set_back_can_be_revised(set_clock
 def test_a_step_forward_expires_nobody(set_clock):
     ada = make_annotator(make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1))
     bob = make_annotator(ada.campaign)
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     set_clock(HOURS)
-    assert scheduling.claim(bob) is None, "the only pair is still with the first"
+    assert scheduling.claim_pair(bob) is None, "the only pair is still with the first"
     lease.refresh_from_db()
     assert lease.state == Lease.State.LIVE
     assert lease.expires_at > timezone.now()
@@ -75,26 +75,29 @@ def test_a_step_forward_expires_nobody(set_clock):
 
 def test_a_step_back_keeps_no_lease_alive_for_hours(set_clock):
     ada = make_annotator(make_campaign())
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     set_clock(-HOURS)
-    leases.reap_expired()
+    leases.end_expired_leases()
     lease.refresh_from_db()
     assert lease.expires_at <= timezone.now() + timedelta(minutes=ada.campaign.lease_minutes)
     assert (
-        leases.reap_expired(timezone.now() + timedelta(minutes=ada.campaign.lease_minutes + 1)) == 1
+        leases.end_expired_leases(
+            timezone.now() + timedelta(minutes=ada.campaign.lease_minutes + 1)
+        )
+        == 1
     )
 
 
 def test_without_a_step_leases_expire(set_clock):
     ada = make_annotator(make_campaign())
-    scheduling.claim(ada)
-    assert leases.reap_expired(timezone.now() + HOURS) == 1
+    scheduling.claim_pair(ada)
+    assert leases.end_expired_leases(timezone.now() + HOURS) == 1
 
 
 def test_a_clock_set_back_does_not_open_a_closed_campaign(set_clock):
     ada = make_annotator(make_campaign())
-    lease = scheduling.claim(ada)
-    lifecycle.close(ada.campaign, actor=None)
+    lease = scheduling.claim_pair(ada)
+    lifecycle.close_campaign(ada.campaign, actor=None)
     set_clock(-HOURS)
     assert submit(ada, lease, 2, **TIMES).judgement.after_deadline
 
@@ -111,4 +114,4 @@ def test_a_job_whose_sign_of_life_lies_in_the_future_belongs_to_nobody(sign_of_l
         attempt=1,
         heartbeat=timezone.now() + sign_of_life,
     )
-    assert ((job.pk, 1) in jobs.waiting()) == waits
+    assert ((job.pk, 1) in jobs.list_waiting_jobs()) == waits

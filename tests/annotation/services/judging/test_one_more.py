@@ -10,13 +10,13 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign, Lease, Pair
-from annotation.selectors.judging import audit_invariants
-from annotation.selectors.pairs import missing_judgements
+from annotation.selectors.judging import check_invariants
+from annotation.selectors.pairs import count_missing_judgements
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.pairs import follow_topics, set_kind
+from annotation.services.campaigns.pairs import apply_topic_decisions, set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.judging import one_more, scheduling, submission
-from annotation.services.judging.recounting import recount
+from annotation.services.judging.recounting import recount_campaign
 from annotation.services.judging.submission import Answer
 from annotation.services.people import exclusion
 from tests.builders import (
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 def campaign() -> Campaign:
     """One topic, two documents, two judgements a pair, all judged by ada and bob."""
     made = judged_campaign({("t1", "d1"): (1, 1), ("t1", "d2"): (1, 1)}, min_active_seconds=0)
-    assert missing_judgements(made) == 0
+    assert count_missing_judgements(made) == 0
     return made
 
 
@@ -44,12 +44,12 @@ def first(campaign: Campaign) -> Pair:
     return campaign.pairs.get(entry__docno="d1")
 
 
-def ask(campaign: Campaign, *pairs: Pair) -> one_more.Chosen:
-    return one_more.ask_for_one_more(campaign, [pair.pk for pair in pairs], actor=None)
+def ask(campaign: Campaign, *pairs: Pair) -> one_more.SelectionResult:
+    return one_more.request_additional_judgement(campaign, [pair.pk for pair in pairs], actor=None)
 
 
-def take_back(campaign: Campaign, *pairs: Pair) -> one_more.Chosen:
-    return one_more.take_one_more_back(campaign, [pair.pk for pair in pairs], actor=None)
+def take_back(campaign: Campaign, *pairs: Pair) -> one_more.SelectionResult:
+    return one_more.undo_additional_judgement(campaign, [pair.pk for pair in pairs], actor=None)
 
 
 def slots_of(pair: Pair) -> tuple[int, int, int, int]:
@@ -60,15 +60,15 @@ def slots_of(pair: Pair) -> tuple[int, int, int, int]:
 def test_one_more_is_another_persons_and_counts(campaign: Campaign) -> None:
     ask(campaign, first(campaign))
     assert slots_of(first(campaign)) == (1, 3, 2, 1)
-    assert missing_judgements(campaign) == 1
+    assert count_missing_judgements(campaign) == 1
     ada, bob = (campaign.memberships.get(user__username=name) for name in ("ada", "bob"))
-    assert (scheduling.claim(ada), scheduling.claim(bob)) == (None, None)
+    assert (scheduling.claim_pair(ada), scheduling.claim_pair(bob)) == (None, None)
     cleo = make_annotator(campaign, "cleo")
     judgement = judge(cleo, 3)
     assert (judgement.pair, judgement.standing) == (first(campaign), "counted")
     assert slots_of(first(campaign)) == (1, 3, 3, 0)
-    assert scheduling.claim(cleo) is None
-    assert audit_invariants(campaign) == []
+    assert scheduling.claim_pair(cleo) is None
+    assert check_invariants(campaign) == []
     event = campaign.audit.get(action="asked for one more judgement")
     assert (event.subject, event.details) == ("t1 d1", {"pairs": ["t1 d1"]})
 
@@ -81,14 +81,14 @@ def test_it_is_taken_back_until_somebody_has_it_on_screen(campaign: Campaign) ->
         take_back(campaign, first(campaign))
     ask(campaign, first(campaign))
     cleo = make_annotator(campaign, "cleo")
-    lease = scheduling.claim(cleo)
+    lease = scheduling.claim_pair(cleo)
     assert lease is not None
     with pytest.raises(CampaignError, match="somebody has the pair on screen"):
         take_back(campaign, first(campaign))
     assert submit(cleo, lease, 1).judgement.standing == "counted"
     with pytest.raises(CampaignError, match="it has been given"):
         take_back(campaign, first(campaign))
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     assert campaign.audit.filter(action="took back one more judgement").count() == 1
 
 
@@ -105,7 +105,7 @@ def test_another_number_a_pair_leaves_the_one_more(
     ask(campaign, first(campaign))
     lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=per_pair)
     assert slots_of(first(campaign)) == (1, needed, 2, needed - 2)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_a_pair_with_more_judgements_than_the_campaign_asks_for_today_gets_one_more_than_it_has(
@@ -114,7 +114,7 @@ def test_a_pair_with_more_judgements_than_the_campaign_asks_for_today_gets_one_m
     lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=1)
     ask(campaign, first(campaign))
     assert slots_of(first(campaign)) == (2, 3, 2, 1)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_counting_anew_keeps_it(campaign: Campaign) -> None:
@@ -122,8 +122,8 @@ def test_counting_anew_keeps_it(campaign: Campaign) -> None:
     Pair.objects.filter(pk=first(campaign).pk).update(
         needed=2, open_slots=0
     )  # as a program that does not know of it would
-    assert audit_invariants(campaign) != []
-    assert recount(campaign) == 1
+    assert check_invariants(campaign) != []
+    assert recount_campaign(campaign) == 1
     assert slots_of(first(campaign)) == (1, 3, 2, 1)
 
 
@@ -142,14 +142,14 @@ def test_where_one_more_is_taken_back_fewer_have_to_say_so() -> None:
     take_back(campaign, first(campaign))
     assert first(campaign).unjudgeable
     assert slots_of(first(campaign)) == (0, 0, 0, 0)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_a_topic_that_is_removed_and_comes_back_still_asks_for_it(campaign: Campaign) -> None:
     ask(campaign, first(campaign))
     for reason in ("duplicate", ""):
         campaign.collection.topics.update(removed_reason=reason)
-        follow_topics(campaign)
+        apply_topic_decisions(campaign)
     assert slots_of(first(campaign)) == (1, 3, 2, 1)
 
 
@@ -160,14 +160,14 @@ def test_a_late_answer_takes_the_place_of_the_one_more(campaign: Campaign) -> No
     cleo = make_annotator(campaign, "cleo")
     lease = lease_of(cleo, first(campaign), now=now - timedelta(hours=2))
     assert submit(cleo, lease, 2, now=now).judgement.standing == "counted"
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_pairs_that_have_rules_of_their_own_are_left_out_with_the_reason(
     campaign: Campaign,
 ) -> None:
     gold = campaign.pairs.get(entry__docno="d2")
-    set_kind(gold, "gold", gold_grade=1)
+    set_pair_kind(gold, "gold", gold_grade=1)
     with pytest.raises(
         CampaignError,
         match="Nothing can be done: gold, qualification and everyone pairs have rules of their own",
@@ -200,7 +200,7 @@ def test_only_while_people_judge(campaign: Campaign) -> None:
     campaign.refresh_from_db()
     with pytest.raises(CampaignError, match="deadline has passed: extend it"):
         ask(campaign, first(campaign))
-    lifecycle.close(campaign)
+    lifecycle.close_campaign(campaign)
     campaign.refresh_from_db()
     with pytest.raises(CampaignError, match="is closed: open it again"):
         ask(campaign, first(campaign))
@@ -215,7 +215,7 @@ def test_pairs_of_another_campaign_and_too_many_are_refused(campaign: Campaign) 
     with pytest.raises(CampaignError, match="Choose pairs first"):
         ask(campaign)
     with pytest.raises(CampaignError, match="choose 500 at most"):
-        one_more.ask_for_one_more(campaign, range(1, 502), actor=None)
+        one_more.request_additional_judgement(campaign, range(1, 502), actor=None)
     assert first(other).asked_more == 0
 
 
@@ -223,12 +223,12 @@ def test_a_look_changes_nothing_and_says_which_pairs_everybody_has_judged(
     campaign: Campaign,
 ) -> None:
     ids = list(campaign.pairs.values_list("pk", flat=True))
-    assert one_more.chosen(campaign, ids).judged_by_all == 2
+    assert one_more.check_selection(campaign, ids).judged_by_all == 2
     cleo = make_annotator(campaign, "cleo")
-    assert one_more.chosen(campaign, ids).judged_by_all == 0
+    assert one_more.check_selection(campaign, ids).judged_by_all == 0
     ask(campaign, first(campaign))
     judge(cleo, 1)
-    assert one_more.chosen(campaign, ids).judged_by_all == 1
+    assert one_more.check_selection(campaign, ids).judged_by_all == 1
     assert [pair.asked_more for pair in campaign.pairs.order_by("position")] == [1, 0]
 
 
@@ -237,7 +237,7 @@ def test_its_judgement_is_revised_and_excluded_like_any_other(campaign: Campaign
     cleo = make_annotator(campaign, "cleo")
     judgement = judge_pair(cleo, first(campaign), 3, now=timezone.now())
     assert (
-        submission.revise(
+        submission.revise_judgement(
             cleo, judgement.pk, key=uuid.uuid4(), answer=Answer(grade=0)
         ).judgement.standing
         == "counted"
@@ -247,4 +247,4 @@ def test_its_judgement_is_revised_and_excluded_like_any_other(campaign: Campaign
     exclusion.include_annotator(cleo, actor=None)
     assert slots_of(first(campaign)) == (1, 3, 3, 0)
     assert Lease.objects.filter(state="live").count() == 0
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []

@@ -7,8 +7,12 @@ import uuid
 import pytest
 
 from annotation.models import Lease, Pair
-from annotation.selectors.judging import audit_invariants
-from annotation.selectors.qualification import Score, known_scores, waiting
+from annotation.selectors.judging import check_invariants
+from annotation.selectors.qualification import (
+    QualificationScore,
+    get_failed_annotators,
+    get_known_scores,
+)
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import qualification, serving, submission
@@ -23,7 +27,7 @@ def campaign():
     """Three qualification pairs of grade 2, to be right in two of three; three normal ones."""
     made = make_campaign(n_topics=1, n_documents=6, judgements_per_pair=1, qualification_pass=0.66)
     for pair in made.pairs.order_by("position")[3:]:
-        lifecycle.set_kind(
+        lifecycle.set_pair_kind(
             pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
         )
     made.refresh_from_db()
@@ -34,7 +38,7 @@ def answers(member, grades):
     """The states and feedback on the way through the test."""
     told = []
     for grade in grades:
-        served = serving.top_up(member, want=1)
+        served = serving.refill_leases(member, want=1)
         assert served.situation.state == "qualification"
         told.append(submit(member, served.leases[0], grade).feedback)
     return told
@@ -56,33 +60,33 @@ def test_the_test_comes_first_explains_each_answer_and_opens_the_way(campaign):
         "passed": None,
     }
     assert [row["passed"] for row in told] == [None, None, True]
-    served = serving.top_up(ada, want=3)
+    served = serving.refill_leases(ada, want=3)
     assert served.situation.state == "judging"
     assert {
         lease.pair.kind
         for lease in Lease.objects.filter(token__in=[own.token for own in served.leases])
     } == {"normal"}
     assert served.situation.progress.judged == 0
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_who_fails_is_paused_with_the_reason_and_can_be_let_in(campaign):
     ada = make_annotator(campaign)
     answers(ada, [0, 0, 2])
-    situation = serving.top_up(ada, want=3).situation
+    situation = serving.refill_leases(ada, want=3).situation
     assert situation.state == "paused"
     assert "qualification was not passed" in situation.details["reason"]
-    qualification.let_in(ada, actor=campaign.created_by)
-    assert serving.top_up(ada, want=3).situation.state == "judging"
+    qualification.admit_annotator(ada, actor=campaign.created_by)
+    assert serving.refill_leases(ada, want=3).situation.state == "judging"
 
 
 def test_answers_of_the_test_enter_no_labels_and_cannot_be_changed(campaign):
     ada = make_annotator(campaign)
-    served = serving.top_up(ada, want=1)
+    served = serving.refill_leases(ada, want=1)
     row = submit(ada, served.leases[0], 0).judgement
     assert row.standing == "extra"
     with pytest.raises(AnswerRefused, check=lambda error: error.code == "qualification_final"):
-        submission.revise(ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2))
+        submission.revise_judgement(ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2))
 
 
 def test_everybody_takes_the_same_test_and_pairs_of_it_are_not_served_later(campaign):
@@ -94,15 +98,18 @@ def test_everybody_takes_the_same_test_and_pairs_of_it_are_not_served_later(camp
 
 def test_results_are_counted_for_each_person(campaign):
     gold = campaign.pairs.order_by("position").first()
-    lifecycle.set_kind(gold, Pair.Kind.GOLD, gold_grade=3)
+    lifecycle.set_pair_kind(gold, Pair.Kind.GOLD, gold_grade=3)
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     answers(ada, [2, 0, 2])
     ada.refresh_from_db()
     for _ in range(3):
         judge(ada, 3)
-    assert known_scores(campaign) == {
-        ada.pk: {"qualification": Score(2, 2, 3, 3), "gold": Score(1, 1, 1, 1)}
+    assert get_known_scores(campaign) == {
+        ada.pk: {
+            "qualification": QualificationScore(2, 2, 3, 3),
+            "gold": QualificationScore(1, 1, 1, 1),
+        }
     }
 
 
@@ -110,28 +117,28 @@ def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answer
     ada = make_annotator(campaign)
     answers(ada, [0, 0, 2])
     with pytest.raises(CampaignError, match="does not wait"):
-        qualification.let_try_again(make_annotator(campaign), actor=campaign.created_by)
-    assert list(waiting()) == [ada]
-    qualification.let_try_again(ada, actor=campaign.created_by)
-    assert not waiting().exists()
+        qualification.restart_qualification(make_annotator(campaign), actor=campaign.created_by)
+    assert list(get_failed_annotators()) == [ada]
+    qualification.restart_qualification(ada, actor=campaign.created_by)
+    assert not get_failed_annotators().exists()
     told = answers(ada, [2, 2, 0])
     assert [row["right"] for row in told] == [True, True, False]
-    assert serving.top_up(ada, want=3).situation.state == "judging"
-    assert known_scores(campaign)[ada.pk]["qualification"] == Score(
+    assert serving.refill_leases(ada, want=3).situation.state == "judging"
+    assert get_known_scores(campaign)[ada.pk]["qualification"] == QualificationScore(
         right=2, exact=2, judged=3, total=3
     )
     assert ada.judgements.count() == 6
     assert ada.judgements.filter(current=True, revision=2).count() == 3
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_who_fails_again_waits_again(campaign):
     ada = make_annotator(campaign)
     answers(ada, [0, 0, 2])
-    qualification.let_try_again(ada, actor=campaign.created_by)
+    qualification.restart_qualification(ada, actor=campaign.created_by)
     answers(ada, [2, 0, 0])
-    assert list(waiting()) == [ada]
-    assert serving.top_up(ada, want=3).situation.state == "paused"
+    assert list(get_failed_annotators()) == [ada]
+    assert serving.refill_leases(ada, want=3).situation.state == "paused"
 
 
 @pytest.mark.parametrize(
@@ -150,23 +157,26 @@ def test_gold_and_qualification_are_right_by_the_campaigns_rule_and_the_exact_sh
     )
     pairs = list(made.pairs.order_by("position"))
     for grade, (gold, test) in enumerate(zip(pairs[:4], pairs[4:], strict=True)):
-        lifecycle.set_kind(gold, Pair.Kind.GOLD, gold_grade=grade)
-        lifecycle.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=grade)
+        lifecycle.set_pair_kind(gold, Pair.Kind.GOLD, gold_grade=grade)
+        lifecycle.set_pair_kind(test, Pair.Kind.QUALIFICATION, gold_grade=grade)
     made.refresh_from_db()
     ada = make_annotator(made)
     assert [row["right"] for row in answers(ada, [1, 2, 3, 3])] == right
     ada.refresh_from_db()
     for _ in range(4):
-        (lease,) = serving.top_up(ada, want=1).leases
+        (lease,) = serving.refill_leases(ada, want=1).leases
         submit(ada, lease, min(Lease.objects.get(token=lease.token).pair.gold_grade + 1, 3))
     n = sum(right)
-    assert known_scores(made) == {
-        ada.pk: {"qualification": Score(n, 1, 4, 4), "gold": Score(n, 1, 4, 4)}
+    assert get_known_scores(made) == {
+        ada.pk: {
+            "qualification": QualificationScore(n, 1, 4, 4),
+            "gold": QualificationScore(n, 1, 4, 4),
+        }
     }
 
 
 def test_cannot_judge_is_right_by_no_rule():
     made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=1, qualification_pass=1.0)
-    lifecycle.set_kind(made.pairs.first(), Pair.Kind.QUALIFICATION, gold_grade=0)
+    lifecycle.set_pair_kind(made.pairs.first(), Pair.Kind.QUALIFICATION, gold_grade=0)
     ada = make_annotator(made)
     assert answers(ada, [None])[0]["right"] is False

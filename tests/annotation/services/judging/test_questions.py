@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import AuditEvent, Membership, Pair, Question
-from annotation.selectors.judging import situation
+from annotation.selectors.judging import get_situation
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import questions, scheduling
@@ -28,16 +28,16 @@ def ada() -> Membership:
 
 
 def asked(member: Membership, text: str = "Is a trial of mice a trial?") -> Question:
-    lease = scheduling.claim(member)
+    lease = scheduling.claim_pair(member)
     assert lease
-    return questions.ask(member, pair_id=lease.pair_id, key=uuid.uuid4(), text=text)
+    return questions.ask_question(member, pair_id=lease.pair_id, key=uuid.uuid4(), text=text)
 
 
 def test_a_question_sent_again_is_the_same_question(ada):
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     key = uuid.uuid4()
-    first = questions.ask(ada, pair_id=lease.pair_id, key=key, text="Why?")
-    assert questions.ask(ada, pair_id=lease.pair_id, key=key, text="Why?") == first
+    first = questions.ask_question(ada, pair_id=lease.pair_id, key=key, text="Why?")
+    assert questions.ask_question(ada, pair_id=lease.pair_id, key=key, text="Why?") == first
     assert Question.objects.count() == 1
 
 
@@ -50,23 +50,23 @@ def test_a_question_without_words_or_with_too_many_is_refused(ada, text):
 def test_only_about_a_pair_that_was_given_and_not_by_who_is_excluded(ada):
     other = Pair.objects.filter(campaign=ada.campaign).last()
     with pytest.raises(AnswerRefused, match="not given to you"):
-        questions.ask(ada, pair_id=other.pk, key=uuid.uuid4(), text="What is it?")
-    lease = scheduling.claim(ada)
+        questions.ask_question(ada, pair_id=other.pk, key=uuid.uuid4(), text="What is it?")
+    lease = scheduling.claim_pair(ada)
     exclusion.exclude_annotator(ada, reason="random", actor=None)
     ada.refresh_from_db()
     with pytest.raises(AnswerRefused, match="no longer take part"):
-        questions.ask(ada, pair_id=lease.pair_id, key=uuid.uuid4(), text="Why?")
+        questions.ask_question(ada, pair_id=lease.pair_id, key=uuid.uuid4(), text="Why?")
 
 
 def test_an_answer_is_told_until_it_is_opened_and_told_again_when_it_changes(ada):
     question = asked(ada)
     assert ada.unread_answers == 0
-    questions.reply(question, "Yes.", actor=ada.campaign.created_by)
+    questions.answer_question(question, "Yes.", actor=ada.campaign.created_by)
     ada.refresh_from_db()
-    assert situation(ada, now=timezone.now()).progress.unread_answers == 1
-    questions.read_answer(ada, question.pk)
+    assert get_situation(ada, now=timezone.now()).progress.unread_answers == 1
+    questions.mark_answer_read(ada, question.pk)
     assert ada.unread_answers == 0
-    questions.reply(question, "No: of people only.", actor=ada.campaign.created_by)
+    questions.answer_question(question, "No: of people only.", actor=ada.campaign.created_by)
     ada.refresh_from_db()
     assert ada.unread_answers == 1
     assert (
@@ -75,10 +75,10 @@ def test_an_answer_is_told_until_it_is_opened_and_told_again_when_it_changes(ada
 
 
 def test_another_annotator_can_neither_see_nor_open_the_answer(ada):
-    question = questions.reply(asked(ada), "Yes.", actor=None)
+    question = questions.answer_question(asked(ada), "Yes.", actor=None)
     bob = make_annotator(ada.campaign)
     with pytest.raises(AnswerRefused):
-        questions.read_answer(bob, question.pk)
+        questions.mark_answer_read(bob, question.pk)
     client = APIClient()
     client.force_authenticate(bob.user)
     assert client.get(f"/api/v1/judging/{ada.campaign.slug}/questions").json()["items"] == []
@@ -87,38 +87,40 @@ def test_another_annotator_can_neither_see_nor_open_the_answer(ada):
 def test_a_published_answer_is_a_new_version_of_which_annotators_are_told_without_having_to_read_it(
     ada,
 ):
-    participation.acknowledge(ada, 1)
+    participation.acknowledge_guideline(ada, 1)
     question = asked(ada)
     with pytest.raises(CampaignError, match="Answer the question first"):
-        questions.publish(question, actor=None)
-    questions.reply(question, "Yes,\nif there\n# are two groups.", actor=None)
-    version = questions.publish(question, actor=None)
+        questions.publish_example(question, actor=None)
+    questions.answer_question(question, "Yes,\nif there\n# are two groups.", actor=None)
+    version = questions.publish_example(question, actor=None)
     assert version.number == 2
     assert version.text.startswith("# Read\n\nAll of it.\n\n## Examples from questions\n\n")
     assert version.text.endswith(
         "Is a trial of mice a trial?  \n*Answer:* Yes, if there # are two groups.\n"
     )  # a line: no heading of its own
     assert ada.pseudonym not in version.text
-    now = situation(ada, now=timezone.now())
+    now = get_situation(ada, now=timezone.now())
     assert now.state == "judging"
     assert now.details["guideline"]["number"] == 2
     with pytest.raises(CampaignError, match="since version 2"):
-        questions.publish(question, actor=None)
+        questions.publish_example(question, actor=None)
     second = asked(ada, "And of rats?")
-    questions.reply(second, "Yes.", actor=None)
-    assert questions.publish(second, actor=None).text.count("## Examples from questions") == 1
+    questions.answer_question(second, "Yes.", actor=None)
+    assert (
+        questions.publish_example(second, actor=None).text.count("## Examples from questions") == 1
+    )
 
 
 def test_who_has_read_nothing_or_missed_a_change_reads_all_of_it(ada):
-    question = questions.reply(asked(ada), "Yes.", actor=None)
+    question = questions.answer_question(asked(ada), "Yes.", actor=None)
     bob = make_annotator(ada.campaign)
-    participation.acknowledge(bob, 1)
+    participation.acknowledge_guideline(bob, 1)
     lifecycle.save_guideline(ada.campaign, "# Read\n\nTwice.", note="twice")
-    questions.publish(question, actor=None)
+    questions.publish_example(question, actor=None)
     new = make_annotator(ada.campaign, guideline_read=0)
     for member in (bob, new):
         member.refresh_from_db()
-        assert situation(member, now=timezone.now()).state == "guideline_changed"
+        assert get_situation(member, now=timezone.now()).state == "guideline_changed"
 
 
 def test_the_manager_answers_on_the_page_and_by_the_api(ada):
@@ -157,15 +159,15 @@ def test_the_manager_answers_on_the_page_and_by_the_api(ada):
 def test_a_question_is_taken_back_as_long_as_nobody_has_answered(ada):
     question = asked(ada)
     bob = make_annotator(ada.campaign)
-    questions.take_back(bob, question.pk)
+    questions.withdraw_question(bob, question.pk)
     assert Question.objects.count() == 1, "only one's own"
-    questions.take_back(ada, question.pk)
-    questions.take_back(ada, question.pk)  # the answer to the first was lost
+    questions.withdraw_question(ada, question.pk)
+    questions.withdraw_question(ada, question.pk)  # the answer to the first was lost
     assert Question.objects.count() == 0
     answered = asked(ada)
-    questions.reply(answered, "Yes.", actor=None)
+    questions.answer_question(answered, "Yes.", actor=None)
     with pytest.raises(AnswerRefused, match="answered it meanwhile") as refused:
-        questions.take_back(ada, answered.pk)
+        questions.withdraw_question(ada, answered.pk)
     assert (refused.value.code, refused.value.status) == ("question_answered", 409)
     assert Question.objects.count() == 1
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.core import bands
 from annotation.models import Lease, Pair, Skip
-from annotation.selectors.judging import audit_invariants
+from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import leases, scheduling, serving, submission
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
@@ -29,7 +29,7 @@ def served(member, n, grade=1):
     """The pairs that the annotator gets when judging n of them one after the other."""
     found = []
     for _ in range(n):
-        lease = scheduling.claim(member)
+        lease = scheduling.claim_pair(member)
         found.append(names(lease))
         submit(member, lease, grade)
     return found
@@ -68,44 +68,44 @@ def test_nobody_gets_a_pair_twice_and_a_pair_no_more_than_it_needs():
     given = [
         names(lease)
         for member in members
-        for lease in iter(lambda m=member: scheduling.claim(m), None)
+        for lease in iter(lambda m=member: scheduling.claim_pair(m), None)
     ]
     assert len(given) == 8
     assert all(given.count(pair) == 2 for pair in given)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_live_leases_count_as_judgements_to_come():
     campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
-    assert scheduling.claim(ada) is not None
-    assert scheduling.claim(bob) is None
+    assert scheduling.claim_pair(ada) is not None
+    assert scheduling.claim_pair(bob) is None
 
 
 def test_the_slot_of_an_expired_lease_is_given_to_the_next_who_asks():
     campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1, lease_minutes=10)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     now = timezone.now()
-    first = scheduling.claim(ada, now=now)
-    assert scheduling.claim(bob, now=now + timedelta(minutes=9, seconds=59)) is None
-    second = scheduling.claim(bob, now=now + timedelta(minutes=10))
+    first = scheduling.claim_pair(ada, now=now)
+    assert scheduling.claim_pair(bob, now=now + timedelta(minutes=9, seconds=59)) is None
+    second = scheduling.claim_pair(bob, now=now + timedelta(minutes=10))
     assert second.pair_id == first.pair_id
     first.refresh_from_db()
     assert first.state == Lease.State.EXPIRED
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_a_renewed_lease_lasts_longer_and_a_released_one_ends():
     campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=1, lease_minutes=10)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     now = timezone.now()
-    kept, dropped = scheduling.claim(ada, now=now), scheduling.claim(ada, now=now)
-    known = leases.renew(ada, [kept.token], now=now + timedelta(minutes=9))
+    kept, dropped = scheduling.claim_pair(ada, now=now), scheduling.claim_pair(ada, now=now)
+    known = leases.renew_leases(ada, [kept.token], now=now + timedelta(minutes=9))
     assert known[str(kept.token)].expires_at == now + timedelta(minutes=19)
-    assert leases.release(ada, [dropped.token]) == 1
-    assert scheduling.claim(bob, now=now + timedelta(minutes=12)).pair_id == dropped.pair_id
-    assert scheduling.claim(bob, now=now + timedelta(minutes=12)) is None
-    assert audit_invariants(campaign) == []
+    assert leases.release_leases(ada, [dropped.token]) == 1
+    assert scheduling.claim_pair(bob, now=now + timedelta(minutes=12)).pair_id == dropped.pair_id
+    assert scheduling.claim_pair(bob, now=now + timedelta(minutes=12)) is None
+    assert check_invariants(campaign) == []
 
 
 def test_an_annotator_stays_with_a_topic_until_its_block_is_full():
@@ -152,8 +152,8 @@ def test_near_the_deadline_pairs_with_judgements_come_first():
     )
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge_pair(ada, Pair.objects.get(entry__docno="d3"), 1, now=now)
-    assert names(scheduling.claim(bob, now=now)) == "t1 d1"
-    late = scheduling.claim(bob, now=now + timedelta(hours=7))
+    assert names(scheduling.claim_pair(bob, now=now)) == "t1 d1"
+    late = scheduling.claim_pair(bob, now=now + timedelta(hours=7))
     assert names(late) == "t1 d3"
     assert late.why["rule"] == "the deadline is near: finish what has judgements"
 
@@ -161,14 +161,14 @@ def test_near_the_deadline_pairs_with_judgements_come_first():
 def test_a_pair_put_aside_comes_back_when_nothing_else_is_left():
     campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=1, block_length=1)
     ada = make_annotator(campaign)
-    first = scheduling.claim(ada)
-    submission.skip(ada, lease=first.token)
-    second = scheduling.claim(ada)
-    submission.skip(ada, lease=second.token)
+    first = scheduling.claim_pair(ada)
+    submission.skip_pair(ada, lease=first.token)
+    second = scheduling.claim_pair(ada)
+    submission.skip_pair(ada, lease=second.token)
     assert served(ada, 3) == ["t1 d3", "t1 d1", "t1 d2"]
-    assert scheduling.claim(ada) is None
+    assert scheduling.claim_pair(ada) is None
     assert not Skip.objects.exists()
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_an_annotator_restricted_to_topics_gets_only_these_in_their_order():
@@ -203,19 +203,19 @@ def test_gold_pairs_are_spread_over_the_sequence_and_take_no_slot():
         n_topics=4, n_documents=15, judgements_per_pair=1, gold_every=10, target_per_annotator=40
     )
     for pair in Pair.objects.order_by("-position")[:6]:
-        lifecycle.set_kind(pair, Pair.Kind.GOLD, gold_grade=3, explanation="known")
+        lifecycle.set_pair_kind(pair, Pair.Kind.GOLD, gold_grade=3, explanation="known")
     campaign.refresh_from_db()
     assert campaign.n_gold == 6
     ada = make_annotator(campaign)
     kinds = []
     for _ in range(40):
-        lease = scheduling.claim(ada)
+        lease = scheduling.claim_pair(ada)
         kinds.append(lease.pair.kind)
         assert lease.takes_slot == (lease.pair.kind == Pair.Kind.NORMAL)
         submit(ada, lease, 1)
     places = [place for place, kind in enumerate(kinds) if kind == Pair.Kind.GOLD]
     assert [place // 10 for place in places] == [0, 1, 2, 3]
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_everyone_pairs_are_judged_by_every_annotator_though_the_pair_needs_one():
@@ -224,7 +224,7 @@ def test_everyone_pairs_are_judged_by_every_annotator_though_the_pair_needs_one(
     )
     special = list(Pair.objects.order_by("-position")[:2])
     for pair in special:
-        lifecycle.set_kind(pair, Pair.Kind.EVERYONE)
+        lifecycle.set_pair_kind(pair, Pair.Kind.EVERYONE)
     campaign.refresh_from_db()
     for _ in range(2):
         member = make_annotator(campaign)
@@ -232,13 +232,13 @@ def test_everyone_pairs_are_judged_by_every_annotator_though_the_pair_needs_one(
             judge(member, 2)
     for pair in special:
         assert pair.judgements.filter(standing="counted").count() == 2
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_two_annotators_meet_the_gold_pairs_in_different_orders():
     campaign = make_campaign(n_topics=1, n_documents=8, judgements_per_pair=1)
     for pair in Pair.objects.all():
-        lifecycle.set_kind(pair, Pair.Kind.EVERYONE)
+        lifecycle.set_pair_kind(pair, Pair.Kind.EVERYONE)
     campaign.refresh_from_db()
     orders = {tuple(served(make_annotator(campaign, seed=seed), 8)) for seed in range(5)}
     assert len(orders) == 5
@@ -248,9 +248,10 @@ def test_what_was_served_says_why():
     campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     assert (
-        scheduling.claim(ada).why["rule"] == "highest band, open a new pair, then the pool's order"
+        scheduling.claim_pair(ada).why["rule"]
+        == "highest band, open a new pair, then the pool's order"
     )
-    why = scheduling.claim(bob).why
+    why = scheduling.claim_pair(bob).why
     assert why["rule"] == "highest band, finish started pairs, then the pool's order"
     expected = {
         "turn": 0,
@@ -275,7 +276,7 @@ def test_planned_overlap_prefers_pairs_that_the_partner_has_judged():
     judge_pair(bob, pairs[1], 1, now=now)
     judge_pair(bob, pairs[2], 1, now=now)
     judge_pair(cyd, pairs[1], 1, now=now)  # shares one pair with bob
-    lease = scheduling.claim(cyd)
+    lease = scheduling.claim_pair(cyd)
     assert lease.pair_id == pairs[2].pk  # the pool's order alone would say the first
     assert lease.why["rule"] == "highest band, planned overlap with a partner"
 
@@ -285,45 +286,48 @@ def test_nobody_is_leased_past_the_target_or_the_daily_limit():
         n_topics=2, n_documents=5, judgements_per_pair=1, target_per_annotator=2
     )
     ada = make_annotator(campaign)
-    first = serving.top_up(ada, want=3)
+    first = serving.refill_leases(ada, want=3)
     assert len(first.leases) == 2
     for lease in first.leases:
         submit(ada, lease, 1)
-    after = serving.top_up(ada, want=3)
+    after = serving.refill_leases(ada, want=3)
     assert (after.situation.state, after.situation.details["may_continue"], after.leases) == (
         "target_reached",
         True,
         [],
     )
-    assert len(serving.top_up(ada, want=3, continue_after_target=True).leases) == 3
+    assert len(serving.refill_leases(ada, want=3, continue_after_target=True).leases) == 3
     bob = make_annotator(campaign, daily_limit=1)
-    assert len(serving.top_up(bob, want=3).leases) == 1
+    assert len(serving.refill_leases(bob, want=3).leases) == 1
 
 
 def test_topping_up_again_sends_the_leases_that_the_page_has_lost():
     campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1)
     ada = make_annotator(campaign)
-    first = serving.top_up(ada, want=3).leases
-    assert [lease.token for lease in serving.top_up(ada, want=3).leases] == [
+    first = serving.refill_leases(ada, want=3).leases
+    assert [lease.token for lease in serving.refill_leases(ada, want=3).leases] == [
         lease.token for lease in first
     ]
     held = [lease.token for lease in first[:2]]
-    assert [lease.token for lease in serving.top_up(ada, want=3, held=held).leases] == [
+    assert [lease.token for lease in serving.refill_leases(ada, want=3, held=held).leases] == [
         first[2].token
     ]
     assert (
-        len(serving.top_up(ada, want=50, held=[lease.token for lease in first]).leases) == 1
+        len(serving.refill_leases(ada, want=50, held=[lease.token for lease in first]).leases) == 1
     )  # the window and one
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_topping_up_renews_what_the_page_holds_so_that_it_needs_no_renewals_of_its_own():
     campaign = make_campaign(n_topics=1, n_documents=5, lease_minutes=8)
     ada, now = make_annotator(campaign), timezone.now()
-    held = [lease.token for lease in serving.top_up(ada, want=3, now=now).leases]
+    held = [lease.token for lease in serving.refill_leases(ada, want=3, now=now).leases]
     for minute in (6, 12, 18):
         assert (
-            serving.top_up(ada, want=3, held=held, now=now + timedelta(minutes=minute)).leases == []
+            serving.refill_leases(
+                ada, want=3, held=held, now=now + timedelta(minutes=minute)
+            ).leases
+            == []
         )
     assert {lease.state for lease in Lease.objects.filter(membership=ada)} == {"live"}
 
@@ -332,8 +336,8 @@ def test_nothing_now_says_when_pairs_may_return_and_done_when_none_can():
     campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1, lease_minutes=6)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     now = timezone.now()
-    lease = scheduling.claim(ada, now=now)
-    waiting = serving.top_up(bob, want=3, now=now).situation
+    lease = scheduling.claim_pair(ada, now=now)
+    waiting = serving.refill_leases(bob, want=3, now=now).situation
     assert (waiting.state, waiting.details["may_return"], waiting.details["next_return_at"]) == (
         "nothing_now",
         1,
@@ -341,13 +345,13 @@ def test_nothing_now_says_when_pairs_may_return_and_done_when_none_can():
     )
     assert "6 min" in waiting.message
     submit(ada, lease, 1)
-    assert serving.top_up(bob, want=3, now=now).situation.state == "done"
+    assert serving.refill_leases(bob, want=3, now=now).situation.state == "done"
 
 
 def test_a_paused_or_excluded_annotator_claims_nothing():
     campaign = make_campaign()
-    assert scheduling.claim(make_annotator(campaign, standing="paused")) is None
-    assert scheduling.claim(make_annotator(campaign, standing="excluded")) is None
+    assert scheduling.claim_pair(make_annotator(campaign, standing="paused")) is None
+    assert scheduling.claim_pair(make_annotator(campaign, standing="excluded")) is None
 
 
 def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(
@@ -361,7 +365,7 @@ def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(
         ada = make_annotator(campaign)
         judge(ada, 1)
         with django_assert_max_num_queries(8):
-            scheduling.claim(ada)
+            scheduling.claim_pair(ada)
 
 
 def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoever_is_restricted(
@@ -380,7 +384,7 @@ def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoe
     monkeypatch.setattr(
         scheduling.time, "sleep", lambda seconds: pytest.fail("the claim was tried again")
     )
-    assert names(scheduling.claim(make_annotator(campaign, topic_rows=[first]))) == "t1 d1"
+    assert names(scheduling.claim_pair(make_annotator(campaign, topic_rows=[first]))) == "t1 d1"
 
 
 @pytest.mark.parametrize("band", [1, 2, 4])
@@ -399,8 +403,8 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
     for _ in range(30):
         who = draw.randrange(3)
         topic, in_block = blocks[who]
-        place = bands.next_place(slots, mine[who], topic, in_block, 3)
-        lease = scheduling.claim(members[who])
+        place = bands.next_position(slots, mine[who], topic, in_block, 3)
+        lease = scheduling.claim_pair(members[who])
         assert (None if lease is None else lease.pair_id) == (
             None if place is None else entries[place][0]
         )
@@ -412,7 +416,7 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
         mine[who].add(place)
         slots.take(place)
         submit(members[who], lease, 1)
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_an_annotator_stays_on_a_topic_while_another_has_started_pairs_and_then_finishes_those():
@@ -442,17 +446,17 @@ def test_each_lease_tells_how_many_of_its_topic_follow_in_the_block():
         n_topics=2, n_documents=5, judgements_per_pair=1, band=3, block_length=10, lease_window=3
     )
     ada = make_annotator(campaign)
-    first = serving.top_up(ada, want=2).leases
+    first = serving.refill_leases(ada, want=2).leases
     # t1 has three pairs in the band of ranks 1 to 3
     assert [(lease.shown.topic, lease.left_in_topic) for lease in first] == [("t1", 2), ("t1", 1)]
-    then = serving.top_up(ada, want=4, held=[lease.token for lease in first]).leases
+    then = serving.refill_leases(ada, want=4, held=[lease.token for lease in first]).leases
     assert [(lease.shown.topic, lease.left_in_topic) for lease in then] == [("t1", 0), ("t2", 2)]
     short = make_annotator(
         make_campaign(
             n_topics=1, n_documents=5, judgements_per_pair=1, ranks=[1] * 5, block_length=2
         )
     )
-    assert [lease.left_in_topic for lease in serving.top_up(short, want=1).leases] == [1]
+    assert [lease.left_in_topic for lease in serving.refill_leases(short, want=1).leases] == [1]
 
 
 def test_a_gold_pair_leaves_the_block_as_it_is():
@@ -465,7 +469,7 @@ def test_a_gold_pair_leaves_the_block_as_it_is():
         target_per_annotator=8,
     )
     gold = Pair.objects.filter(entry__topic__topic_id="t2").order_by("-position").first()
-    lifecycle.set_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
+    lifecycle.set_pair_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
     campaign.refresh_from_db()
     topics = [name.split()[0] for name in served(make_annotator(campaign), 7)]
     assert sorted(topics) == ["t1"] * 6 + [
@@ -482,13 +486,13 @@ def test_sqlite_takes_no_more_steps_for_a_claim_of_a_larger_pool():
             n_topics=n_topics, n_documents=6, judgements_per_pair=1, ranks=[1] * 6
         )
         ada = make_annotator(campaign)
-        scheduling.claim(ada)  # of the topic with which the counted claim stays
+        scheduling.claim_pair(ada)  # of the topic with which the counted claim stays
         counted = []
         connection.connection.set_progress_handler(
             lambda counted=counted: counted.append(1) and 0, 10
         )
         try:
-            assert scheduling.claim(ada).why["topic_in_a_row"] == 2
+            assert scheduling.claim_pair(ada).why["topic_in_a_row"] == 2
         finally:
             connection.connection.set_progress_handler(None, 0)
         steps.append(len(counted))

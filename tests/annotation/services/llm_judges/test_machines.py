@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from analysis.judgements.labels import Choices, labels
+from analysis.judgements.labels import LabelChoices, make_labels
 from annotation.machine import database_store
-from annotation.machine.label_files import labels_of_file
+from annotation.machine.label_files import read_label_file
 from annotation.models import Campaign, Judgement, MachineJudge, MachineLabel, Pair
 from annotation.selectors import machines as selectors
 from annotation.services.campaigns.lifecycle import CampaignError
 from annotation.services.errors import AnswerRefused
 from annotation.services.judging import scheduling
 from annotation.services.llm_judges import judges
-from annotation.services.llm_judges.judges import Limits, Wanted
+from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
 from assay.formats.errors import FormatError
 from pooling.models import Job
 from pooling.platform import jobs
@@ -58,12 +58,14 @@ def made(
     **limits: Any,
 ) -> MachineJudge:
     settings.MACHINE_ENDPOINTS = {url: "ASSAY_MACHINE_KEY"}
-    wanted = Wanted(name, "replay", url, samples=samples, limits=Limits(attempts=2, **limits))
-    return judges.add_judge(campaign, wanted, actor=None)
+    wanted = JudgeOptions(
+        name, "replay", url, samples=samples, limits=CallLimits(attempts=2, **limits)
+    )
+    return judges.create_judge(campaign, wanted, actor=None)
 
 
 def asked(judge: MachineJudge) -> Job:
-    job = judges.ask_to_run(judge, user=None)
+    job = judges.request_run(judge, user=None)
     jobs.run_job(job.pk)
     job.refresh_from_db()
     return job
@@ -77,19 +79,19 @@ def test_every_pair_is_asked_k_times_and_none_of_it_reaches_people(
     judge(ada, 2)
     before = (
         list(Pair.objects.order_by("pk").values()),
-        [row.grade for row in labels(campaign, Choices(min_judgements=1)).rows],
+        [row.grade for row in make_labels(campaign, LabelChoices(min_judgements=1)).rows],
     )
     replay = Replay(LABELS)
     with serving(replay) as url:
         machine = made(campaign, settings, url, samples=3, price_in=10, price_out=50)
-        expected = selectors.estimate(machine)
+        expected = selectors.estimate_judge_cost(machine)
         job = asked(machine)
     assert (job.state, job.report["facts"]["calls now"]) == ("done", 30)
-    assert (expected.calls, selectors.estimate(machine).calls) == (30, 0)
-    counts = selectors.counts_of(machine)
+    assert (expected.calls, selectors.estimate_judge_cost(machine).calls) == (30, 0)
+    counts = selectors.count_answers(machine)
     assert (counts.pairs, counts.labelled, counts.answers, counts.calls) == (10, 10, 30, 30)
     assert counts.cost == pytest.approx((3000 * 10 + 120 * 50) / 1e6)
-    assert selectors.labels_of(machine) == {
+    assert selectors.get_labels(machine) == {
         (f"t{t}", f"d{d}"): grade for (t, d), grade in LABELS.items()
     }
     assert replay.headers[0]["Authorization"] == "Bearer a-secret-key"
@@ -99,7 +101,7 @@ def test_every_pair_is_asked_k_times_and_none_of_it_reaches_people(
     assert "a-secret-key" not in stored
     assert before == (
         list(Pair.objects.order_by("pk").values()),
-        [row.grade for row in labels(campaign, Choices(min_judgements=1)).rows],
+        [row.grade for row in make_labels(campaign, LabelChoices(min_judgements=1)).rows],
     )
     assert Judgement.objects.count() == 1
     assert campaign.memberships.filter(judge_kind="machine").count() == 0
@@ -150,7 +152,7 @@ def test_the_counts_of_all_machines_are_two_statements(
             judge=machine, topic=topic, docno=docno, sample=sample, **fields
         )
     with django_assert_num_queries(2):
-        counts = selectors.counts_of_each(campaign, [busy, unsure, silent])
+        counts = selectors.count_answers_by_judge(campaign, [busy, unsure, silent])
     assert [
         (one.pairs, one.without_text, one.labelled, one.missing) for one in counts.values()
     ] == [(5, 1, 2, 3), (5, 1, 0, 5), (5, 1, 0, 5)]
@@ -168,7 +170,7 @@ def test_the_counts_of_all_machines_are_two_statements(
         (0, 0, 0, 0, 0),
     ]
     assert [one.cost for one in counts.values()] == [pytest.approx(0.0065), 0, 0]
-    assert selectors.counts_of(busy) == counts[busy.pk]
+    assert selectors.count_answers(busy) == counts[busy.pk]
 
 
 def test_troubles_refusals_and_nonsense_are_counted(campaign: Campaign, settings: Any) -> None:
@@ -186,14 +188,14 @@ def test_troubles_refusals_and_nonsense_are_counted(campaign: Campaign, settings
         machine = made(campaign, settings, url)
         job = asked(machine)
         machine.refresh_from_db()
-        counts = selectors.counts_of(machine)
+        counts = selectors.count_answers(machine)
         assert counts.outcomes == {"graded": 4, "refused": 2, "malformed": 2}
         assert (counts.waiting, counts.labelled, counts.calls) == (2, 4, 14)
         assert counts.troubles == {"rate limited": 2, "server error": 4}
         assert job.report["warnings"] == ["2 answers are left for another time: start it again"]
         replay.behaviour = None
         assert asked(machine).report["facts"]["calls now"] == 2
-    assert selectors.counts_of(machine).labelled == 6
+    assert selectors.count_answers(machine).labelled == 6
 
 
 def test_a_key_that_the_endpoint_does_not_take_ends_it_with_a_reason(
@@ -213,18 +215,18 @@ def test_the_limit_of_cost_holds(campaign: Campaign, settings: Any) -> None:
             campaign, settings, url, threads=1, price_in=1000, price_out=1000, most_cost=0.6
         )
         job = asked(machine)
-    assert 0 < selectors.counts_of(machine).cost <= 0.6
+    assert 0 < selectors.count_answers(machine).cost <= 0.6
     assert any("limit of cost" in warning for warning in job.report["warnings"])
 
 
 def test_cancelling_keeps_what_was_answered(
     campaign: Campaign, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "THROTTLE", 0.0)
+    monkeypatch.setattr(jobs, "THROTTLE_SECONDS", 0.0)
     replay = Replay(LABELS)
     with serving(replay) as url:
         machine = made(campaign, settings, url, threads=1)
-        job = judges.ask_to_run(machine, user=None)
+        job = judges.request_run(machine, user=None)
 
         def cancels(server: Replay, pair: tuple[str, str], number: int) -> None:
             if len(server.answers) == 3:
@@ -232,23 +234,23 @@ def test_cancelling_keeps_what_was_answered(
 
         cancel: list[bool] = []
         replay.behaviour = cancels
-        progress = jobs.Work.progress
+        progress = jobs.ClaimedJob.progress
 
-        def told(work: jobs.Work, *arguments: Any, **named: Any) -> None:
+        def told(work: jobs.ClaimedJob, *arguments: Any, **named: Any) -> None:
             if cancel:
                 jobs.request_cancel(work.job)
             progress(work, *arguments, **named)
 
-        monkeypatch.setattr(jobs.Work, "progress", told)
+        monkeypatch.setattr(jobs.ClaimedJob, "progress", told)
         jobs.run_job(job.pk)
         job.refresh_from_db()
         assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
-        kept = selectors.counts_of(machine).answers
+        kept = selectors.count_answers(machine).answers
         assert 3 <= kept < 10
-        monkeypatch.setattr(jobs.Work, "progress", progress)
+        monkeypatch.setattr(jobs.ClaimedJob, "progress", progress)
         replay.behaviour = None
         assert asked(machine).state == "done"
-    assert selectors.counts_of(machine).answers == 10
+    assert selectors.count_answers(machine).answers == 10
     assert set(replay.executed.values()) == {1}
 
 
@@ -256,24 +258,24 @@ def test_cancelling_ends_a_call_whose_answer_trickles_in_and_never_comes(
     campaign: Campaign, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next run makes the call again under the same idempotency key."""
-    monkeypatch.setattr(jobs, "THROTTLE", 0.0)
-    monkeypatch.setattr(database_store, "GRACE_S", 0.1)
+    monkeypatch.setattr(jobs, "THROTTLE_SECONDS", 0.0)
+    monkeypatch.setattr(database_store, "GRACE_SECONDS", 0.1)
     with Trickle() as trickle:
         machine = made(campaign, settings, trickle.url, threads=2)
-        job = judges.ask_to_run(machine, user=None)
-        progress = jobs.Work.progress
+        job = judges.request_run(machine, user=None)
+        progress = jobs.ClaimedJob.progress
 
-        def told(work: jobs.Work, *arguments: Any, **named: Any) -> None:
+        def told(work: jobs.ClaimedJob, *arguments: Any, **named: Any) -> None:
             if trickle.n_calls == 2:
                 jobs.request_cancel(work.job)
             progress(work, *arguments, **named)
 
-        monkeypatch.setattr(jobs.Work, "progress", told)
+        monkeypatch.setattr(jobs.ClaimedJob, "progress", told)
         jobs.run_job(job.pk)
         job.refresh_from_db()
         assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
         assert trickle.n_calls == 2
-    assert selectors.counts_of(machine).answers == 0
+    assert selectors.count_answers(machine).answers == 0
     assert machine.labels.filter(state=MachineLabel.State.ASKED).count() == 2
 
 
@@ -285,22 +287,22 @@ def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
     with serving(replay) as url:
         machine = made(campaign, settings, url)
         with pytest.raises(CampaignError, match="no label yet"):
-            judges.freeze(machine, actor=None)
+            judges.freeze_judge(machine, actor=None)
         asked(machine)
-        waiting = judges.ask_to_run(machine, user=None)
+        waiting = judges.request_run(machine, user=None)
         with pytest.raises(CampaignError, match="being asked"):
-            judges.freeze(machine, actor=None)
+            judges.freeze_judge(machine, actor=None)
         jobs.request_cancel(waiting)
-        judges.freeze(machine, actor=None)
+        judges.freeze_judge(machine, actor=None)
         for act, who in (
-            (judges.ask_to_run, "user"),
-            (judges.freeze, "actor"),
-            (judges.delete, "actor"),
+            (judges.request_run, "user"),
+            (judges.freeze_judge, "actor"),
+            (judges.delete_judge, "actor"),
         ):
             with pytest.raises(CampaignError, match="frozen"):
                 act(machine, **{who: None})  # type: ignore[operator]
         stale = jobs.enqueue(
-            selectors.RUN,
+            selectors.LLM_JUDGE_JOB,
             {"machine": machine.pk},
             label="from before",
             user=None,
@@ -323,11 +325,11 @@ def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
 
 def test_the_confidence_of_trecs_six_columns_is_kept_with_the_answer(campaign: Campaign) -> None:
     source = io.BytesIO(b"# made elsewhere\nt1 Q0 d1 2 0.75 judge\nt1 Q0 d2 0 1 judge\n")
-    machine = judges.add_from_file(
+    machine = judges.create_judge_from_file(
         campaign,
         name="m",
         model="some",
-        labels=labels_of_file(source, name="labels.txt"),
+        labels=read_label_file(source, name="labels.txt"),
         file_name="labels.txt",
         actor=None,
     )
@@ -368,22 +370,22 @@ def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
         ]
     source = io.BytesIO("\n".join(lines).encode())
     source.name = "labels.txt"
-    machine = judges.add_from_file(
+    machine = judges.create_judge_from_file(
         campaign,
         name="umbrela",
         model="some",
-        labels=labels_of_file(source),
+        labels=read_label_file(source),
         file_name="labels.txt",
         actor=None,
     )
-    assert selectors.labels_of(machine) == {
+    assert selectors.get_labels(machine) == {
         (f"t{t}", f"d{d}"): grade for (t, d), grade in LABELS.items()
     }
-    judges.freeze(machine, actor=None)
-    assert "labels of a machine, not of people: umbrela" in selectors.first_line(machine)
-    assert "sha256 " + selectors.digest_of(selectors.labels_of(machine)) in selectors.first_line(
-        machine
-    )
+    judges.freeze_judge(machine, actor=None)
+    assert "labels of a machine, not of people: umbrela" in selectors.label_file_header(machine)
+    assert "sha256 " + selectors.compute_labels_digest(
+        selectors.get_labels(machine)
+    ) in selectors.label_file_header(machine)
 
 
 @pytest.mark.parametrize(
@@ -409,11 +411,11 @@ def test_a_file_that_cannot_be_taken_leaves_nothing(
     source = io.BytesIO(text.encode())
     source.name = "labels.txt"
     with pytest.raises((CampaignError, FormatError), match=said):
-        judges.add_from_file(
+        judges.create_judge_from_file(
             campaign,
             name="m",
             model="some",
-            labels=labels_of_file(source),
+            labels=read_label_file(source),
             file_name="labels.txt",
             actor=None,
         )
@@ -423,14 +425,18 @@ def test_a_file_that_cannot_be_taken_leaves_nothing(
 def test_no_endpoint_but_those_of_the_operator(campaign: Campaign, settings: Any) -> None:
     settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
     with pytest.raises(CampaignError, match="knows no such endpoint"):
-        judges.add_judge(campaign, Wanted("m", "some", "http://169.254.1.1/v1"), actor=None)
-    judges.add_judge(campaign, Wanted("m", "some", "http://127.0.0.1:1/v1"), actor=None)
+        judges.create_judge(
+            campaign, JudgeOptions("m", "some", "http://169.254.1.1/v1"), actor=None
+        )
+    judges.create_judge(campaign, JudgeOptions("m", "some", "http://127.0.0.1:1/v1"), actor=None)
     with pytest.raises(CampaignError, match="called m already"):
-        judges.add_judge(campaign, Wanted("m", "some", "http://127.0.0.1:1/v1"), actor=None)
+        judges.create_judge(
+            campaign, JudgeOptions("m", "some", "http://127.0.0.1:1/v1"), actor=None
+        )
 
 
 def test_a_member_that_is_a_machine_claims_nothing(campaign: Campaign) -> None:
     machine = make_annotator(campaign, judge_kind="machine")
     with pytest.raises(AnswerRefused, match="takes nobody's place"):
-        scheduling.claim(machine)
+        scheduling.claim_pair(machine)
     assert not Pair.objects.exclude(held=0).exists()

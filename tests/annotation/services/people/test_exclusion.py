@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Judgement, Lease
-from annotation.selectors.judging import audit_invariants
-from annotation.selectors.kept_figures import late_faults, own_faults
+from annotation.selectors.judging import check_invariants
+from annotation.selectors.kept_figures import deferred_faults, immediate_faults
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import scheduling, submission
 from annotation.services.judging.submission import Answer
@@ -26,7 +26,11 @@ def standings(member):
 
 
 def agrees(campaign):
-    return [*audit_invariants(campaign), *own_faults(campaign), *late_faults(campaign)] == []
+    return [
+        *check_invariants(campaign),
+        *immediate_faults(campaign),
+        *deferred_faults(campaign),
+    ] == []
 
 
 def test_an_exclusion_takes_judgements_out_of_the_labels_and_gives_their_slots_back():
@@ -34,11 +38,11 @@ def test_an_exclusion_takes_judgements_out_of_the_labels_and_gives_their_slots_b
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge(ada, 1)
     judge(ada, 2)
-    scheduling.claim(ada)
+    scheduling.claim_pair(ada)
     assert exclusion.exclude_annotator(ada, reason="random clicks", actor=campaign.created_by) == 2
     assert standings(ada) == ["excluded", "excluded"]
     assert not Lease.objects.filter(state="live").exists()
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
     assert [judge(bob, 3).standing for _ in range(3)] == ["counted"] * 3
     event = AuditEvent.objects.get(action="excluded an annotator")
     assert (event.details["reason"], event.actor) == ("random clicks", campaign.created_by)
@@ -49,7 +53,7 @@ def test_what_an_excluded_annotator_called_broken_is_offered_again():
     liar, bob = make_annotator(campaign), make_annotator(campaign)
     for _ in range(2):
         judge(liar, None, cannot_reason="document")
-    assert scheduling.claim(bob) is None
+    assert scheduling.claim_pair(bob) is None
     exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
     assert campaign.pairs.filter(unjudgeable=True).count() == 0
     assert judge(bob, 2).standing == "counted"
@@ -69,13 +73,13 @@ def test_an_inclusion_counts_only_where_the_slot_is_still_free():
         judge(ada, 1)
     exclusion.exclude_annotator(ada, reason="suspected", actor=None)
     judge(bob, 2)
-    scheduling.claim(bob)  # holds the second pair
+    scheduling.claim_pair(bob)  # holds the second pair
     done = exclusion.include_annotator(ada, actor=None, reason="cleared")
     assert (done.counted, done.extra) == (1, 2)
     assert standings(ada) == ["counted", "extra", "extra"]
     ada.refresh_from_db()
     assert ada.standing == "active"
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_excluding_and_including_at_once_changes_nothing():
@@ -90,21 +94,21 @@ def test_excluding_and_including_at_once_changes_nothing():
     exclusion.include_annotator(ada, actor=None)
     assert standings(ada) == before
     assert len(rows) == 4
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_an_answer_that_arrives_after_the_exclusion_is_kept_as_excluded():
     campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=1)
     ada = make_annotator(campaign)
     first = judge(ada, 1)
-    lease = scheduling.claim(ada)
+    lease = scheduling.claim_pair(ada)
     exclusion.exclude_annotator(ada, reason="random", actor=None)
     assert submit(ada, lease, 1).judgement.standing == "excluded"
     with pytest.raises(AnswerRefused, check=lambda error: error.code == "excluded"):
-        submission.revise(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=2))
-    assert audit_invariants(campaign) == []
+        submission.revise_judgement(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=2))
+    assert check_invariants(campaign) == []
     assert exclusion.include_annotator(ada, actor=None).counted == 2
-    assert audit_invariants(campaign) == []
+    assert check_invariants(campaign) == []
 
 
 def test_an_exclusion_needs_its_reason_and_only_the_excluded_can_be_included():
@@ -120,13 +124,13 @@ def test_a_pause_gives_leases_back_and_takes_nothing_from_the_labels():
     campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=1)
     ada = make_annotator(campaign)
     judge(ada, 1)
-    scheduling.claim(ada)
+    scheduling.claim_pair(ada)
     exclusion.pause_annotator(ada, reason="please read the guidelines again", actor=None)
     assert standings(ada) == ["counted"]
-    assert scheduling.claim(ada) is None
+    assert scheduling.claim_pair(ada) is None
     exclusion.resume_annotator(ada, actor=None)
-    assert scheduling.claim(ada) is not None
-    assert audit_invariants(campaign) == []
+    assert scheduling.claim_pair(ada) is not None
+    assert check_invariants(campaign) == []
 
 
 def test_an_excluded_annotator_is_not_resumed_by_the_way():
