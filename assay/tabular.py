@@ -85,12 +85,22 @@ class Table:
 
 def to_text(table: Table) -> str:
     """The title, the columns aligned (text to the left, numbers to the right) below the heads of
-    their groups, and the note."""
+    their groups, columns of sentences as lines, and the note."""
     cells = [table.columns] + [
         [table.shown(row, i) + table.marks.get((row, i), "") for i in range(len(table.header))]
         for row in range(len(table.rows))
     ]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.header))]
+    sentences = (
+        []
+        if table.heads
+        else [
+            i
+            for i, width in enumerate(widths)
+            if width > SENTENCE_LENGTH and not table.numeric[i] and sum(widths) > MAX_LINE
+        ]
+    )
+    grid = [i for i in range(len(table.header)) if i not in sentences]
     heads, first = [], 0
     for words, n in table.heads:
         whole = sum(widths[first : first + n]) + 2 * (n - 1)
@@ -100,12 +110,24 @@ def to_text(table: Table) -> str:
     lines = ["  ".join(heads).rstrip()] if heads else []
     lines += [
         "  ".join(
-            cell.rjust(width) if numeric else cell.ljust(width)
-            for cell, width, numeric in zip(row, widths, table.numeric, strict=True)
+            row[i].rjust(widths[i]) if table.numeric[i] else row[i].ljust(widths[i]) for i in grid
         ).rstrip()
         for row in cells
     ]
-    return "\n".join([table.title, "", *lines, *(["", table.note] if table.note else [])])
+    told = _sentence_lines(table, cells[1:], sentences)
+    parts = ["\n".join(lines), "\n".join(told), table.note]
+    return "\n\n".join([table.title, *filter(None, parts)])
+
+
+def _sentence_lines(table: Table, cells: list[list[str]], sentences: list[int]) -> list[str]:
+    """The cells of these columns, each after the row's first cells of text."""
+    names = [i for i in range(len(table.header)) if not table.numeric[i] and i not in sentences][:2]
+    return [
+        f"{', '.join(row[i] for i in names)}: {table.columns[i]}: {row[i]}".removeprefix(": ")
+        for row in cells
+        for i in sentences
+        if row[i] not in ("", "–")
+    ]
 
 
 def to_csv(table: Table) -> str:
@@ -270,6 +292,8 @@ TEXT_COLUMN_WIDTH = 28
 """Characters of the widest cell from which a column of words is set in lines."""
 
 
+MAX_LINE = 240
+"""Characters of a line of a text table from which columns of sentences stand below it."""
 SENTENCE_LENGTH = 80
 """Characters of the widest cell from which a column of words cannot be shrunk and still be read."""
 

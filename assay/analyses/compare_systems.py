@@ -254,11 +254,15 @@ def make_row(
     }
 
 
+def verdicts(result: Values) -> list[str]:
+    """The sentence of each measure that says which systems differ."""
+    return [one["verdict"] for one in result_measures(result).values() if one["verdict"]]
+
+
 def tables(result: Values) -> list[Table]:
     answers, settings = result_measures(result), result["settings"]
     means = means_table("scores", "Effectiveness of the systems", answers, settings)
-    verdicts = [one["verdict"] for one in answers.values() if one["verdict"]]
-    made = [replace(means, note=" ".join([*verdicts, means.note]))]
+    made = [replace(means, note=" ".join([*verdicts(result), means.note]))]
     for number, (measure, one) in enumerate(answers.items(), 1):
         made.append(pairs_table(f"pairs-{number}", f"Pairs by {measure}", one, settings))
     for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):
@@ -303,6 +307,16 @@ class Command(CampaignCommand):
         "p-values, effect sizes, groups of systems that do not differ."
     )
     tables = staticmethod(tables)
+
+    def table(self, result: Values, **options: Any) -> str:
+        """The verdicts, then the tables."""
+        said = " ".join(verdicts(result))
+        text = super().table(result, **options)
+        return (
+            text
+            if not said
+            else "\n".join([*verdicts(result), "", text.replace(f"{said} ", "", 1)])
+        )
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

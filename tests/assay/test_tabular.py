@@ -246,3 +246,21 @@ def test_short_numbers_have_four_decimals_or_their_power_of_ten() -> None:
         "1.0000",
         "2.50e-07",
     ]
+
+
+def test_sentences_stand_below_the_columns_of_a_text_table() -> None:
+    why = (
+        3 * "the signed-rank test and the t-test do not agree on the direction of the difference, "
+    )
+    table = Table(
+        "t", "Pairs", ["A", "B", "p", "reason"], [["x", "y", 0.5, why], ["x", "z", 1, ""]]
+    )
+    assert to_text(table).splitlines() == [
+        "Pairs",
+        "",
+        "A  B       p",
+        "x  y  0.5000",
+        "x  z       1",
+        "",
+        f"x, y: reason: {why}",
+    ]
