@@ -197,7 +197,7 @@ def lease_of(membership: Membership, pair: Pair, *, now: datetime) -> Lease:
     pair.started = True
     pair.save()
     lease = Lease(pair=pair, membership=membership, served_at=now)
-    lease.expires_at = scheduling.leases.expiry(membership, now)
+    lease.expires_at = scheduling.leases.lease_expiry(membership, now)
     lease.save()
     return lease
 

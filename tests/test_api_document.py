@@ -103,7 +103,7 @@ def test_every_operation_declares_its_errors_in_one_shape():
 def test_every_code_of_an_error_is_explained_and_no_other():
     """As the program names them, and those of the framework that its views can raise."""
     named = (
-        r'(?:AnswerRefused|problem|as_text)\(\s*(?:\d+,\s*)?"([a-z_]+)"|default_code = (?:\d+, '
+        r'(?:AnswerRefused|_?problem\w*|as_text|\w*_problem)\(\s*(?:\d+,\s*)?"([a-z_]+)"|default_code = (?:\d+, '
         r')?"([a-z_]+)"|"(busy|not_signed_in)"'
     )
     folders = ("pooling", "annotation", "analysis", "config")

@@ -183,9 +183,9 @@ def test_a_program_that_does_not_run_is_told(sound, tmp_path, program, name):
 def test_an_old_backup_and_none_are_told(sound, tmp_path):
     mark = tmp_path / "last-backup"
     mark.write_text((timezone.now() - timedelta(days=9, hours=1)).isoformat(timespec="seconds"))
-    assert told() == ["note: The last backup by manage.py backup is 9 days old."]
+    assert told() == ["note: The last backup by assay backup is 9 days old."]
     mark.unlink()
-    assert told() == ["note: manage.py backup has made no backup of this installation yet."]
+    assert told() == ["note: assay backup has made no backup of this installation yet."]
     sound.ALLOWED_HOSTS, sound.HTTPS = ["localhost"], False
     assert told() == []
 

@@ -101,10 +101,10 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
     request.session.save()
     oidc = importlib.import_module("annotation.oidc")
     try:
-        identity: InstitutionIdentity = oidc.Provider().identify(
+        identity: InstitutionIdentity = oidc.OidcProvider().identify(
             request, nonce=sent["nonce"], code_verifier=sent["code_verifier"]
         )
-    except oidc.WRONG as error:
+    except oidc.PROVIDER_ERRORS as error:
         log.warning(
             "sign-in by %s failed: %s: %s",
             settings.OIDC_ISSUER,

@@ -169,7 +169,9 @@ class Command(FileCommand):
         judged = read_judged(self, given)
         result = compute(judged, Options.of(given), seed=seed)
         if judged.campaign is not None and (
-            apart := self.stored_campaigns().agreement_by_entry(judged.campaign, judged.table)
+            apart := self.stored_campaigns().compute_agreement_by_entry(
+                judged.campaign, judged.table
+            )
         ):
             result["by_entry"] = apart
         return result

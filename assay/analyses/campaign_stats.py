@@ -113,7 +113,7 @@ class Command(FileCommand):
         documents = None
         if judged.campaign is not None:
             source = self.stored_campaigns()
-            pairs = pairs or source.pool_ranks(judged.campaign)
+            pairs = pairs or source.read_pool_ranks(judged.campaign)
             documents = source.count_documents(judged.campaign.collection)
         return compute(judged, Options.of(given), documents=documents, pool=pairs, warn=self.warn)
 

@@ -211,10 +211,10 @@ class Command(CampaignCommand):
         slug, describe = given["campaign"], None
         if slug is not None:
             source = self.stored_campaigns()
-            within = within or source.top_of_campaign(slug, options.top)
+            within = within or source.read_pool_top(slug, options.top)
 
             def describe(pairs: Sequence[Any]) -> list[Values]:
-                texts: list[Values] = source.with_texts(slug, pairs)
+                texts: list[Values] = source.add_document_texts(slug, pairs)
                 return texts
 
         labels = {

@@ -261,8 +261,8 @@ class FileCommand:
                 f"here. To install it: {server.INSTALL_HINT}"
             )
         database = server.load_database_module()
-        self.until_answered.enter_context(database.moment())
-        self._stored_campaigns = database.stored_campaigns()
+        self.until_answered.enter_context(database.open_database_snapshot())
+        self._stored_campaigns = database.load_campaign_reader()
         return self._stored_campaigns
 
     def warn(self, message: str) -> None:

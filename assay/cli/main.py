@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assay.cli import server
 from assay.cli.command_list import (
+    COMMAND_MODULES,
     find_command,
     find_command_files,
     format_command_list,
@@ -66,6 +67,7 @@ def run_command(program: str, words: list[str]) -> None:
     if (
         command is None
         and (near := suggest_commands(words))
+        and words[0] not in COMMAND_MODULES
         and not server.is_django_command(words[0])
     ):
         raise SystemExit(f"assay: unknown command {words[0]!r}. Did you mean: {', '.join(near)}?")

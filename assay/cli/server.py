@@ -87,15 +87,19 @@ def run_own_command(program: str, name: str, module: str, rest: list[str]) -> No
         parser.add_argument(option)
     handle_default_options(parser.parse_known_args(rest)[0])
     django.setup()
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import get_commands
 
-    command = load_command_class(get_commands()[module], module)
-    if {"-h", "--help"} & set(rest):
-        asked = command.create_parser(program, name)
-        asked.epilog = example_text(name)
-        asked.print_help()
-    else:
-        command.run_from_argv([program, name, *rest])
+    try:
+        command = load_command_class(get_commands()[module], module)
+        if {"-h", "--help"} & set(rest):
+            asked = command.create_parser(program, name)
+            asked.epilog = example_text(name)
+            asked.print_help()
+        else:
+            command.run_from_argv([program, name, *rest])
+    except ImproperlyConfigured as error:
+        raise SystemExit(f"assay: {error}") from None
 
 
 def load_settings(words: list[str]) -> None:

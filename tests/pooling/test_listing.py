@@ -9,6 +9,7 @@ from django.test import RequestFactory
 from pooling.models import Run
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.services.collections import create_collection
+from pooling.templatetags.pooling_tables import PageTable
 
 ROWS = [("b", 2), ("A", 10), ("c", None), ("d", 10), ("e", 1), ("f", 3)]
 
@@ -73,7 +74,9 @@ def test_a_list_in_which_nothing_fits_is_not_empty() -> None:
 
 
 def drawn(template: str, **context: object) -> str:
-    return Template("{% load pooling %}" + template).render(Context(context))
+    return Template("{% load pooling_tables %}" + template).render(
+        Context({"page_table": PageTable(cards=False), **context})
+    )
 
 
 def test_a_heading_sorts_once_each_way_and_says_how_it_is_sorted() -> None:

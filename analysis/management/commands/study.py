@@ -73,7 +73,7 @@ class Command(FileCommand):
     ) -> dict[str, Any]:
         # tables and pictures are those of reports, whose modules know their models; no query is
         # made for files
-        server.load_database_module().with_database()
+        server.load_database_module().open_database()
         from analysis.studies.papers import get_study
         from analysis.studies.settings import keys_by_name
 

@@ -83,7 +83,7 @@ class CampaignCommand(FileCommand):
         if options["campaign"] is None:
             return options
         source = self.stored_campaigns()
-        campaign = source.campaign_named(options["campaign"])
+        campaign = source.get_campaign(options["campaign"])
         name = campaign.slug
         if isinstance(options.get("measures"), DefaultMeasures):
             options = {
@@ -91,13 +91,13 @@ class CampaignCommand(FileCommand):
                 "measures": limit_cutoffs(options["measures"], campaign.judged_depth),
             }
         self.stored = InMemoryInputs(
-            runs=source.runs_of(campaign), qrels={name: source.labels_of(campaign, options)}
+            runs=source.run_loaders(campaign), qrels={name: source.label_loader(campaign, options)}
         )
         if source.is_sampled(campaign) and not self.counts_labels_only:
             if not self.estimates_sampled:
-                raise BadInput(source.why_not_naive(name))
+                raise BadInput(source.naive_estimate_refusal(name))
             self.stored = InMemoryInputs(
-                runs=self.stored.runs, qrels={}, prels={name: source.prel_of(campaign, options)}
+                runs=self.stored.runs, qrels={}, prels={name: source.prel_loader(campaign, options)}
             )
             options = {**options, "sampled": True}
         if not self.run_places:

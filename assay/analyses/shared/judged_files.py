@@ -123,7 +123,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
         )
     if path is not None:
         return _read_file(command, path, options)
-    judged: CountedJudgements = command.stored_campaigns().judged_of_campaign(
+    judged: CountedJudgements = command.stored_campaigns().read_counted_judgements(
         command, slug, options
     )
     return judged

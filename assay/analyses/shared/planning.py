@@ -61,7 +61,7 @@ def read_label_table(command: FileCommand, options: Mapping[str, Any]) -> LabelT
         return select_counted(judgements, n_grades=scale)[0]
     if options["campaign"] is None or options["method"] != "majority":
         return None
-    behind: LabelTable = command.stored_campaigns().judgements_behind(options)
+    behind: LabelTable = command.stored_campaigns().read_label_judgements(options)
     return behind
 
 

@@ -264,7 +264,9 @@ class TestProgress:
 
     def test_nothing_is_called_more_complete_before_the_first_judgement(self, monkeypatch):
         monkeypatch.setattr(
-            progress.selectors, "heat_map", lambda campaign, live: (["t1"], [1], [[0.0]], 52)
+            progress.selectors,
+            "progress_heat_map",
+            lambda campaign, live: (["t1"], [1], [[0.0]], 52),
         )
         campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
         client = manager_of(campaign)

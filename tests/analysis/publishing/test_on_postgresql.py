@@ -53,8 +53,8 @@ for number, pair in enumerate(campaign.pairs.order_by("position")):
         if (number + k) % 7 != 0:
             judged(person, pair, (number * 5 + k * k) % 4, now=START + timedelta(seconds=90 * (3 * number + k)), active_ms=20_000 + k,
                    guideline_version=1, device="keyboard")
-judging.adjudicate(campaign.pairs.order_by("position")[4], 3, reason="clear", actor=None)
-campaigns.close(campaign)
+judging.adjudicate_pair(campaign.pairs.order_by("position")[4], 3, reason="clear", actor=None)
+campaigns.close_campaign(campaign)
 """
 BUILD = """
 from pathlib import Path

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from analysis.systems import kinds, reports
 from analysis.systems.kinds import KINDS
+from assay.cli.command_list import command_name
 from tests.analysis.commands.judged_file import ROWS
 from tests.analysis.systems.builders import small_collection, work_off
 from tests.commands import get_commands
@@ -36,11 +37,13 @@ def test_each_file_is_a_kind_called_as_its_command() -> None:
 
 def test_each_kind_has_its_line_in_the_documents() -> None:
     rows = re.findall(
-        r"^\| ([^|]+?) \| `(\w+)` \|",
+        r"^\| ([^|]+?) \| `([\w ]+)` \|",
         (ROOT / "docs" / "reference" / "reports.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
-    assert rows == [(kind.title, kind.name) for kind in KINDS.values()]  # in the order of the pages
+    assert rows == [
+        (kind.title, command_name(kind.name)) for kind in KINDS.values()
+    ]  # in the order of the pages
 
 
 def test_no_other_file_of_the_wing_names_a_kind() -> None:

@@ -29,8 +29,8 @@ for topic in campaign.collection.topics.all():
 for document in campaign.collection.documents.all():
     document.text = f"document {document.docno[1:]}"
     document.save()
-judge = machines.add_judge(campaign, JudgeOptions("m", "replay", "%s", samples=2, limits=CallLimits(threads=3)), actor=None)
-tasks.send(machines.ask_to_run(judge, user=None))
+judge = machines.create_judge(campaign, JudgeOptions("m", "replay", "%s", samples=2, limits=CallLimits(threads=3)), actor=None)
+tasks.send(machines.request_run(judge, user=None))
 """
 
 

@@ -266,7 +266,7 @@ def test_celery_without_a_broker_says_what_to_start_instead(tmp_path):
         timeout=120,
     )
     assert done.returncode != 0
-    assert "start `manage.py worker` instead" in done.stderr
+    assert "start `assay worker` instead" in done.stderr
 
 
 @pytest.mark.redis

@@ -182,7 +182,7 @@ def test_what_fails_while_it_is_stored_leaves_nothing(
     def broken(*args):
         raise sets.Refused("no more")
 
-    monkeypatch.setattr(sets.documents, "fetch_later", broken)
+    monkeypatch.setattr(sets.documents, "queue_text_fetching", broken)
     with django_capture_on_commit_callbacks(execute=True):
         job = bring("set", zipped(BEIR))
     assert job.message == "no more"

@@ -88,7 +88,7 @@ def test_a_lease_that_ends_without_a_judgement_leaves_the_pair_waiting(campaign:
     cleo = make_annotator(campaign, "cleo")
     lease_of(cleo, pair(campaign, 4), now=timezone.now())
     set_depth(campaign, RANK_2, actor=None)
-    scheduling.leases.release(cleo)
+    scheduling.leases.release_leases(cleo)
     assert slots_of(campaign)[3] == (0, 0)
     assert check_invariants(campaign) == []
 
