@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from assay.tabular import Table
 
 Values = dict[str, Any]
-"""The JSON object of an analysis (docs/commands.md)."""
+"""The JSON object of an analysis (docs/reference/commands.md)."""
 
 
 def undefined_reasons(result: Values) -> list[str]:

@@ -108,15 +108,27 @@ def to_text(table: Table) -> str:
         heads.append(words.center(max(whole, len(words))))
         first += n
     lines = ["  ".join(heads).rstrip()] if heads else []
-    lines += [
-        "  ".join(
-            row[i].rjust(widths[i]) if table.numeric[i] else row[i].ljust(widths[i]) for i in grid
-        ).rstrip()
-        for row in cells
-    ]
+    lines += align_rows(
+        [[row[i] for i in grid] for row in cells],
+        [widths[i] for i in grid],
+        [table.numeric[i] for i in grid],
+    )
     told = _sentence_lines(table, cells[1:], sentences)
     parts = ["\n".join(lines), "\n".join(told), table.note]
     return "\n\n".join([table.title, *filter(None, parts)])
+
+
+def align_rows(
+    rows: Iterable[Sequence[str]], widths: Sequence[int], numeric: Sequence[bool]
+) -> list[str]:
+    """One line per row: text to the left, numbers to the right."""
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _sentence_lines(table: Table, cells: list[list[str]], sentences: list[int]) -> list[str]:

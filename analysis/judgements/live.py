@@ -290,11 +290,6 @@ def _save_snapshot(campaign: Campaign, live: CampaignSnapshot) -> CampaignSnapsh
     return live
 
 
-def forget_snapshot(campaign: Campaign) -> None:
-    with _snapshots_lock:
-        _snapshots.pop(_snapshot_key(campaign), None)
-
-
 def expire_caches() -> None:
     """Let the next question read again, whatever is kept: for tests and benchmarks."""
     with _snapshots_lock:
@@ -495,11 +490,3 @@ def _merge_rows(known: JudgementRows, later: JudgementRows) -> JudgementRows:
         if (np.diff(joined.judgement) > 0).all()
         else joined.where(np.argsort(joined.judgement))
     )
-
-
-def judgement_times(
-    live: CampaignSnapshot, *, counted: bool = True
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """When the judgements were made, seconds since 1970."""
-    rows = live.rows
-    return rows.judged_at[rows.counts] if counted else rows.judged_at

@@ -78,14 +78,15 @@ class StudyContext:
     def run(self, command: str, **given: Any) -> Result:
         """The command's JSON object, with these inputs and options. Raises PartLeftOut with the
         command's reason if it cannot be computed."""
-        words = command_words(load_command(command), given)
+        loaded = load_command(command)
+        words = command_words(loaded, given)
         key = (command, *words)
         said = shlex.join(["assay", *command_name(command).split(), *map(self.plain, words)])
         if said not in self.commands:
             self.commands.append(said)
         if key not in self._done:
             try:
-                seed = {"seed": self.seed} if load_command(command).takes_seed else {}
+                seed = {"seed": self.seed} if loaded.takes_seed else {}
                 analysis = Analysis(command, {**given, **seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes

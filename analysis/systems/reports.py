@@ -33,7 +33,7 @@ from analysis.systems.inputs import (
 from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
 from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
-from analysis.systems.running import Analysis, format_command_line
+from analysis.systems.running import Analysis
 from annotation.models import Campaign
 from assay.analyses.shared.measures import InMemoryInputs
 from assay.column_types import QrelsColumns, RunColumns
@@ -78,7 +78,7 @@ def request_report(
     inputs = list_input_files(kind, parameters, collection=collection, campaign=campaign)
     try:
         given = make_call_arguments(kind, make_files(inputs), parameters, seed=seed)
-        Analysis(kind.name, given)
+        command_line = Analysis(kind.name, given).command_line()
     except NotComputable as error:
         raise MalformedRequest(str(error)) from None
     runs = sum(one.kind == "run" for one in inputs)
@@ -96,7 +96,7 @@ def request_report(
             parameters=dict(parameters),
             seed=seed,
             code_version=program_version(),
-            command=format_command_line(kind.name, given),
+            command=command_line,
             inputs=[one.as_json() for one in inputs],
             created_by=user if user is not None and user.is_authenticated else None,
         )

@@ -35,7 +35,7 @@ class Analysis:
         folder: str = "",
     ) -> None:
         self.command = load_command(name)
-        self.name, self.folder = name, folder
+        self.name, self.given, self.folder = name, given, folder
         self.warnings: list[str] = []
         self.command.stored = stored
         self.command.stderr = io.StringIO()
@@ -44,6 +44,11 @@ class Analysis:
             self.options = complete_options(self.command, given)
         except (TypeError, ValueError) as error:
             raise NotComputable(str(error)) from None
+
+    def command_line(self) -> str:
+        """The command to type in the folder of the files."""
+        words = command_words(self.command, self.given)
+        return shlex.join(["assay", *command_name(self.name).split(), *words, "--json"])
 
     def _warn(self, message: str) -> None:
         text = self._plain(message)
@@ -80,13 +85,6 @@ class Analysis:
             json.dumps(to_json_types(result), ensure_ascii=False, allow_nan=False)
         )
         return answer
-
-
-def format_command_line(name: str, given: Mapping[str, Any]) -> str:
-    """The command to type in the folder of the files."""
-    return shlex.join(
-        ["assay", *command_name(name).split(), *command_words(load_command(name), given), "--json"]
-    )
 
 
 def encode_result(value: Any) -> Any:

@@ -35,7 +35,7 @@ from assay.analyses.shared.sampled_files import (
 )
 from assay.analyses.shared.topic_groups import read_topic_groups
 from assay.charts.svg import Picture
-from assay.cli.base import BadInput, Warn
+from assay.cli.base import BadInput, Warn, join_tables, to_json_types
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.leading import describe_comparison
 from assay.comparison.significance import no_verdict_reason
@@ -254,15 +254,20 @@ def make_row(
     }
 
 
-def verdicts(result: Values) -> list[str]:
+def list_verdicts(result: Values) -> list[str]:
     """The sentence of each measure that says which systems differ."""
     return [one["verdict"] for one in result_measures(result).values() if one["verdict"]]
 
 
 def tables(result: Values) -> list[Table]:
+    """The tables, with the verdicts in the note of the first."""
+    means, *further = tables_without_verdicts(result)
+    return [replace(means, note=" ".join([*list_verdicts(result), means.note])), *further]
+
+
+def tables_without_verdicts(result: Values) -> list[Table]:
     answers, settings = result_measures(result), result["settings"]
-    means = means_table("scores", "Effectiveness of the systems", answers, settings)
-    made = [replace(means, note=" ".join([*verdicts(result), means.note]))]
+    made = [means_table("scores", "Effectiveness of the systems", answers, settings)]
     for number, (measure, one) in enumerate(answers.items(), 1):
         made.append(pairs_table(f"pairs-{number}", f"Pairs by {measure}", one, settings))
     for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):
@@ -310,13 +315,9 @@ class Command(CampaignCommand):
 
     def table(self, result: Values, **options: Any) -> str:
         """The verdicts, then the tables."""
-        said = " ".join(verdicts(result))
-        text = super().table(result, **options)
-        return (
-            text
-            if not said
-            else "\n".join([*verdicts(result), "", text.replace(f"{said} ", "", 1)])
-        )
+        plain = to_json_types(result)
+        text = join_tables(tables_without_verdicts(plain), plain)
+        return "\n".join([*list_verdicts(plain), "", text]).lstrip("\n")
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

@@ -25,7 +25,7 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.opening import strip_suffixes
 from assay.results import Values, undefined_reasons
-from assay.tabular import Table, to_text
+from assay.tabular import Table, align_rows, to_text
 from assay.whole_files import check_writable
 from assay.whole_files import (
     write_text_atomically as write_text_atomically,  # the commands find it here
@@ -197,8 +197,7 @@ class FileCommand:
     def table(self, result: Values, **options: Any) -> str:
         """The result as text: its tables, then the reasons for undefined values."""
         plain = to_json_types(result)
-        parts = [to_text(one) for one in self.tables(plain)]
-        return "\n\n".join([*parts, "\n".join(undefined_reasons(plain))]).strip("\n")
+        return join_tables(self.tables(plain), plain)
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
         """What `compute` says of these options, which `prepared` has seen."""
@@ -396,6 +395,12 @@ def to_json_types(value: Any) -> Any:
     return value
 
 
+def join_tables(tables: list[Table], plain: Values) -> str:
+    """Tables as text, and the reasons for undefined values of the result."""
+    parts = [to_text(one) for one in tables]
+    return "\n\n".join([*parts, "\n".join(undefined_reasons(plain))]).strip("\n")
+
+
 def format_text_table(header: list[str], rows: list[list[Any]]) -> str:
     """Columns aligned: text to the left, numbers to the right with four decimals; undefined is
     `-`."""
@@ -413,10 +418,4 @@ def format_text_table(header: list[str], rows: list[list[Any]]) -> str:
         all(isinstance(row[i], (int, float, np.number)) or row[i] is None for row in rows)
         for i in range(len(header))
     ]
-    return "\n".join(
-        "  ".join(
-            c.rjust(w) if right else c.ljust(w)
-            for c, w, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in cells
-    )
+    return "\n".join(align_rows(cells, widths, numeric))

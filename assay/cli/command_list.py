@@ -146,13 +146,14 @@ def read_command_help(path: Path) -> CommandHelp:
 
 def load_command(name: str) -> Any:
     """The command of this module; one of the server only after Django is set up."""
-    if name in find_plugin_commands():
+    path = find_command_files().get(name)
+    if path is None:
         return find_plugin_commands()[name].load()()
-    return importlib.import_module(read_command_help(find_command_files()[name]).module).Command()
+    return importlib.import_module(read_command_help(path).module).Command()
 
 
 def find_plugin_commands() -> dict[str, Any]:
-    """The entry points of other packages by name."""
+    """The entry points of other packages by name; reads all installed packages."""
     return {
         one.name: one
         for one in entry_points(group=ENTRY_POINT_GROUP)

@@ -15,7 +15,7 @@ from assay.analyses.shared.only_topics import (
     filter_judgements,
     read_topic_filter,
 )
-from assay.cli.base import BadInput, FileCommand, parse_positive
+from assay.cli.base import BadInput, FileCommand
 from assay.formats.judgements import read_judgements
 from assay.labels.labels import DroppedCounts, select_counted
 from assay.options import CheckedOptions, add_options, option
@@ -35,13 +35,6 @@ def scale_option(label: str, **about: Any) -> Any:
         most_in_form=100,
         kind="scale",
     )
-
-
-def parse_at_least_two(text: str) -> int:
-    value = parse_positive(text)
-    if value < 2:
-        raise ArgumentTypeError("a scale has at least 2 grades")
-    return value
 
 
 def parse_duration(text: str) -> float:

@@ -72,12 +72,7 @@ class SampledEvaluationOptions(EvaluationOptions):
     )
 
 
-LEVEL_OPTION = ("level",)
-TOPIC_OPTIONS = ("level", "topics", "only_with_relevant")
-"""Of commands whose measure is fixed."""
 MEASURES_HINT = "Space-separated names, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
-RUN_OPTIONS = ("scores", "lenient")
-"""How the files of runs are read."""
 
 
 def alpha_option(default: float = 0.05) -> Any:

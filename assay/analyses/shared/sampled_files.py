@@ -8,13 +8,13 @@ result = evaluate_sampled({"name": pool}, runs, measures, options, seed=0)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import InMemoryInputs, iterate_runs
+from assay.analyses.shared.measures import InMemoryInputs
 from assay.analyses.shared.reading import SampledEvaluationOptions
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import RunColumns
@@ -63,13 +63,6 @@ def read_sampled_pool(command: FileCommand, path: str) -> SampledPool:
             "what they hold counts as not relevant"
         )
     return SampledPool(prel, sample, index_qrels(prel.qrels))
-
-
-def iterate_packed_runs(
-    command: FileCommand, paths: Sequence[str], pool: SampledPool, options: Mapping[str, Any]
-) -> Iterator[PackedRun]:
-    for run in iterate_runs(command, paths, options):
-        yield pack_run(run, pool.index)
 
 
 def refuse_topic_choice(options: Mapping[str, Any]) -> None:
