@@ -15,7 +15,7 @@ install:  ## only the virtual environment, as a service needs it (docs/how-to/de
 
 run:  ## install, prepare and start everything on 127.0.0.1 (port: ASSAY_PORT, default 8000); Ctrl-C ends it
 	@$(PYTHON) config/install.py runtime
-	@exec $(VENV) assay up
+	@exec $(VENV) manage.py up
 
 test:  ## install what the tests need, then run all of them
 	@$(PYTHON) config/install.py dev

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,17 @@ class Command(FileCommand):
         rows = [[grade, n] for grade, n in result["grades"].items()]
         return [Table("grades", "Grades of the qrels", ["grade", "documents"], rows)]
 """
+
+
+@pytest.mark.parametrize("target", ["install", "run", "test", "lint", "docs"])
+def test_every_script_that_make_starts_is_a_file(target: str) -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    words = done.stdout.split()
+    scripts = [after for before, after in pairwise(words) if re.search(r"python[\d.]*$", before)]
+    assert scripts
+    assert [name for name in scripts if name != "-m" and not (ROOT / name).is_file()] == []
 
 
 def test_an_unknown_shell_is_told_which_there_are() -> None:
