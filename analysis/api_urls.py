@@ -3,7 +3,7 @@
 from django.urls import path
 
 from analysis.dashboard import api as dashboard
-from analysis.dashboard import api_one_more
+from analysis.dashboard import api_additional_judgements
 from analysis.publishing import api as publishing
 from analysis.studies import api as studies
 from analysis.systems import api as systems
@@ -22,7 +22,7 @@ urlpatterns = [
     ),
     path(
         "campaigns/<slug:slug>/one-more",
-        api_one_more.AdditionalJudgementsView.as_view(),
+        api_additional_judgements.AdditionalJudgementsView.as_view(),
         name="api-one-more",
     ),
     path(

@@ -5,7 +5,7 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
-        import analysis.kinds  # noqa: F401  registers the app's kinds of jobs
+        import analysis.job_registry  # noqa: F401  registers the app's kinds of jobs
         from analysis.dashboard.progress import extension_costs
         from analysis.dashboard.to_do_mail import request_due_mails
         from analysis.deletion import prepare_file_deletion

@@ -7,7 +7,7 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
-        import annotation.kinds  # noqa: F401  registers the app's kinds of jobs
+        import annotation.job_registry  # noqa: F401  registers the app's kinds of jobs
         from annotation.selectors.machine_grades import SOURCE
         from annotation.services.campaigns.planned_batches import (
             get_current_labels,

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core import rules
+from annotation.core import limits
 from annotation.core.gold_rules import GoldRule
 from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
 from annotation.fields import MomentField, ProseField, check_future
@@ -234,11 +234,11 @@ class RulesForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, least in rules.MIN_VALUES.items():
+        for name, least in limits.MIN_VALUES.items():
             number: Any = self.fields[name]  # a field that has a least value
             number.min_value = least
             number.widget.attrs["min"] = least
-        for name, most in rules.MAX_VALUES.items():
+        for name, most in limits.MAX_VALUES.items():
             self.fields[name].widget.attrs["max"] = most
 
     def clean_deadline(self) -> datetime | None:
@@ -254,7 +254,7 @@ class RulesForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        for name, sentence in rules.find_problems(data):
+        for name, sentence in limits.find_problems(data):
             self.add_error(name, sentence)
         return data
 

@@ -15,7 +15,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
-from annotation.services.people.institution import InstitutionIdentity
+from annotation.services.people.single_sign_on import InstitutionIdentity
 
 PROVIDER_ERRORS = (
     SuspiciousOperation,

@@ -4,23 +4,23 @@ from django.urls import path
 
 from annotation.views import (
     account,
+    campaign_creation,
     campaigns,
-    institution,
     judging,
     machines,
-    making,
     messages,
     people,
     questions,
     results_access,
+    single_sign_on,
 )
 
 urlpatterns = [
     # People
     path("sign-in", people.sign_in, name="sign-in"),
-    path("sign-in/institution", institution.by_header, name="sign-in-institution"),
-    path("sign-in/oidc", institution.oidc_ask, name="sign-in-oidc"),
-    path("sign-in/oidc/back", institution.oidc_back, name="sign-in-oidc-back"),
+    path("sign-in/institution", single_sign_on.by_header, name="sign-in-institution"),
+    path("sign-in/oidc", single_sign_on.oidc_ask, name="sign-in-oidc"),
+    path("sign-in/oidc/back", single_sign_on.oidc_back, name="sign-in-oidc-back"),
     path("sign-in/link", people.ask_for_link, name="sign-in-link"),
     path("sign-in/link/<str:identifier>/<str:token>", people.use_link, name="sign-in-link-use"),
     path("sign-out", people.sign_out, name="sign-out"),
@@ -36,11 +36,11 @@ urlpatterns = [
     path("judge/<slug:slug>/build", judging.current_build, name="judge-build"),
     # Making and changing campaigns
     path("campaigns/", campaigns.index, name="campaigns"),
-    path("campaigns/new", making.new, name="campaign-new"),
+    path("campaigns/new", campaign_creation.new, name="campaign-new"),
     path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),
     path("campaigns/<slug:slug>/settings/<str:key>/", campaigns.step, name="campaign-step"),
-    path("campaigns/<slug:slug>/duplicate", making.duplicate, name="campaign-duplicate"),
-    path("campaigns/<slug:slug>/known-pairs", making.known, name="campaign-known-pairs"),
+    path("campaigns/<slug:slug>/duplicate", campaign_creation.duplicate, name="campaign-duplicate"),
+    path("campaigns/<slug:slug>/known-pairs", campaign_creation.known, name="campaign-known-pairs"),
     path("campaigns/<slug:slug>/delete", campaigns.delete, name="campaign-delete"),
     path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
     path(

@@ -1,7 +1,7 @@
 """The analyses as functions of the library: arguments, defaults and help are those that the command
 declares, values are Python's.
 
-A function takes qrels, runs or judgements as assay.given understands them, hands them over in
+A function takes qrels, runs or judgements as assay.inputs understands them, hands them over in
 memory and returns the JSON object of the command as a dict; undefined is None."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assay.cli.base import (
 from assay.cli.command_list import load_command
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.prel import SampledQrels
-from assay.given import is_path, read_judgements_input, read_qrels_input, read_runs_input
+from assay.inputs import is_path, read_judgements_input, read_qrels_input, read_runs_input
 from assay.measures.measures import format_measure_names
 from assay.options import DeclaredOption
 from assay.results import Result

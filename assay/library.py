@@ -4,7 +4,7 @@ of the commands out.
 Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic
 document grade`, `topic document score`, `topic document annotator grade` and what a file of
 judgements has besides), {topic: {document: number}}, or what ir_measures, ir_datasets, ranx,
-PyTerrier and Hugging Face have (`assay.given`); several runs a list, {tag: run}, or a pattern of
+PyTerrier and Hugging Face have (`assay.inputs`); several runs a list, {tag: run}, or a pattern of
 paths. Wrong input raises BadInput, or FormatError with file and line; warnings are Python's."""
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from assay.analyses.shared.measures import DEFAULT_MEASURES, evaluate_runs
 from assay.analyses.shared.reading import EvaluationOptions
+from assay.atomic_files import write_text_atomically
 from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
@@ -37,12 +38,11 @@ from assay.functions import (
     read_judged_qrels,
     warn_caller,
 )
-from assay.given import read_documents_input, read_qrels_input, read_runs_input, read_topics_input
+from assay.inputs import read_documents_input, read_qrels_input, read_runs_input, read_topics_input
 from assay.labels.aggregation.labelling import Aggregation
 from assay.measures.measures import format_measure_names, parse_measures, refuse_estimates
 from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
 from assay.tables import Scores, columns, frame
-from assay.whole_files import write_text_atomically
 
 __all__ = [
     "Aggregation",

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.digits import PValue, format_p
 from assay.formats.delimited import escape_formula
+from assay.significant_digits import PValue, format_p
 
 Cell = str | int | float | None
 

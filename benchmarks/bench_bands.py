@@ -19,9 +19,9 @@ import subprocess
 import sys
 import time
 
-from annotation.core.bands import simulate_judging
+from annotation.core.rank_windows import simulate_judging
 from benchmarks.bench_claims import ROOT, BenchmarkDatabase, release_round, set_up_django
-from tests.annotation.core.test_bands import pool_of_runs
+from tests.annotation.core.test_rank_windows import pool_of_runs
 
 BLOCK_LENGTH = 8  # documents of one topic in a row, with a block of 10
 WIDTHS = (1, 3, 10)

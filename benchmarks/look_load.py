@@ -145,11 +145,11 @@ def insert_judgements(campaign: Any, rng: Any) -> None:
 
 
 def measure_check(campaign: Any) -> dict[str, Any]:
-    from analysis.judgements import stopping_looks
+    from analysis.judgements import interim_checks
     from annotation.models import Campaign, Judgement
 
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
-    job = stopping_looks.request_interim_check(campaign, user=None)
+    job = interim_checks.request_interim_check(campaign, user=None)
     wall, processor = time.perf_counter(), time.process_time()
     report = finish_job(job).report
     taken = {"seconds": time.perf_counter() - wall, "processor": time.process_time() - processor}

@@ -23,7 +23,7 @@ from django.db.models import FileField
 from django.utils import timezone
 
 from assay.version import program_version
-from pooling.platform.kept_files import file_storage
+from pooling.platform.file_storage import file_storage
 
 FORMAT, ATTEMPTS = "assay backup 1", 3
 LISTING, KEY, FILES = "backup.json", "secret-key", "files"

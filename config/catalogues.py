@@ -91,7 +91,7 @@ ANNOTATOR_PATHS = {
     *(f"annotation/services/judging/{name}.py" for name in ("questions", "serving", "submission")),
     *(
         "annotation/views/account.py",
-        "annotation/views/institution.py",
+        "annotation/views/single_sign_on.py",
         "annotation/views/people.py",
         "annotation/api/judging.py",
     ),

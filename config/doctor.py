@@ -22,11 +22,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from django.utils import timezone
 
-from annotation.services.people import institution, messages
-from assay.counts import format_count
+from annotation.services.people import messages, single_sign_on
+from assay.number_words import format_count
 from config import backups, environment, health
 from pooling.models import Job
-from pooling.platform import signs_of_life, sqlite_log
+from pooling.platform import liveness, sqlite_log
 from pooling.platform.jobs import STALE_AFTER
 from pooling.services.shared_folder import missing_files_message
 
@@ -207,7 +207,7 @@ def packages() -> Iterator[Finding]:
     matter of `folders`.)"""
     if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
         yield problem_finding(
-            f"{institution.NO_PACKAGE_MESSAGE}. Until then nobody signs in by {settings.INSTITUTION}."
+            f"{single_sign_on.NO_PACKAGE_MESSAGE}. Until then nobody signs in by {settings.INSTITUTION}."
         )
 
 
@@ -219,13 +219,13 @@ def files() -> Iterator[Finding]:
 def programs() -> Iterator[Finding]:
     """Whether web server and worker run."""
     for program, name in (
-        (signs_of_life.WEB_SERVER, "web server"),
-        (signs_of_life.WORKER, "background worker"),
+        (liveness.WEB_SERVER, "web server"),
+        (liveness.WORKER, "background worker"),
     ):
-        age = signs_of_life.heartbeat_age_seconds(program)
+        age = liveness.heartbeat_age_seconds(program)
         if age is None:
             yield note_finding(f"No {name} has run on the data folder {settings.DATA_DIR} yet.")
-        elif age > signs_of_life.SILENT_SECONDS:
+        elif age > liveness.SILENT_SECONDS:
             since = f"{timezone.now() - timedelta(seconds=age):%Y-%m-%d %H:%M} UTC"
             yield problem_finding(
                 f"No {name} runs: the last sign of life is of {since}. Start it with `make run` or its systemd unit."

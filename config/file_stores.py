@@ -12,7 +12,7 @@ def storage_settings(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
     """An entry of STORAGES from the setting: empty for the folder, or
     s3://BUCKET[/PREFIX][?addressing=path]. ImproperlyConfigured."""
     if not address:
-        return {"BACKEND": "pooling.platform.kept_files.FolderStorage"}
+        return {"BACKEND": "pooling.platform.file_storage.FolderStorage"}
     parts = urlsplit(address)
     style = parse_qs(parts.query).get("addressing", [None])[0]
     if (
@@ -32,4 +32,4 @@ def storage_settings(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
         "addressing_style": style,
         "cache_bytes": cache_gigabytes * 1_000_000_000,
     }
-    return {"BACKEND": "pooling.platform.kept_files.ObjectStorage", "OPTIONS": options}
+    return {"BACKEND": "pooling.platform.file_storage.ObjectStorage", "OPTIONS": options}

@@ -21,7 +21,7 @@ from annotation.models import Judgement, Lease
 from config.request_counts import COUNTS
 from pooling.models import Job
 from pooling.platform import sqlite_log
-from pooling.platform.kept_files import file_storage
+from pooling.platform.file_storage import file_storage
 
 BROKER_SECONDS = 2
 

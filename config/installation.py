@@ -31,8 +31,8 @@ from assay.version import program_version
 from config import doctor
 from pooling.models import DocumentFile, Job, Upload
 from pooling.permissions import SignedInRequest, require_administrator
+from pooling.platform.file_storage import file_storage
 from pooling.platform.jobs import STALE_AFTER
-from pooling.platform.kept_files import file_storage
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.requests import parse_row_id
 

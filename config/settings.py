@@ -3,7 +3,7 @@ ASSAY_ (docs/how-to/deploy.md)."""
 
 from pathlib import Path
 
-from config import databases, file_stores, institution, logs
+from config import databases, file_stores, logs, single_sign_on
 from config import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -208,7 +208,7 @@ SPECTACULAR_SETTINGS = {
         "QrelsKind": "pooling.models.Qrels.Kind",
         "ReportKind": "analysis.systems.api.KIND_CHOICES",
         "JobState": "pooling.models.Job.State",
-        "JudgingState": "annotation.api.shapes.STATE_CHOICES",
+        "JudgingState": "annotation.api.judging_schema.STATE_CHOICES",
         "LeaseState": "annotation.models.Lease.State",
     },
 }
@@ -230,7 +230,7 @@ OIDC_NAME_CLAIM, OIDC_GROUPS_CLAIM = (
 )
 OIDC_RP_SIGN_ALGO, OIDC_USE_PKCE, OIDC_TIMEOUT = "RS256", True, 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "sign-in-oidc-back"
-institution.check_settings(
+single_sign_on.check_settings(
     USER_HEADER,
     GROUPS_HEADER,
     trusted_proxies=TRUSTED_PROXIES,

@@ -23,13 +23,13 @@ from analysis.models import Release, Report
 from annotation.models import Campaign
 from annotation.selectors import kept_figures
 from annotation.selectors.judging import check_invariants
-from annotation.services.judging.recounting import recount_campaign
+from annotation.services.judging.recount import recount_campaign
 from assay.formats.errors import FormatError
 from assay.formats.storage import compute_digest, load_columns
 from pooling.models import DocumentFile, Job, Qrels, Run
-from pooling.platform.kept_files import file_storage
+from pooling.platform.file_storage import file_storage
 from pooling.platform.snapshot import snapshot
-from pooling.services.recounting import (
+from pooling.services.recount import (
     WrongFigure,
     find_wrong_figures,
     find_wrong_file_figures,

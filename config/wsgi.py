@@ -8,7 +8,7 @@ from django.urls import get_resolver
 
 from config import environment
 from config.numerics import import_numerics_in_background
-from pooling.platform import signs_of_life
+from pooling.platform import liveness
 
 APP_LOAD_ERROR = 4
 """gunicorn ends when a process ends with this status; with another one it would begin the next."""
@@ -19,7 +19,7 @@ with environment.exit_on_bad_setting(APP_LOAD_ERROR):
     django_application = get_wsgi_application()
     from config.admission import AdmissionMiddleware
 application = AdmissionMiddleware(django_application)
-signs_of_life.start_heartbeats(signs_of_life.WEB_SERVER)
+liveness.start_heartbeats(liveness.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
 sys.setswitchinterval(
     0.0005

@@ -5,4 +5,4 @@ class PoolingConfig(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
-        from pooling import kinds  # noqa: F401
+        from pooling import job_registry  # noqa: F401

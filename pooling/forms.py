@@ -12,7 +12,7 @@ from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
 from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, PoolKind
 from assay.pools.stages import LLM_STRATA
 from pooling.models import Collection, Qrels, Run, Upload
-from pooling.services.recognising import RECOGNISE_KIND
+from pooling.services.file_recognition import RECOGNISE_KIND
 from pooling.services.uploads import MODES
 
 

@@ -11,8 +11,8 @@ from django.db.models import Q, Value
 from django.utils.translation import gettext_lazy as _
 
 from assay.pools import pool_kinds
-from assay.pools.hygiene import join_need
 from assay.pools.pool_kinds import PoolKind
+from assay.pools.topic_checks import join_need
 
 
 class Collection(models.Model):

@@ -12,7 +12,7 @@ from celery.signals import worker_init, worker_process_init, worker_ready, worke
 from django.conf import settings
 
 from pooling import upkeep
-from pooling.platform import interruptions, jobs, signs_of_life
+from pooling.platform import interruptions, jobs, liveness
 from pooling.tasks import RUN_JOB, queue_task, send
 
 POLL_SECONDS = 5.0
@@ -70,7 +70,7 @@ def check_broker_and_files(**_: Any) -> None:
 @worker_ready.connect
 def start_threads(**_: Any) -> None:
     _stopping.clear()
-    signs_of_life.start_heartbeats(signs_of_life.WORKER)
+    liveness.start_heartbeats(liveness.WORKER)
     for look, pause in (
         (Reconciler().step, POLL_SECONDS),
         (run_urgent_job, upkeep.POLL_URGENT_SECONDS),

@@ -16,7 +16,7 @@ from multiprocessing.context import ForkProcess
 from django.db import connections
 
 from pooling import upkeep
-from pooling.platform import interruptions, jobs, signs_of_life
+from pooling.platform import interruptions, jobs, liveness
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ def run_processes(n_processes: int) -> None:
     processes: dict[int, ForkProcess] = {}
 
     def look() -> None:
-        signs_of_life.write_heartbeat(signs_of_life.WORKER)
+        liveness.write_heartbeat(liveness.WORKER)
         for place in range(n_processes + 1):
             process = processes.get(place)
             if process is not None and process.is_alive():

@@ -180,12 +180,12 @@ def prepare(n_judgements: int = 260) -> None:
     from django.test import Client
     from django.utils import timezone
 
-    from analysis.dashboard import agreement_figures, exclusions
+    from analysis.dashboard import agreement_metrics, exclusions
     from analysis.judgements.labels import LabelChoices
     from analysis.publishing import recipes
     from analysis.publishing.release.parts import ReleasePlan
-    from analysis.studies import keeping
-    from analysis.studies.given import StudyInputs
+    from analysis.studies import stored_studies
+    from analysis.studies.inputs import StudyInputs
     from analysis.studies.papers import get_study
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
@@ -197,7 +197,7 @@ def prepare(n_judgements: int = 260) -> None:
     from annotation.services.people import accounts, results_links
     from pooling.models import Job
     from pooling.platform import jobs
-    from pooling.services import extending, pool_preview, uploads
+    from pooling.services import pool_extension, pool_preview, uploads
     from pooling.services.collections import create_collection
 
     campaign = Campaign.objects.get(slug="python-documentation")
@@ -234,7 +234,7 @@ def prepare(n_judgements: int = 260) -> None:
     Message.objects.create(
         membership=members[2], text="Please read the guidelines on Partial once more."
     )
-    do(agreement_figures.request_agreement_job(campaign, user=manager))
+    do(agreement_metrics.request_agreement_job(campaign, user=manager))
     exclusion = do(
         exclusions.request_exclusion_preview(campaign, [members[-1].pseudonym], user=manager)
     )
@@ -244,7 +244,7 @@ def prepare(n_judgements: int = 260) -> None:
         )
     )
     extension = do(
-        extending.request_extension_preview(
+        pool_extension.request_extension_preview(
             collection.pools.order_by("pk")[0], depth=20, user=manager
         )
     )
@@ -282,7 +282,7 @@ def prepare(n_judgements: int = 260) -> None:
         do(asked.job)
         reported[f"report {kind}"] = asked.pk
     given_to_study = StudyInputs({"measures": "nDCG@10", "trials": 1000})
-    study = keeping.request_study(
+    study = stored_studies.request_study(
         get_study("comparison"),
         collection=collection,
         campaign=campaign,

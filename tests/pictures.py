@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.charts.printed import figure_parts, figure_title, render_files
+from assay.charts.print_files import figure_parts, figure_title, render_files
 
-USED_BY = ("assay.charts.printed", "analysis.systems.figures", "analysis.studies.folder")
+USED_BY = ("assay.charts.print_files", "analysis.systems.figures", "analysis.studies.folder")
 """Modules in which the function is looked up by its name."""
 UNIQUE = re.compile(r"\bp\d+[a-z]\b")
 """Ids of a picture's parts, which no other picture of a page has."""
@@ -30,7 +30,7 @@ def real_pictures() -> Iterator[None]:
 
 
 def sketched(figure: str, *, titled: bool = True) -> dict[str, bytes]:
-    """The files that `assay.charts.printed.render_files` makes, holding the description of the picture.
+    """The files that `assay.charts.print_files.render_files` makes, holding the description of the picture.
     Raises Nothing for a figure without a picture."""
     figure_parts(figure)
     description = UNIQUE.sub("", figure)

@@ -79,7 +79,7 @@ LONG_FILE = 300
 """Lines of a file beyond which a reader asks whether it holds two nouns. A note, not a limit."""
 MOST_STATEMENTS = 50
 STRAIGHT = {
-    "tests/annotation/api/test_shapes.py:short_run": "one call of each address, in their order",
+    "tests/annotation/api/test_judging_schema.py:short_run": "one call of each address, in their order",
     "tests/browser/test_end_to_end.py:test_from_files_to_qrels_with_two_annotators": (
         "one story from the first file to the qrels"
     ),
@@ -186,13 +186,13 @@ def app_files(app: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def test_what_is_behind_the_doors_does_not_import_them() -> None:
-    """A door is known by its file's or folder's name, in a wing as in an app; `kinds` of an app
+    """A door is known by its file's or folder's name, in a wing as in an app; `job_registry` of an app
     imports what registers kinds of jobs."""
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
         for app in APPS
         for path, parts in app_files(app)
-        if not is_door(parts) and parts[1:] != ("kinds.py",)
+        if not is_door(parts) and parts[1:] != ("job_registry.py",)
         for line, name in imports(path)
         if name.partition(".")[0] in APPS and is_door(tuple(name.split(".")))
     ]

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config import doctor, health
 from pooling.models import Job
-from pooling.platform import signs_of_life, sqlite_log
+from pooling.platform import liveness, sqlite_log
 from tests.builders import make_user
 from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in
@@ -47,8 +47,8 @@ def sound(settings, tmp_path, monkeypatch):
         True
     )
     settings.SECURE_HSTS_SECONDS = 1000
-    for program in (signs_of_life.WEB_SERVER, signs_of_life.WORKER):
-        signs_of_life.write_heartbeat(program)
+    for program in (liveness.WEB_SERVER, liveness.WORKER):
+        liveness.write_heartbeat(program)
     (tmp_path / "last-backup").write_text(timezone.now().isoformat(timespec="seconds"))
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "staticfiles.json").touch()

@@ -15,7 +15,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
-from config import left_behind, supervisor
+from config import orphan_processes, supervisor
 from config.management.commands import up
 from tests.installation import Installation, free_port
 
@@ -216,7 +216,7 @@ def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where
     with subprocess.Popen(deaf, stdout=subprocess.PIPE, start_new_session=True) as program:
         assert program.stdout is not None
         program.stdout.read(2)
-        line = left_behind.describe_process(program.pid)
+        line = orphan_processes.describe_process(program.pid)
         word, pid, moment = line.split()
         for another in (
             "",
@@ -225,12 +225,14 @@ def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where
             f"{word} {pid}",
             f"{word} x {moment}",
         ):
-            assert left_behind.terminate_orphans(another, grace_seconds=0.1) == 0
+            assert orphan_processes.terminate_orphans(another, grace_seconds=0.1) == 0
         assert program.poll() is None
-        assert left_behind.terminate_orphans(f"process 7 on a\n{line}\n", grace_seconds=0.3) == 1
+        assert (
+            orphan_processes.terminate_orphans(f"process 7 on a\n{line}\n", grace_seconds=0.3) == 1
+        )
         assert program.wait(timeout=20) == -signal.SIGKILL
-    assert left_behind.terminate_orphans(line, grace_seconds=0.1) == 0
-    assert left_behind.describe_process(program.pid) == ""
+    assert orphan_processes.terminate_orphans(line, grace_seconds=0.1) == 0
+    assert orphan_processes.describe_process(program.pid) == ""
 
 
 def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.core import display
+from annotation.core import document_display
 
 ROOT = Path(__file__).resolve().parents[1]
 NODE = Path(playwright.__file__).parent / "driver" / "node"
@@ -108,7 +108,10 @@ def pieces_on_the_page() -> Iterator[Callable[[list[Any]], Any]]:
 def test_page_and_server_agree_where_a_cut_text_ends_and_begins(
     pieces_on_the_page: Callable[[list[Any]], Any], text: str, seed: int, words: int
 ) -> None:
-    turn, end = display.rotation_start(text, seed, words=words), display.shown_end(text, words)
+    turn, end = (
+        document_display.rotation_start(text, seed, words=words),
+        document_display.shown_end(text, words),
+    )
     expected = [[turn, end], [0, turn]] if turn else [[0, end]]
     assert pieces_on_the_page([text, end, turn]) == expected
 

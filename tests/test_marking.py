@@ -50,8 +50,8 @@ WHOLE = (
     "annotation/selectors/drafts.py",
     *(
         "annotation/services/campaigns/depth.py",
-        "annotation/services/judging/one_more.py",
-        "annotation/services/campaigns/known_pairs.py",
+        "annotation/services/judging/additional_judgements.py",
+        "annotation/services/campaigns/control_pairs.py",
     ),
 )
 """Made of what pages say and of nothing else: no sentence there is unmarked."""

@@ -11,7 +11,7 @@ from assay.cli.command_list import command_name
 from assay.labels.aggregation import METHODS
 from assay.measures.measures import FAMILIES, list_known_names
 from assay.measures.subcollections import ELEMENTS
-from assay.pools.hygiene import MatchLevel
+from assay.pools.topic_checks import MatchLevel
 from tests.commands import get_commands
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -25,7 +25,7 @@ from django.core.files.base import ContentFile
 
 from config import file_stores, installation
 from config.management.commands.up import gunicorn_command, worker_command
-from pooling.platform.kept_files import IN_USE_SECONDS, FolderStorage, ObjectStorage
+from pooling.platform.file_storage import IN_USE_SECONDS, FolderStorage, ObjectStorage
 from tests.databases import own_database
 from tests.installation import free_port
 from tests.migrated import collected_folder, fill_migrated
@@ -153,7 +153,7 @@ def test_an_address_that_makes_no_sense_stops_the_start(address):
 
 def test_the_folder_is_the_default_and_is_a_store_like_the_other(settings, tmp_path):
     assert file_stores.storage_settings("", cache_gigabytes=1) == {
-        "BACKEND": "pooling.platform.kept_files.FolderStorage"
+        "BACKEND": "pooling.platform.file_storage.FolderStorage"
     }
     settings.MEDIA_ROOT = tmp_path / "files"
     folder = FolderStorage()

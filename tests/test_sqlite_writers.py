@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils.module_loading import import_string
 
 from annotation.models import Judgement, Lease
-from annotation.services.judging import serving
+from annotation.services.judging import assignment
 from config import databases
 from tests.builders import make_annotator, make_campaign
 
@@ -166,7 +166,7 @@ def test_where_the_top_up_fails_nothing_is_acknowledged_and_the_repeated_judgeme
     ]
     body = {"lease": held[0], "key": str(uuid.uuid4()), "grade": 1, "want": 2, "held": held[1:]}
     with monkeypatch.context() as patch:
-        patch.setattr(serving.scheduling, "claim_pairs", lambda *_, **__: 1 / 0)
+        patch.setattr(assignment.scheduling, "claim_pairs", lambda *_, **__: 1 / 0)
         assert (
             client.post(address + "judgements", body, content_type="application/json").status_code
             == 500

@@ -16,7 +16,7 @@ from django.test import Client
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns.pool_changes import apply_decisions_to_campaigns
-from annotation.services.judging import serving
+from annotation.services.judging import assignment
 from annotation.services.people.sessions import get_open_sessions
 from annotation.services.people.tokens import get_token
 from pooling.models import Document, Pool, PoolEntry, Topic
@@ -332,7 +332,7 @@ def test_people_go_on_where_they_were(upgraded):
     bob = Membership.objects.select_related("campaign", "user").get(pseudonym="bob")
     outcome = submit(bob, Lease.objects.get(membership=bob, state="live"), 1)
     assert outcome.judgement.standing == "counted", "reserved before its topic was left out"
-    served = serving.refill_leases(bob, want=5, held=[])
+    served = assignment.refill_leases(bob, want=5, held=[])
     assert {
         (row.pair.entry.topic.topic_id, row.pair.entry.docno)
         for row in Lease.objects.filter(membership=bob, state="live")

@@ -29,8 +29,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from analysis.dashboard import exclusions
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
-from analysis.studies import keeping
-from analysis.studies.given import StudyInputs
+from analysis.studies import stored_studies
+from analysis.studies.inputs import StudyInputs
 from analysis.studies.papers import get_study
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
@@ -43,7 +43,7 @@ from annotation.services.llm_judges import judges
 from annotation.services.people import accounts as people
 from annotation.services.people import results_links, tokens
 from pooling.models import Collection, Job
-from pooling.services import extending, pool_preview, pools
+from pooling.services import pool_extension, pool_preview, pools
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.databases import undone
@@ -486,7 +486,7 @@ def make_world(brought: Brought | None = None) -> World:
     given = StudyInputs(
         {"measures": "RR", "trials": 50}, qrels=[f"imported:{collection.qrels.get().pk}"]
     )
-    study = keeping.request_study(
+    study = stored_studies.request_study(
         get_study("comparison"),
         collection=collection,
         campaign=campaign,
@@ -508,7 +508,7 @@ def make_world(brought: Brought | None = None) -> World:
         Job.objects.filter(collection=collection).order_by("pk").first(),
     )
     assert collection_job is not None
-    extension = extending.request_extension_preview(pool, runs=runs, depth=3, user=manager)
+    extension = pool_extension.request_extension_preview(pool, runs=runs, depth=3, user=manager)
     assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}

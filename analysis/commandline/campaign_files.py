@@ -16,10 +16,10 @@ from annotation.models import Campaign
 from annotation.services.errors import CampaignError
 from assay.analyses.shared.judged_files import parse_duration
 from assay.analyses.shared.judges import add_judges_option, chosen_judge_kinds
+from assay.atomic_files import write_bytes_atomically
 from assay.cli.base import BadInput, DatabaseCommand, parse_positive
-from assay.counts import format_count
 from assay.labels.aggregation import METHODS
-from assay.whole_files import write_bytes_atomically
+from assay.number_words import format_count
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.dashboard.own_figures import (
+from analysis.dashboard.annotator_metrics import (
     AnnotatorColumns,
     counted_before_exclusion,
     get_annotator_columns,
@@ -31,15 +31,15 @@ from assay.campaigns.flags import (
     find_flags,
     sort_flags,
 )
-from assay.campaigns.unlike_others import find_outliers
+from assay.campaigns.outlier_annotators import find_outliers
 from assay.labels.aggregation.majority import lowest_mode
-from assay.labels.agreement.people import (
+from assay.labels.agreement.annotators import (
     AnnotatorKappa,
     compute_annotator_kappas,
     compute_exclusion_effect,
 )
 from assay.labels.agreement.raters import count_against_others_by_topic, count_by_topic
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 
 MIN_SHARED = 10
 UNDEFINED = float("nan")

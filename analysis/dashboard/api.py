@@ -13,9 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_metrics
 from analysis.dashboard.progress import compute_progress
-from analysis.dashboard.to_do import ToDoKind, get_to_do_list
+from analysis.dashboard.to_do_list import ToDoKind, get_to_do_list
 from analysis.judgements.live import get_snapshot
 from annotation.permissions import get_managed_campaign
 from pooling import tasks
@@ -173,7 +173,7 @@ class AgreementOfCampaign(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The newest figures; asking has them computed anew where they are out of date."""
         campaign = get_managed_campaign(request, slug)
-        figures, job = agreement_figures.agreement_with_refresh(campaign, get_snapshot(campaign))
+        figures, job = agreement_metrics.agreement_with_refresh(campaign, get_snapshot(campaign))
         if job is not None:
             tasks.send(job)
         agreement: dict[str, Any] = figures or {}
@@ -182,7 +182,7 @@ class AgreementOfCampaign(APIView):
             for name, value in agreement.items()
             if name not in ("age", "current", "finished_at")
         }
-        working = agreement_figures.is_running(campaign)
+        working = agreement_metrics.is_running(campaign)
         answer = {
             "figures": shown or None,
             "computed_at": agreement.get("finished_at"),

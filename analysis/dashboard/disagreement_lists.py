@@ -19,7 +19,7 @@ from analysis.dashboard.disagreements import (
 )
 from analysis.judgements.live import CampaignSnapshot
 from annotation.models import Campaign
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
 PER_PAGE = 25

@@ -12,8 +12,8 @@ from analysis.judgements.rows import read_counted_table
 from analysis.judgements.system_rankings import compare_rankings, compute_means, no_rankings_reason
 from annotation.models import Campaign
 from assay.labels.agreement.alpha import krippendorff_alpha
-from assay.labels.agreement.people import compute_exclusion_effect
-from assay.natural import natural_sort_key
+from assay.labels.agreement.annotators import compute_exclusion_effect
+from assay.natural_order import natural_sort_key
 from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob

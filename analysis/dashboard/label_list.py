@@ -26,7 +26,7 @@ from analysis.judgements.live import CampaignSnapshot
 from annotation.models import Campaign, Pair
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from assay.labels.labels import MISSING
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
 ADJUDICATED_WORD = DECISIONS[ADJUDICATED]

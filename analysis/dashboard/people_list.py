@@ -14,10 +14,10 @@ from django.utils.translation import gettext_lazy
 
 from analysis.dashboard.annotators import AnnotatorSummary
 from annotation.models import Membership
-from annotation.selectors.parts import annotator_quotas
+from annotation.selectors.annotator_quotas import annotator_quotas
 from assay.campaigns.flags import AnnotatorFlag, sort_flags
-from assay.charts.small import inline_bars, inline_interval
-from assay.natural import natural_sort_key
+from assay.charts.sparklines import inline_bars, inline_interval
+from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
 SORT_KEYS: dict[str, Callable[[AnnotatorSummary], Any]] = {

@@ -17,7 +17,7 @@ from analysis.judgements.rows import CANNOT_JUDGE, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
 from assay.campaigns.flags import is_many_too_fast
 from assay.campaigns.forecast import Forecast, Forecaster, count_short_pairs
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from pooling.models import Pool
 
 DAY_SECONDS = 86400.0

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from analysis.dashboard.to_do import ToDoItem, get_to_do_list
+from analysis.dashboard.to_do_list import ToDoItem, get_to_do_list
 from annotation.models import Profile
 from annotation.services.people import messages
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob

@@ -7,12 +7,12 @@ from analysis.dashboard.views import (
     agreement,
     gold,
     home,
+    judging_times,
     labels,
     live_strip,
     people,
     people_actions,
     progress,
-    times,
     trail,
 )
 
@@ -24,7 +24,7 @@ urlpatterns = [
     path(
         "campaigns/<slug:slug>/stopping", progress.request_stopping_check, name="campaign-stopping"
     ),
-    path("campaigns/<slug:slug>/time/", times.page, name="campaign-time"),
+    path("campaigns/<slug:slug>/time/", judging_times.page, name="campaign-time"),
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),
     path("campaigns/<slug:slug>/people/", people.index, name="campaign-people"),

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from assay.counts import format_count
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
 from assay.labels.labels import LabelTable
+from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind, SelectionMethod
 
 MIN_PAIRS = 10

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from analysis.judgements.labels import LabelChoices, Labels, make_labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import get_unfinished_pairs
-from assay.counts import format_count
 from assay.formats.prel import UNJUDGED, SampledQrels, make_prel
+from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind
 
 

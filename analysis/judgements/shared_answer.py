@@ -19,7 +19,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.models import Campaign
-from assay.whole_files import write_bytes_atomically
+from assay.atomic_files import write_bytes_atomically
 
 log = logging.getLogger(__name__)
 clock = time.time

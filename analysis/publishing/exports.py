@@ -34,7 +34,6 @@ from annotation.models import Campaign
 from annotation.selectors.pairs import get_ruled_pairs
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from assay.counts import format_count
 from assay.formats.delimited import escape_formula
 from assay.formats.exports import (
     BookPair,
@@ -54,6 +53,7 @@ from assay.formats.quepid_tables import (
 )
 from assay.labels import judges
 from assay.labels.judges import JudgeKind
+from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document
 from pooling.platform.snapshot import snapshot

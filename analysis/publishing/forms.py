@@ -12,7 +12,7 @@ from analysis.models import Recipe
 from analysis.publishing import exports
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Membership
-from annotation.services.judging import beside_judging
+from annotation.services.judging import import_guard
 from assay.labels.aggregation import METHODS
 from assay.labels.judges import KIND_LABELS as JUDGES
 from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_kinds
@@ -222,7 +222,7 @@ class ReleaseForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not beside_judging.has_one_writer():
+        if not import_guard.has_one_writer():
             del self.fields["anyway"]
 
     def clean(self) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from django.utils.translation import gettext as _
 
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
-from annotation.services.campaigns.judged_elsewhere import (
+from annotation.services.campaigns.judgement_import import (
     ImportOptions,
     ImportResult,
     import_judgements,
 )
-from annotation.services.judging import beside_judging
+from annotation.services.judging import import_guard
 from assay.formats.judgements import read_judgements
 from pooling.models import Collection, Job
 from pooling.platform import jobs
@@ -48,8 +48,8 @@ def queue_import(
     size = file.size or 0
     check_upload_size(size, user)
     shown = safe_name(file.name or "release.zip")
-    beside_judging.check_import(
-        cast(BinaryIO, file), name=shown, anyway=anyway, way=str(beside_judging.FORCE_CHECKBOX_HINT)
+    import_guard.check_import(
+        cast(BinaryIO, file), name=shown, anyway=anyway, way=str(import_guard.FORCE_CHECKBOX_HINT)
     )
     discard_expired_uploads()
     stored = default_storage.save(f"{UPLOAD_FOLDER}/{uuid.uuid4().hex}.zip", file)
@@ -128,11 +128,11 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
 
     try:
         path, name = default_storage.path(stored), work.parameters["file"]
-        beside_judging.check_import(
+        import_guard.check_import(
             path,
             name=name,
             anyway=work.parameters.get("anyway", False),
-            way=str(beside_judging.FORCE_CHECKBOX_HINT),
+            way=str(import_guard.FORCE_CHECKBOX_HINT),
         )
         with work.finishing() as report:
             if name.lower().endswith(".zip") or zipfile.is_zipfile(path):

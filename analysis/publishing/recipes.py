@@ -27,7 +27,7 @@ from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import escape_formula
 from assay.labels.judges import sort_kinds
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused

@@ -29,7 +29,7 @@ from annotation.models import Campaign
 from annotation.permissions import can_create, get_managed_campaign, get_person
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from pooling import tasks
 from pooling.models import Job
 from pooling.platform.jobs import Refused

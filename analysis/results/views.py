@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_metrics
 from analysis.dashboard import progress as figures
 from analysis.dashboard.views.agreement import agreement_charts
 from analysis.dashboard.views.labels import label_charts
@@ -54,7 +54,7 @@ UrlBuilder = Callable[..., str]
 def _progress_context(campaign: Campaign) -> dict[str, Any]:
     live = get_page_snapshot(campaign)
     now = figures.compute_progress(campaign, live=live)
-    alpha = agreement_figures.latest_alpha(campaign, live)
+    alpha = agreement_metrics.latest_alpha(campaign, live)
     if alpha["at"] is None:
         alpha["reason"] = _("not computed yet")
     return {
@@ -68,7 +68,7 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
 
 def _agreement_context(campaign: Campaign) -> dict[str, Any]:
     live = get_page_snapshot(campaign)
-    heavy = agreement_figures.newest_agreement(campaign, live)
+    heavy = agreement_metrics.newest_agreement(campaign, live)
     return {"as_of": figures_as_of(live), "heavy": heavy, **agreement_charts(campaign, live, heavy)}
 
 

@@ -14,4 +14,4 @@
 
 Nothing is computed here: every number is a command's, through `analysis.systems.running`, and
 tables and pictures that a kind of report has are taken from it. Pictures are those of
-`assay.charts`, rendered for print by `assay.charts.printed`."""
+`assay.charts`, rendered for print by `assay.charts.print_files`."""

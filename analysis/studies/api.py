@@ -16,8 +16,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from analysis.models import Report
-from analysis.studies import keeping
-from analysis.studies.given import StudyInputs, store_uploads
+from analysis.studies import stored_studies
+from analysis.studies.inputs import StudyInputs, store_uploads
 from analysis.studies.papers import STUDY_NAMES, get_study
 from analysis.studies.selectors import get_visible_study, visible_studies
 from analysis.systems.reports import delete_report
@@ -143,7 +143,7 @@ class StudyList(GenericAPIView):
             data["options"], uploads, files, data.get("runs"), data["qrels"], data.get("clicks")
         )
         try:
-            row = keeping.request_study(
+            row = stored_studies.request_study(
                 get_study(data["name"]),
                 collection=collection,
                 campaign=campaign,
@@ -188,5 +188,5 @@ class StudyZip(APIView):
     )
     def get(self, request: Request, pk: int) -> Any:
         row = get_visible_study(request, pk)
-        name, file = keeping.open_for_download(row, get_person(request))
+        name, file = stored_studies.open_for_download(row, get_person(request))
         return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")

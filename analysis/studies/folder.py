@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.report import render_html, render_markdown
-from assay.charts.printed import EmptyFigure, render_files
+from analysis.studies.study_creation import MadePart, MadeStudy
+from assay.charts.print_files import EmptyFigure, render_files
 from assay.cli.base import BadInput, to_json_types
 from assay.tabular import to_csv, to_latex
 

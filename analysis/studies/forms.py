@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.studies.given import StudyInputs, store_uploads, uploaded_keys, value_keys
+from analysis.studies.inputs import StudyInputs, store_uploads, uploaded_keys, value_keys
 from analysis.studies.settings import keys_by_name
 from analysis.studies.study import SettingKey, Study
 from analysis.systems.forms import FilesField

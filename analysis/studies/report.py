@@ -6,11 +6,11 @@ import re
 from html import escape
 from itertools import count
 
-from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.study import MAX_SHOWN, Figure
-from assay.charts.printed import EmptyFigure, figure_parts, render_css
-from assay.counts import format_minus
+from analysis.studies.study_creation import MadePart, MadeStudy
+from assay.charts.print_files import EmptyFigure, figure_parts, render_css
 from assay.markdown import escape_line
+from assay.number_words import format_minus
 from assay.tabular import Table
 
 STYLE_SHEET = """

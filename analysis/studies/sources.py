@@ -37,7 +37,7 @@ from analysis.publishing.contents import (
     iterate_pool_lines,
 )
 from analysis.publishing.release.reading import open_release
-from analysis.studies.given import StudyInputs
+from analysis.studies.inputs import StudyInputs
 from analysis.studies.settings import keys_by_name
 from analysis.studies.study import Study
 from analysis.systems.inputs import is_reference, make_path

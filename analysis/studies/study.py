@@ -11,7 +11,7 @@ from assay.options import list_options
 from assay.tabular import Table
 
 if TYPE_CHECKING:
-    from analysis.studies.bench import StudyContext
+    from analysis.studies.study_context import StudyContext
 
 MAX_SHOWN = 500
 """Rows of a table that the report shows; longer ones are in their files only."""

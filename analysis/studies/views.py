@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from analysis.models import Report
-from analysis.studies import keeping
+from analysis.studies import stored_studies
 from analysis.studies.forms import StudyForm
 from analysis.studies.papers import STUDY_NAMES, get_study
 from analysis.studies.selectors import (
@@ -80,7 +80,7 @@ def _study_form(
     )
     if form.is_valid():
         try:
-            row = keeping.request_study(
+            row = stored_studies.request_study(
                 chosen,
                 collection=collection,
                 campaign=campaign,
@@ -114,7 +114,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_visible_study(request, pk)
     context = frame_context(row.collection, row.campaign) | {
         "row": row,
-        "study": keeping.get_report_study(row),
+        "study": stored_studies.get_report_study(row),
         "job": row.job,
         "full": False,
     }
@@ -134,7 +134,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def folder(request: HttpRequest, pk: int) -> FileResponse:
     row = get_visible_study(request, pk)
-    name, opened = keeping.open_for_download(row, request.user)
+    name, opened = stored_studies.open_for_download(row, request.user)
     return FileResponse(opened, as_attachment=True, filename=name, content_type="application/zip")
 
 
@@ -157,7 +157,7 @@ def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The same question once more, on what is stored now."""
     row = get_visible_study(request, pk)
     try:
-        fresh = keeping.rerun_study(row, user=request.user)
+        fresh = stored_studies.rerun_study(row, user=request.user)
     except Refused as error:
         messages.error(request, _("Not started: %(error)s.") % {"error": error})
         return redirect("study", pk)

@@ -12,7 +12,7 @@ from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.comparison.significance import no_verdict_reason
-from assay.digits import format_p
+from assay.significant_digits import format_p
 from assay.tabular import Cell, Table
 
 MAX_IN_MATRIX = 24

@@ -30,20 +30,19 @@ from analysis.judgements.campaign_sample import (
     read_campaign_sample,
     read_stage_progress,
 )
+from analysis.judgements.interim_checks import min_judgements_per_pair
 from analysis.judgements.labels import KNOWN_GRADE_COLUMN, LabelChoices, Labels, make_labels
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
-from analysis.judgements.stopping_looks import min_judgements_per_pair
 from analysis.judgements.system_rankings import runs_marker, tags_marker
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
 from assay.cli.base import to_json_types
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.holes import TopicTop, merge_unjudged, read_topic_tops
-from assay.comparison.leading import describe_leader, describe_score_bounds, rank_systems
+from assay.comparison.leading_system import describe_leader, describe_score_bounds, rank_systems
 from assay.comparison.significance import no_verdict_reason
+from assay.comparison.unjudged_documents import TopicTop, merge_unjudged, read_topic_tops
 from assay.labels.intervals import Interval, no_interval
 from assay.measures.evaluation import Evaluator, RecallBase, measure_topics
-from assay.measures.hole_bounds import compute_bounds, no_bounds_reason
 from assay.measures.measures import (
     FAMILIES,
     Measure,
@@ -52,6 +51,7 @@ from assay.measures.measures import (
     parse_measure,
 )
 from assay.measures.packing import PackedRun, index_qrels, pack_run
+from assay.measures.score_bounds import compute_bounds, no_bounds_reason
 from assay.sampling import estimates
 from pooling.models import Job
 from pooling.platform import jobs

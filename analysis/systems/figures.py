@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.systems.kinds import KINDS
-from assay.charts.printed import EmptyFigure, render_files
+from assay.charts.print_files import EmptyFigure, render_files
 
 
 def render_figures(kind: str, result: dict[str, Any]) -> dict[str, bytes]:

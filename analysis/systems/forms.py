@@ -21,7 +21,6 @@ from analysis.systems.kind import ReportKind
 from analysis.systems.lists import read_lists
 from analysis.systems.options import ReportField
 from annotation.models import Campaign
-from assay.counts import format_count
 from assay.formats.errors import FormatError
 from assay.measures.measures import (
     UnknownMeasure,
@@ -32,6 +31,7 @@ from assay.measures.measures import (
     refuse_estimates,
     refuse_indivisible,
 )
+from assay.number_words import format_count
 from pooling.models import Collection, Qrels
 
 

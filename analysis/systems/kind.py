@@ -59,7 +59,7 @@ class ReportKind:
     options -> the inputs and options of the command by name.
 
     tables, pictures: the command's answer as tables and as pictures (`<figure>` strings with a text
-    alternative), the most important first; `assay.charts.printed` makes files for print of the
+    alternative), the most important first; `assay.charts.print_files` makes files for print of the
     same pictures. beside_others: pictures take the answers about the same input, too.
 
     qrels: how many are chosen, least and most (0: any number); click_qrels: a second choice, of

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.systems.inputs import make_path
 from analysis.systems.kind import ReportKind
 from assay.formats.errors import FormatError
-from assay.formats.opening import iterate_lines, strip_suffixes
+from assay.formats.streams import iterate_lines, strip_suffixes
 
 MAX_BYTES = 500_000_000
 """Bytes of a list, unpacked."""

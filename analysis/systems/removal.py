@@ -7,7 +7,7 @@ import zipfile
 from django.core.files.storage import default_storage
 
 from analysis.models import Report
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling.models import Job
 
 STUDY_ZIP = "study.zip"

@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.judgements import stopping_looks
+from analysis.judgements import interim_checks
 from analysis.judgements.campaign_sample import describe_order, describe_stages, is_sampled
 from analysis.models import Report
 from analysis.systems import reports, top_ups
@@ -36,7 +36,7 @@ from analysis.systems.selectors import (
 )
 from annotation.models import Campaign
 from annotation.permissions import can_create, get_managed_campaign
-from assay.counts import format_count
+from assay.number_words import format_count
 from assay.results import undefined_reasons
 from assay.tabular import Table, to_csv, to_latex
 from pooling.models import Collection
@@ -100,7 +100,7 @@ def _report_list(
         if campaign is not None and is_sampled(campaign)
         else "",
         "ordered": describe_order(campaign) if campaign is not None else "",
-        "advice": stopping_looks.get_stopping_advice(campaign) if campaign is not None else None,
+        "advice": interim_checks.get_stopping_advice(campaign) if campaign is not None else None,
         "n_runs": collection.runs.count(),
         "n_qrels": collection.qrels.count(),
         "n_clicks": collection.qrels.filter(kind="clicks").count(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from assay.counts import format_minus
+from assay.number_words import format_minus
 from assay.tabular import Cell, format_short
 
 register = template.Library()

@@ -17,7 +17,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api import campaign_shapes as shapes
+from annotation.api import campaign_schema as shapes
 from annotation.core.campaign_file import (
     CampaignDescription,
     CampaignMistakes,
@@ -27,8 +27,8 @@ from annotation.core.campaign_file import (
 )
 from annotation.models import Campaign, Membership
 from annotation.permissions import get_managed_campaign
-from annotation.selectors.described import describe_all
-from annotation.services.campaigns import declared
+from annotation.selectors.campaign_description import describe_all
+from annotation.services.campaigns import declaration
 from annotation.services.errors import CampaignError
 from assay.formats.errors import FormatError
 from assay.formats.toml_text import read_toml
@@ -36,7 +36,7 @@ from pooling.api.lists import ListFilter, choice_filter
 from pooling.api.parsers import JsonBody
 from pooling.api.repeats import make_idempotent
 from pooling.api.views import Conflict, ServiceView
-from pooling.core.declared import Mistake, find_line
+from pooling.core.declaration import Mistake, find_line
 from pooling.models import Collection
 from pooling.permissions import get_managed_collection, require_creator
 
@@ -98,7 +98,7 @@ class CampaignServiceView(ServiceView):
     def apply(self, request: Request, said: CampaignDescription) -> dict[str, Any]:
         """Do it, or with dry_run only say it. Raises what handle_exception knows."""
         dry_run = is_requested(request, "dry_run")
-        plan = declared.plan_campaign(said, folder=None, prune=is_requested(request, "prune"))
+        plan = declaration.plan_campaign(said, folder=None, prune=is_requested(request, "prune"))
         changes = plan.all_changes
         if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
             words = next(
@@ -112,12 +112,12 @@ class CampaignServiceView(ServiceView):
             )
         actor: Any = request.user  # signed in, or nothing here would have been permitted
         if dry_run:
-            declared.rehearse_plan(plan, actor=actor)
+            declaration.rehearse_plan(plan, actor=actor)
         elif changes:
-            declared.apply_plan(plan, actor=actor)
+            declaration.apply_plan(plan, actor=actor)
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
         told = {
-            "changes": [declared.serialize_change(one) for one in changes],
+            "changes": [declaration.serialize_change(one) for one in changes],
             "unnamed": plan.unnamed,
             "warnings": plan.warnings,
         }

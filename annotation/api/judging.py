@@ -20,13 +20,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import permissions
-from annotation.api import shapes
+from annotation.api import judging_schema
 from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
 from annotation.selectors.near_duplicates import find_near_duplicates, get_assigned_pair
 from annotation.selectors.setup import get_setup, get_trial
 from annotation.services.errors import AnswerRefused, CampaignError
-from annotation.services.judging import leases, serving
+from annotation.services.judging import assignment, leases
 from annotation.services.judging import submission as judging
 from annotation.services.judging.statements import defer_disk_sync
 from annotation.services.people import participation
@@ -186,7 +186,7 @@ def get_situation(annotator: Membership) -> selectors.Situation:
 
 
 def _top_up_response(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
-    served = serving.refill_leases(
+    served = assignment.refill_leases(
         annotator,
         want=data["want"],
         held=data["held"],
@@ -198,7 +198,7 @@ def _top_up_response(annotator: Membership, data: dict[str, Any], **more: Any) -
 
 
 class Setup(JudgingView):
-    @extend_schema(responses=shapes.SetupSerializer, operation_id="judging_setup")
+    @extend_schema(responses=judging_schema.SetupSerializer, operation_id="judging_setup")
     def get(self, request: Request, slug: str) -> Response:
         """What the page needs once: the campaign's settings, the scale, the guidelines, one's own
         settings and unread messages."""
@@ -209,7 +209,7 @@ class Setup(JudgingView):
 class Trial(JudgingView):
     judging = False
 
-    @extend_schema(responses=shapes.TrialSerializer, operation_id="campaign_trial")
+    @extend_schema(responses=judging_schema.TrialSerializer, operation_id="campaign_trial")
     def get(self, request: Request, slug: str) -> Response:
         """A trial of the page for managers: settings and a few pairs. The page judges them by
         itself; nothing is stored."""
@@ -222,7 +222,9 @@ class Leases(JudgingView):
     serializer_class = HeldSerializer
 
     @extend_schema(
-        request=HeldSerializer, responses=shapes.ServedSerializer, operation_id="judging_lease"
+        request=HeldSerializer,
+        responses=judging_schema.ServedSerializer,
+        operation_id="judging_lease",
     )
     def post(self, request: Request, slug: str) -> Response:
         """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again,
@@ -235,7 +237,9 @@ class RenewLeases(JudgingView):
     serializer_class = TokensSerializer
 
     @extend_schema(
-        request=TokensSerializer, responses=shapes.RenewedSerializer, operation_id="judging_renew"
+        request=TokensSerializer,
+        responses=judging_schema.RenewedSerializer,
+        operation_id="judging_renew",
     )
     def post(self, request: Request, slug: str) -> Response:
         """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
@@ -263,7 +267,7 @@ class ReleaseLeases(JudgingView):
 
     @extend_schema(
         request=TokensSerializer,
-        responses=shapes.ReleasedSerializer,
+        responses=judging_schema.ReleasedSerializer,
         operation_id="judging_release",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -286,7 +290,7 @@ class JudgementsView(JudgingView):
 
     @extend_schema(
         request=SubmitSerializer,
-        responses=shapes.SubmittedSerializer,
+        responses=judging_schema.SubmittedSerializer,
         operation_id="judging_submit",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -305,7 +309,7 @@ class Revise(JudgingView):
 
     @extend_schema(
         request=AnswerSerializer,
-        responses=shapes.SubmittedSerializer,
+        responses=judging_schema.SubmittedSerializer,
         operation_id="judging_revise",
     )
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
@@ -339,7 +343,9 @@ class SkipView(JudgingView):
     serializer_class = SkipSerializer
 
     @extend_schema(
-        request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip"
+        request=SkipSerializer,
+        responses=judging_schema.ServedSerializer,
+        operation_id="judging_skip",
     )
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
@@ -350,7 +356,7 @@ class SkipView(JudgingView):
 
 
 class SkippedPairList(JudgingView):
-    @extend_schema(responses=shapes.PutAsideSerializer, operation_id="judging_later")
+    @extend_schema(responses=judging_schema.PutAsideSerializer, operation_id="judging_later")
     def get(self, request: Request, slug: str) -> Response:
         """What was put aside, the latest first."""
         annotator = self.annotator(request, slug)
@@ -360,7 +366,9 @@ class SkippedPairList(JudgingView):
 
 
 class ResumeSkippedPair(JudgingView):
-    @extend_schema(request=None, responses=shapes.ServedSerializer, operation_id="judging_take_up")
+    @extend_schema(
+        request=None, responses=judging_schema.ServedSerializer, operation_id="judging_take_up"
+    )
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
         """Judge now what was put aside: a lease for it, beside those in hand."""
         annotator = self.annotator(request, slug)
@@ -369,7 +377,7 @@ class ResumeSkippedPair(JudgingView):
             raise AnswerRefused(
                 situation.state, situation.message or _("You cannot judge now."), 409
             )
-        lease = serving.resume_skipped_pair(annotator, pair_id)
+        lease = assignment.resume_skipped_pair(annotator, pair_id)
         taken = [one for one in selectors.get_active_leases(annotator) if one.token == lease.token]
         return situation_response(situation, pairs=selectors.render_leases(taken, annotator))
 
@@ -388,7 +396,7 @@ class HistoryView(JudgingView):
             ),
             OpenApiParameter("topic", str, description="only those of the topic with this id"),
         ],
-        responses=shapes.HistorySerializer,
+        responses=judging_schema.HistorySerializer,
         operation_id="judging_history",
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -404,7 +412,7 @@ class HistoryView(JudgingView):
 
 
 class HistoryItem(JudgingView):
-    @extend_schema(responses=shapes.JudgedSerializer, operation_id="judging_history_item")
+    @extend_schema(responses=judging_schema.JudgedSerializer, operation_id="judging_history_item")
     def get(self, request: Request, slug: str, judgement_id: int) -> Response:
         """One own judgement with its pair, to be read again or revised."""
         annotator = self.annotator(request, slug)
@@ -425,7 +433,7 @@ class AcknowledgeGuideline(JudgingView):
 
     @extend_schema(
         request=NumberSerializer,
-        responses=shapes.SituationSerializer,
+        responses=judging_schema.SituationSerializer,
         operation_id="judging_acknowledge",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -436,7 +444,7 @@ class AcknowledgeGuideline(JudgingView):
 
 class Consent(JudgingView):
     @extend_schema(
-        request=None, responses=shapes.SituationSerializer, operation_id="judging_consent"
+        request=None, responses=judging_schema.SituationSerializer, operation_id="judging_consent"
     )
     def post(self, request: Request, slug: str) -> Response:
         annotator = self.annotator(request, slug)
@@ -447,7 +455,7 @@ class Consent(JudgingView):
 class OwnSettings(JudgingView):
     @extend_schema(
         request=OpenApiTypes.OBJECT,
-        responses=shapes.SavedSettingsSerializer,
+        responses=judging_schema.SavedSettingsSerializer,
         operation_id="judging_profile",
     )
     def put(self, request: Request, slug: str) -> Response:
@@ -463,7 +471,9 @@ class OwnSettings(JudgingView):
 
 class ReadMessage(JudgingView):
     @extend_schema(
-        request=None, responses=shapes.SituationSerializer, operation_id="judging_message_read"
+        request=None,
+        responses=judging_schema.SituationSerializer,
+        operation_id="judging_message_read",
     )
     def post(self, request: Request, slug: str, message_id: int) -> Response:
         annotator = self.annotator(request, slug)
@@ -478,7 +488,7 @@ class GiveFeedback(JudgingView):
 
     @extend_schema(
         request=FeedbackSerializer,
-        responses=shapes.SituationSerializer,
+        responses=judging_schema.SituationSerializer,
         operation_id="judging_feedback",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -491,7 +501,7 @@ class GiveFeedback(JudgingView):
 
 class NearDuplicates(JudgingView):
     @extend_schema(
-        responses=shapes.NearDuplicatesSerializer, operation_id="judging_near_duplicates"
+        responses=judging_schema.NearDuplicatesSerializer, operation_id="judging_near_duplicates"
     )
     def get(self, request: Request, slug: str, pair_id: int) -> Response:
         """Documents very like that of a pair which one was given, among those that one has graded

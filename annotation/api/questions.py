@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api import shapes
+from annotation.api import judging_schema
 from annotation.api.judging import JudgingView, get_situation, situation_response
 from annotation.api.refusals import to_api_exception
 from annotation.models import Question
@@ -33,7 +33,7 @@ class AskedQuestionSerializer(serializers.Serializer):
 class OwnQuestions(JudgingView):
     serializer_class = AskedQuestionSerializer
 
-    @extend_schema(responses=shapes.QuestionsSerializer, operation_id="judging_questions")
+    @extend_schema(responses=judging_schema.QuestionsSerializer, operation_id="judging_questions")
     def get(self, request: Request, slug: str) -> Response:
         """One's own questions with the manager's answers, the latest first."""
         annotator = self.annotator(request, slug)
@@ -43,7 +43,7 @@ class OwnQuestions(JudgingView):
 
     @extend_schema(
         request=AskedQuestionSerializer,
-        responses=shapes.QuestionsSerializer,
+        responses=judging_schema.QuestionsSerializer,
         operation_id="judging_ask",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -59,7 +59,7 @@ class OwnQuestions(JudgingView):
 class WithdrawQuestion(JudgingView):
     @extend_schema(
         request=None,
-        responses=shapes.QuestionsSerializer,
+        responses=judging_schema.QuestionsSerializer,
         operation_id="judging_take_back_question",
     )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
@@ -74,7 +74,9 @@ class WithdrawQuestion(JudgingView):
 
 class ReadAnswer(JudgingView):
     @extend_schema(
-        request=None, responses=shapes.SituationSerializer, operation_id="judging_answer_read"
+        request=None,
+        responses=judging_schema.SituationSerializer,
+        operation_id="judging_answer_read",
     )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
         """The answer was opened."""
@@ -88,8 +90,8 @@ class CampaignQuestionSerializer(serializers.Serializer):
 
     id = serializers.IntegerField()
     pair = serializers.IntegerField()
-    topic = shapes.NamedTopicSerializer()
-    document = shapes.NamedDocumentSerializer()
+    topic = judging_schema.NamedTopicSerializer()
+    document = judging_schema.NamedDocumentSerializer()
     annotator = serializers.CharField()
     text = serializers.CharField()
     asked_at = serializers.DateTimeField()

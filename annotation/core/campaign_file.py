@@ -13,13 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.core import rules
+from annotation.core import limits
+from annotation.core.control_pairs import format_grades, is_scale_uncertain, map_grades
 from annotation.core.gold_rules import GoldRule
-from annotation.core.known_pairs import format_grades, is_scale_uncertain, map_grades
 from annotation.core.scale import SHAPES, Scale
 from assay.labels.judges import JudgeKind
 from pooling.core.collection_file import COLLECTION, POOL
-from pooling.core.declared import Change, Key, Mistake, Path, list_changes, plain_table, read_table
+from pooling.core.declaration import (
+    Change,
+    Key,
+    Mistake,
+    Path,
+    list_changes,
+    plain_table,
+    read_table,
+)
 
 STATES = ("draft", "open", "paused", "closed")
 GRADE = (
@@ -110,8 +118,8 @@ INVITATIONS = Key(
 
 
 def _number_key(name: str, kind: str, help: str, *, none: int | None = None) -> Key:
-    most = rules.MAX_VALUES.get(name, 2**31 - 1 if kind == "whole" else None)
-    return Key(name, kind, help, least=rules.MIN_VALUES.get(name, 0), most=most, none=none)
+    most = limits.MAX_VALUES.get(name, 2**31 - 1 if kind == "whole" else None)
+    return Key(name, kind, help, least=limits.MIN_VALUES.get(name, 0), most=most, none=none)
 
 
 SETTINGS = (
@@ -340,7 +348,7 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
             )
     mistakes += [
         Mistake(("campaign", name), text.rstrip("."), "another value")
-        for name, text in rules.find_problems(campaign)
+        for name, text in limits.find_problems(campaign)
     ]
     if "guidelines" in campaign and not campaign["guidelines"].strip():
         mistakes.append(

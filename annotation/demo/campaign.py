@@ -20,7 +20,7 @@ from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Profile
 from annotation.services.campaigns.campaign_files import CampaignFile
-from annotation.services.campaigns.declared import apply_plan, plan_campaign
+from annotation.services.campaigns.declaration import apply_plan, plan_campaign
 
 CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from assay.formats.errors import FormatError
 from assay.formats.machine_labels import has_six_columns, list_llm_labels
-from assay.formats.opening import Source, display_name, iterate_lines
 from assay.formats.qrels import read_qrels
+from assay.formats.streams import Source, display_name, iterate_lines
 
 EXPECTED_FORMS = 'qrels, six columns with a confidence, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.estimate import max_calendar_days, max_judgements_in_time
-from annotation.core.rules import find_time_contradictions
+from annotation.core.cost_estimate import max_calendar_days, max_judgements_in_time
+from annotation.core.limits import find_time_contradictions
 from annotation.models import AuditEvent, Campaign, Membership, Pair
 from annotation.models.campaigns import default_scale
 from annotation.selectors.pairs import get_special_pairs

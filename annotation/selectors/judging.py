@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.core import display, scheduling
+from annotation.core import document_display, scheduling
 from annotation.markup import markdown
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile, Skip
 from annotation.selectors import qualification
@@ -368,7 +368,7 @@ def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False)
     """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's
     label."""
     campaign, text, n_words = annotator.campaign, pair.text or "", pair.n_words or 0
-    shown = display.n_shown_words(n_words, campaign.truncate_words)
+    shown = document_display.n_shown_words(n_words, campaign.truncate_words)
     fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
     return {
         "pair": pair.pair,
@@ -386,13 +386,15 @@ def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False)
             "missing": pair.text is None,
             "n_words": n_words,
             "shown_words": shown,
-            "shown_end": display.shown_end(text, shown),
-            "idle_limit_s": display.idle_limit_seconds(campaign.idle_seconds, n_words),
-            "rotation": display.rotation_start(text, annotator.seed ^ pair.pair, words=shown)
+            "shown_end": document_display.shown_end(text, shown),
+            "idle_limit_s": document_display.idle_limit_seconds(campaign.idle_seconds, n_words),
+            "rotation": document_display.rotation_start(
+                text, annotator.seed ^ pair.pair, words=shown
+            )
             if campaign.rotate_text and text
             else 0,
-            "lang": display.get_language(fields or {}),
-            "dir": display.get_direction(fields or {}),
+            "lang": document_display.get_language(fields or {}),
+            "dir": document_display.get_direction(fields or {}),
         },
         "skipped_before": skipped,
         "previous": None,

@@ -11,8 +11,8 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Substr
 
-from annotation.core import display
-from annotation.core.resemblance import (
+from annotation.core import document_display
+from annotation.core.text_similarity import (
     NEAR_DUPLICATE_THRESHOLD,
     Shingles,
     compute_resemblance,
@@ -99,7 +99,9 @@ def _graded_documents(annotator: Membership, pair: Pair) -> list[tuple[int, str]
 
 
 def _cached_shingles(beginning: str, campaign: Campaign) -> Shingles:
-    return make_shingles(beginning[: display.shown_end(beginning, campaign.truncate_words)])
+    return make_shingles(
+        beginning[: document_display.shown_end(beginning, campaign.truncate_words)]
+    )
 
 
 def _render_near_duplicates(

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
-from annotation.selectors.parts import annotator_quotas
+from annotation.selectors.annotator_quotas import annotator_quotas
 
 
 @dataclass(frozen=True)

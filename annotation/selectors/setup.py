@@ -11,9 +11,9 @@ from annotation.core.gold_rules import right_grades
 from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Membership, Pair
 from annotation.selectors import judging, near_duplicates, qualification
+from annotation.selectors.annotator_quotas import annotator_quota
 from annotation.selectors.guidelines import render_guideline
 from annotation.selectors.pairs import get_kept_pairs
-from annotation.selectors.parts import annotator_quota
 from annotation.services.judging.statements import fetch_rows
 
 SETTINGS = (

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.core.estimate import estimate_workload
+from annotation.core.cost_estimate import estimate_workload
 from annotation.core.presets import guidelines_text
 from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
 from annotation.forms_campaign import (
@@ -32,7 +32,7 @@ from annotation.forms_campaign import (
 from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import can_create, get_managed_campaign
-from annotation.selectors.bands import preview_bands
+from annotation.selectors.annotator_quotas import annotator_quota
 from annotation.selectors.drafts import capacity_warning, check_time_settings, find_contradictions
 from annotation.selectors.pairs import (
     count_missing_judgements,
@@ -40,7 +40,7 @@ from annotation.selectors.pairs import (
     get_kept_pairs,
     get_special_pairs,
 )
-from annotation.selectors.parts import annotator_quota
+from annotation.selectors.rank_windows import preview_bands
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
 from annotation.services.people import accounts
@@ -49,9 +49,9 @@ from assay.formats.delimited import escape_formula
 from assay.formats.errors import FormatError
 from assay.formats.sets import format_settings
 from pooling.permissions import SignedInRequest
+from pooling.platform.deletion import count_dependent_rows
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page
-from pooling.platform.removal import count_dependent_rows
 from pooling.platform.requests import parse_row_id
 from pooling.services.matching import count_documents
 

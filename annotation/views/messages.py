@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import get_managed_campaign
-from annotation.selectors.parts import annotator_quotas
+from annotation.selectors.annotator_quotas import annotator_quotas
 from annotation.services.errors import CampaignError
 from annotation.services.people import messages as service
 from pooling.permissions import SignedInRequest

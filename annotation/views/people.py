@@ -20,9 +20,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
-from annotation.selectors.parts import annotator_quota
+from annotation.selectors.annotator_quotas import annotator_quota
 from annotation.services.errors import CampaignError
-from annotation.services.people import account_mails, attempts, institution
+from annotation.services.people import account_mails, attempts, single_sign_on
 from annotation.services.people import accounts as people
 from annotation.services.people import messages as mails
 from annotation.services.people.attempts import hashing_slot
@@ -123,7 +123,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     page = render_page(
         request,
         "annotation/sign_in.html",
-        {"form": form, "next": next_page(request), **institution.sign_in_options()},
+        {"form": form, "next": next_page(request), **single_sign_on.sign_in_options()},
         status=status,
     )
     return _add_headers(page, headers)

@@ -15,10 +15,10 @@ from assay.analyses.shared.judged_files import (
     read_judged,
 )
 from assay.cli.base import FileCommand, Warn, write_text_atomically
-from assay.counts import format_count
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS, Aggregation
 from assay.labels.aggregation.dawid_skene import StoppingRule
+from assay.number_words import format_count
 from assay.options import option
 from assay.results import Values
 from assay.tabular import Cell, Table

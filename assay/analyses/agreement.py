@@ -17,12 +17,12 @@ from assay.analyses.shared.judged_files import (
     read_judged,
 )
 from assay.cli.base import FileCommand, parse_positive
-from assay.counts import format_count
-from assay.digits import format_with_error
-from assay.labels.agreement.bands import CAVEAT, interpretation_label
+from assay.labels.agreement.interpretation import CAVEAT, interpretation_label
 from assay.labels.agreement.report import make_agreement_report
+from assay.number_words import format_count
 from assay.options import option
 from assay.results import Values
+from assay.significant_digits import format_with_error
 from assay.tabular import Cell, Table
 
 MEASURES = {

@@ -33,12 +33,12 @@ from assay.comparison.bootstrap import (
     summarise_tally,
 )
 from assay.comparison.significance import Floats
-from assay.counts import format_count, format_part
-from assay.formats.opening import iterate_lines
+from assay.formats.streams import iterate_lines
 from assay.labels.labels import LabelTable
 from assay.measures.evaluation import Evaluation, Evaluator
 from assay.measures.measures import Measure, split_condition
 from assay.measures.score_table import ScoreTable, make_score_table
+from assay.number_words import format_count, format_part
 from assay.options import add_options, option
 from assay.results import Values
 

@@ -14,8 +14,8 @@ from assay.analyses.shared.pool_files import (
     read_tops,
 )
 from assay.cli.base import FileCommand, write_text_atomically
-from assay.counts import format_count
 from assay.formats.pool import write_pool
+from assay.number_words import format_count
 from assay.pools.coverage import compute_overlap, count_unique_pairs
 from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.results import Values

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.cli.base import FileCommand, write_text_atomically
-from assay.counts import format_count
 from assay.formats.exports import write_removed, write_topics
 from assay.formats.topics import TopicRecord, read_topics
+from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, option
-from assay.pools.hygiene import MatchLevel, ProposedRemoval, check_topics, join_need
+from assay.pools.topic_checks import MatchLevel, ProposedRemoval, check_topics, join_need
 from assay.results import Values
 from assay.tabular import Cell, Table
 

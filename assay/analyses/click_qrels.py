@@ -10,11 +10,11 @@ import numpy as np
 
 from assay.cli.base import BadInput, FileCommand, write_text_atomically
 from assay.column_types import QrelsColumns
-from assay.counts import format_count
 from assay.formats.clicks import ClickCounts, read_clicks
 from assay.formats.qrels import write_qrels
 from assay.formats.tripclick import read_tripclick
 from assay.labels.clicks import DEFAULT_THRESHOLDS, make_dctr_labels, make_raw_labels
+from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table

@@ -28,8 +28,8 @@ from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.rankings import tau_b
 from assay.comparison.rankings_of_qrels import QrelsRankings, compare_rankings
-from assay.counts import format_count
 from assay.measures.measures import Measure
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table

@@ -19,7 +19,7 @@ from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.equal_runs import simulate_equal_runs
 from assay.comparison.outcomes import compare_ranks
-from assay.comparison.verdict_words import describe_equal_runs
+from assay.comparison.verdict_sentences import describe_equal_runs
 from assay.comparison.verdicts import as_json, judge_comparisons
 from assay.options import add_options
 from assay.results import Values

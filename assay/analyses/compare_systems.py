@@ -37,7 +37,7 @@ from assay.analyses.shared.topic_groups import read_topic_groups
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn, join_tables, to_json_types
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.leading import describe_comparison
+from assay.comparison.leading_system import describe_comparison
 from assay.comparison.significance import no_verdict_reason
 from assay.comparison.system_comparison import (
     FAMILIES,
@@ -50,9 +50,9 @@ from assay.comparison.system_comparison import (
     group_systems,
     monte_carlo_error,
 )
-from assay.comparison.verdict_words import REPEATED_TESTING_NOTE
-from assay.counts import format_count
+from assay.comparison.verdict_sentences import REPEATED_TESTING_NOTE
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Table

@@ -18,7 +18,7 @@ from assay.analyses.shared.reading import RunReading, measures_option
 from assay.analyses.shared.run_groups import read_run_groups
 from assay.cli.base import BadInput, write_text_atomically
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.holes import (
+from assay.comparison.unjudged_documents import (
     MAX_MEAN_UNJUDGED,
     NEGLIGIBLE_WIDTH,
     ScoreBounds,
@@ -35,13 +35,13 @@ from assay.comparison.holes import (
     remaining_score_range,
 )
 from assay.formats.pool import HEADER_LINE, format_pool_line
-from assay.measures.hole_bounds import (
+from assay.measures.measures import Measure
+from assay.measures.score_bounds import (
     compute_bounds,
     compute_difference_bounds,
     no_bounds_reason,
     required_depth,
 )
-from assay.measures.measures import Measure
 from assay.options import add_options, option
 from assay.results import Values
 

@@ -39,10 +39,10 @@ from assay.comparison.leaderboard import (
 )
 from assay.comparison.outcomes import RunComparison, compare_ranks
 from assay.comparison.significance import CORRECTIONS, no_verdict_reason
-from assay.comparison.verdict_words import REPEATED_TESTING_NOTE, describe_equal_boards
+from assay.comparison.verdict_sentences import REPEATED_TESTING_NOTE, describe_equal_boards
 from assay.comparison.verdicts import as_json, judge_comparisons
-from assay.counts import format_count
 from assay.formats.leaderboards import ORDER_COLUMNS, BoardRow, read_leaderboard
+from assay.number_words import format_count
 from assay.options import add_options, list_options, option
 from assay.results import Values
 from assay.tabular import Table

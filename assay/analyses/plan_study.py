@@ -40,11 +40,11 @@ from assay.comparison.system_comparison import (
     topics_for_power,
     topics_for_width,
 )
-from assay.counts import format_count as number_of
 from assay.labels.label_noise import difference_deviations
 from assay.labels.labels import LabelTable
 from assay.measures.evaluation import Evaluation, Evaluator
 from assay.measures.measures import Measure
+from assay.number_words import format_count as number_of
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Table

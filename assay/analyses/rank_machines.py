@@ -13,11 +13,11 @@ import numpy as np
 from assay.analyses.shared.measures import read_one_qrels
 from assay.cli.base import BadInput, FileCommand, Warn, parse_named_file
 from assay.column_types import QrelsColumns
-from assay.counts import format_count
 from assay.formats.label_table import read_label_table
 from assay.formats.machine_labels import read_llm_qrels
-from assay.labels.usefulness import Usefulness, compute_usefulness
+from assay.labels.effective_gain import Usefulness, compute_usefulness
 from assay.measures.packing import TopicDocumentPairs, index_qrels
+from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table

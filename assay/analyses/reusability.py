@@ -28,7 +28,6 @@ from assay.charts.lines import Line, line_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.late_runs import iterate_left_out_scores
 from assay.comparison.reusability import (
     ReusabilityRequest,
     as_json,
@@ -37,9 +36,10 @@ from assay.comparison.reusability import (
     make_chunks,
     run_chunk,
 )
-from assay.counts import format_count
+from assay.comparison.unpooled_runs import iterate_left_out_scores
 from assay.measures.batch import PackedCollection, pack_collection
 from assay.measures.measures import Measure
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table, format_rank

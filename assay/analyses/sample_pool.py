@@ -17,9 +17,9 @@ from assay.analyses.shared.pool_files import (
     read_tops,
 )
 from assay.cli.base import BadInput, FileCommand, Warn, write_text_atomically
-from assay.counts import format_part
 from assay.formats.machine_labels import read_llm_qrels
 from assay.formats.prel import UNJUDGED, make_prel, write_prel
+from assay.number_words import format_part
 from assay.options import option
 from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.pools.stages import STRATA_MAKERS

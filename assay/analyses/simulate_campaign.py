@@ -21,8 +21,8 @@ from assay.analyses.shared.pool_grades import keep_judged_pairs, look_up_grades
 from assay.analyses.shared.reading import MEASURES_HINT, RunReading
 from assay.cli.base import BadInput, Warn, parse_fraction, parse_positive
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import format_count
 from assay.measures.measures import Measure, parse_measures
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE
 from assay.pools.depth import cut_run, make_depth_pool

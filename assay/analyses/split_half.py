@@ -35,9 +35,9 @@ from assay.comparison.split_half import (
     run_chunk,
     tabulate_tally,
 )
-from assay.counts import format_count
 from assay.measures.measures import Measure
 from assay.measures.score_table import make_score_table
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table

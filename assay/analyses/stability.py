@@ -40,12 +40,12 @@ from assay.comparison.stability import (
     make_populations,
     run_chunk,
 )
-from assay.counts import format_count
 from assay.formats.errors import FormatError
-from assay.formats.opening import iterate_lines
+from assay.formats.streams import iterate_lines
 from assay.measures.batch import PackedCollection, pack_collection
 from assay.measures.measures import Measure
 from assay.measures.subcollections import ELEMENTS, JOINT
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.results import Values
 

@@ -18,7 +18,7 @@ from assay.measures.packing import pack_run
 from assay.options import add_options, option
 from assay.results import Values
 from assay.sampling.stopping import estimate_remaining_relevant
-from assay.sampling.stopping_answers import (
+from assay.sampling.stopping_advice import (
     advise_ordered_pool,
     advise_sampled_pool,
     summarise_audit,

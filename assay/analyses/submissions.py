@@ -16,7 +16,7 @@ from assay.charts.svg import Picture
 from assay.cli.base import BadInput, FileCommand, Warn, make_tags_distinct
 from assay.comparison.submissions import MONTHLY_LIMIT, Submission, make_records
 from assay.formats.leaderboards import SUBMISSION_COLUMNS, BoardRow, read_leaderboard
-from assay.formats.opening import iterate_lines
+from assay.formats.streams import iterate_lines
 from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table

@@ -25,7 +25,7 @@ class AnnotatorProfile:
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same
     summed over everybody else. kappa, low, high: linearly weighted, against the others, with its 95
     % interval over pairs; NaN where undefined. below_others: clearly less than
-        honest annotators of this campaign agree (`core/unlike_others.py`).
+        honest annotators of this campaign agree (`assay/campaigns/outlier_annotators.py`).
     gold_chance, gold_others: share of gold that pressing keys at random gets right, and that
     everybody else gets right; NaN where unknown."""
 

@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 from itertools import count
 
-from assay.counts import format_minus
+from assay.number_words import format_minus
 from assay.tabular import Cell, Table
 
 CHARACTER_WIDTH = 7.2

@@ -19,17 +19,17 @@ from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
+from assay.atomic_files import check_writable
+from assay.atomic_files import (
+    write_text_atomically as write_text_atomically,  # the commands find it here
+)
 from assay.cli import server
 from assay.cli.examples import example_text
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
-from assay.formats.opening import strip_suffixes
+from assay.formats.streams import strip_suffixes
 from assay.results import Values, undefined_reasons
 from assay.tabular import Table, align_rows, to_text
-from assay.whole_files import check_writable
-from assay.whole_files import (
-    write_text_atomically as write_text_atomically,  # the commands find it here
-)
 
 BAD_INPUT = 2
 Warn = Callable[[str], None]

@@ -29,8 +29,8 @@ from assay.comparison.significance import (
     adjust_p_values,
     no_verdict_reason,
 )
-from assay.counts import format_count
-from assay.digits import format_p, format_p_equals
+from assay.number_words import format_count
+from assay.significant_digits import format_p, format_p_equals
 
 ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from assay.formats.errors import FormatError
-from assay.formats.opening import MAX_DOCUMENT_BYTES, PeekableStream
+from assay.formats.streams import MAX_DOCUMENT_BYTES, PeekableStream
 
 BLOCK_BYTES = 512
 MAX_NAME_BYTES = 1 << 16

@@ -14,16 +14,16 @@ from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
 from assay.column_types import QrelsColumns
-from assay.counts import format_count, format_part
 from assay.formats.delimited import FileProblems
 from assay.formats.documents import TEXT_NAMES
 from assay.formats.documents import TITLE_NAMES as HEADLINES
 from assay.formats.errors import FormatError
 from assay.formats.markup import collapse_spaces
-from assay.formats.opening import PeekableStream, Source, display_name, read_json
 from assay.formats.pool import make_pool
 from assay.formats.qrels import make_qrels
+from assay.formats.streams import PeekableStream, Source, display_name, read_json
 from assay.formats.topics import TopicRecord, iterate_json_lines, json_to_text
+from assay.number_words import format_count, format_part
 from assay.pools.depth import PooledPairs
 
 HEAD_BYTES = 1 << 16

@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import format_count
 from assay.formats.errors import MAX_SHOWN, FileProblem
+from assay.number_words import format_count
 
 PAD = 32
 """Free bytes before and behind the text, so that a word can be taken at any token's end."""

@@ -17,7 +17,6 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import format_count
 from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
@@ -29,7 +28,8 @@ from assay.formats.delimited import (
     normalise_names,
 )
 from assay.formats.errors import FormatError
-from assay.formats.opening import Source, display_name
+from assay.formats.streams import Source, display_name
+from assay.number_words import format_count
 
 
 @dataclass(frozen=True, eq=False)

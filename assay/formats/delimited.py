@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.formats.errors import MAX_SHOWN, FileProblem, FormatError
-from assay.formats.opening import MAX_DOCUMENT_BYTES, Source, display_name, iterate_lines
+from assay.formats.streams import MAX_DOCUMENT_BYTES, Source, display_name, iterate_lines
 
 csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES))
 

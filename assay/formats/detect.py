@@ -22,12 +22,12 @@ from assay.formats.documents import ID_NAMES as DOCUMENT_IDS
 from assay.formats.documents import TEXT_NAMES
 from assay.formats.errors import FormatError
 from assay.formats.judgement_cells import ANNOTATOR_NAMES, GRADE_NAMES
-from assay.formats.opening import PeekableStream, Source, display_name
 from assay.formats.quepid import detect_query_form
 from assay.formats.sets import find_role
+from assay.formats.streams import PeekableStream, Source, display_name
 from assay.formats.topics import ID_NAMES
 from assay.formats.topics import TEXT_NAMES as QUERY_NAMES
-from assay.formats.unread import detect_unsupported
+from assay.formats.unsupported import detect_unsupported
 
 N_LINES = 200
 """Lines of a file's head that are looked at."""

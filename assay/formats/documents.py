@@ -20,7 +20,7 @@ from assay.formats.archives import ArchiveMember, is_tar, iterate_tar, iterate_z
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import MAX_SHOWN, FormatError
 from assay.formats.markup import collapse_spaces, extract_html_text, parse_tagged_fields
-from assay.formats.opening import (
+from assay.formats.streams import (
     MAX_DOCUMENT_BYTES,
     ZIP_ARCHIVE,
     PeekableStream,

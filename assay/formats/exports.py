@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from assay.formats.delimited import escape_formula
 from assay.formats.topics import TopicRecord
-from assay.pools.hygiene import ProposedRemoval
+from assay.pools.topic_checks import ProposedRemoval
 
 FIRA_LEVELS = (
     "0_NOT_RELEVANT",

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from assay.counts import format_count
+from assay.number_words import format_count
 
 ANNOTATOR_NAMES = (
     "annotator",

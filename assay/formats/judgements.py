@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from assay.column_types import JudgementColumns
-from assay.formats.added import find_plugin_reader
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
@@ -39,7 +38,8 @@ from assay.formats.judgement_cells import (
     parse_time,
 )
 from assay.formats.labelling_tools import is_potato, load_label_studio, potato_reader
-from assay.formats.opening import PeekableStream, Source, display_name, read_json
+from assay.formats.plugins import find_plugin_reader
+from assay.formats.streams import PeekableStream, Source, display_name, read_json
 
 FIRA_GRADES = {
     "0_NOT_RELEVANT": 0,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from assay.column_types import QrelsColumns
 from assay.formats.delimited import DelimitedTable, FileProblems
-from assay.formats.opening import Source, display_name
 from assay.formats.qrels import make_qrels
+from assay.formats.streams import Source, display_name
 
 EXPECTED = (
     "a topic, a document, and a whole number from 0 in the column of each who judged the pair; "

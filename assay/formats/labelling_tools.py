@@ -25,7 +25,7 @@ from assay.formats.judgement_cells import (
     parse_seconds,
     parse_time,
 )
-from assay.formats.opening import PeekableStream, read_json
+from assay.formats.streams import PeekableStream, read_json
 
 LEADING_GRADE_PATTERN = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORECASE)
 EXPECTED_LABELS = "labels that begin with their grade, such as `2 Partial`"

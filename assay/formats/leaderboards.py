@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from assay.formats.errors import FileProblem, FormatError
-from assay.formats.opening import Source, display_name, iterate_lines
+from assay.formats.streams import Source, display_name, iterate_lines
 
 COLUMN_NAMES = {
     "tag": ("tag", "id", "run", "runid", "system"),

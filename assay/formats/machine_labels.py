@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from assay.column_types import QrelsColumns
 from assay.formats.delimited import FileProblems
-from assay.formats.opening import (
+from assay.formats.prel import MAX_GRADE, WHOLE_PATTERN
+from assay.formats.qrels import make_qrels, read_qrels
+from assay.formats.streams import (
     PeekableStream,
     Source,
     display_name,
     iterate_lines,
     strip_suffixes,
 )
-from assay.formats.prel import MAX_GRADE, WHOLE_PATTERN
-from assay.formats.qrels import make_qrels, read_qrels
 
 SIX_COLUMNS = "6 columns: topic Q0 document grade confidence runid"
 MIN_RANKS = 4

@@ -22,7 +22,7 @@ from assay.formats.delimited import (
     normalise_names,
 )
 from assay.formats.errors import FormatError
-from assay.formats.opening import Source
+from assay.formats.streams import Source
 from assay.pools.depth import MAX_DEPTH, PooledPairs
 
 HEADER = ("topic", "document", "best_rank", "priority", "runs")

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns
 from assay.formats.delimited import FileProblems
-from assay.formats.opening import Source, display_name, iterate_lines, strip_suffixes
 from assay.formats.qrels import make_qrels
+from assay.formats.streams import Source, display_name, iterate_lines, strip_suffixes
 
 FIVE_COLUMNS = "5 columns: topic 0 document stratum grade"
 CROSS_TOPIC_PREFIX = "*"

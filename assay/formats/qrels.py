@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns
-from assay.counts import format_count
 from assay.formats import cells, numerals
-from assay.formats.added import find_plugin_reader
 from assay.formats.errors import FormatError
-from assay.formats.growing import GrowableArray
-from assay.formats.opening import Source, display_name, iterate_blocks, strip_suffixes
+from assay.formats.growable_array import GrowableArray
+from assay.formats.hints import add_hints
+from assay.formats.plugins import find_plugin_reader
 from assay.formats.runs import add_line_texts
 from assay.formats.storage import load_columns, save_columns
+from assay.formats.streams import Source, display_name, iterate_blocks, strip_suffixes
 from assay.formats.topic_column import TopicColumn
-from assay.formats.unread import refuse_unsupported
-from assay.formats.ways_out import add_hints
+from assay.formats.unsupported import refuse_unsupported
+from assay.number_words import format_count
 from assay.ranking import expand_offsets, find_duplicates, group_rows, ids_to_words, to_big_endian
 
 FOUR_COLUMNS = "4 columns: topic Q0 document grade"

@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import format_count
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import FormatError
 from assay.formats.markup import collapse_spaces
-from assay.formats.opening import (
+from assay.formats.qrels import make_qrels
+from assay.formats.runs import make_run
+from assay.formats.streams import (
     PeekableStream,
     Source,
     display_name,
@@ -26,8 +27,7 @@ from assay.formats.opening import (
     read_json,
     strip_suffixes,
 )
-from assay.formats.qrels import make_qrels
-from assay.formats.runs import make_run
+from assay.number_words import format_count
 
 LTR_PATTERN = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
 Grade = tuple[int, str, str, int]

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import RunColumns
-from assay.counts import format_count, format_part
 from assay.formats import cells, numerals
-from assay.formats.added import find_plugin_reader
 from assay.formats.errors import FormatError
-from assay.formats.growing import GrowableArray
-from assay.formats.opening import (
+from assay.formats.growable_array import GrowableArray
+from assay.formats.hints import add_hints
+from assay.formats.plugins import find_plugin_reader
+from assay.formats.storage import load_columns, save_columns
+from assay.formats.streams import (
     Source,
     display_name,
     iterate_blocks,
@@ -28,10 +29,9 @@ from assay.formats.opening import (
     plain_size,
     strip_suffixes,
 )
-from assay.formats.storage import load_columns, save_columns
 from assay.formats.topic_column import TopicColumn
-from assay.formats.unread import refuse_unsupported
-from assay.formats.ways_out import add_hints
+from assay.formats.unsupported import refuse_unsupported
+from assay.number_words import format_count, format_part
 from assay.precision import to_single_precision
 from assay.ranking import (
     BATCH_ROWS,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from assay.formats.archives import safe_name
 from assay.formats.delimited import DelimitedTable, FileProblems, normalise_names
-from assay.formats.opening import Source
+from assay.formats.streams import Source
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 BEIR, FIRA = "BEIR folder", "FiRA set"

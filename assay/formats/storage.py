@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.formats.errors import FormatError
-from assay.formats.opening import Source, display_name
+from assay.formats.streams import Source, display_name
 
 STORAGE_VERSION = 1
 

@@ -14,14 +14,14 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import FormatError
 from assay.formats.markup import collapse_spaces, parse_tagged_fields
-from assay.formats.opening import (
+from assay.formats.streams import (
     MAX_DOCUMENT_BYTES,
     PeekableStream,
     Source,
     display_name,
     iterate_lines,
 )
-from assay.formats.unread import refuse_unsupported
+from assay.formats.unsupported import refuse_unsupported
 
 ID_NAMES = (
     "topic",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from assay.formats.clicks import ClickCounts, ClickTally
 from assay.formats.delimited import FileProblems
-from assay.formats.opening import Source, display_name, iterate_lines
+from assay.formats.streams import Source, display_name, iterate_lines
 from assay.formats.topics import read_topics
 
 LOG_FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")

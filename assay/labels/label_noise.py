@@ -5,7 +5,7 @@ A pair's judgements are taken as a sample of those that any number of such annot
 each trial draws as many of them (or `per_pair`) with replacement, labels the pair by majority with
 the lowest-grade rule, and evaluates the systems (ours). This errs in both directions:
 a pair whose judgements all agree never changes, and a narrow majority changes more often than fresh
-judgements would. `bootstrap_words.CAVEAT` says so wherever it is shown; docs/reference/methods/systems.md has
+judgements would. `bootstrap_sentences.CAVEAT` says so wherever it is shown; docs/reference/methods/systems.md has
 the table."""
 
 from __future__ import annotations

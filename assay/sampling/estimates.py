@@ -21,11 +21,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import format_count, format_part
 from assay.formats.prel import CROSS_TOPIC_PREFIX, SampledQrels
 from assay.measures.evaluation import ratio_or_zero, sum_by_topic
 from assay.measures.measures import Measure
 from assay.measures.packing import PackedRun
+from assay.number_words import format_count, format_part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

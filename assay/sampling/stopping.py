@@ -25,8 +25,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.counts import format_count
 from assay.labels.intervals import share_upper_bound
+from assay.number_words import format_count
 from assay.pools.depth import PooledPairs
 from assay.pools.rank_model import (
     RankFeatures,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.late_runs import iterate_left_out_scores
+from assay.comparison.unpooled_runs import iterate_left_out_scores
 
 CUTOFF = 10
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from assay.labels.agreement.alpha import Level, alpha_interval, alpha_of_coincidences
+from assay.labels.agreement.annotators import kappa_interval
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.people import kappa_interval
 from assay.labels.intervals import Interval
 from benchmarks.calibration.bca import bca_interval
 from benchmarks.calibration.coverage import (

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from assay.campaigns.unlike_others import find_outliers
+from assay.campaigns.outlier_annotators import find_outliers
+from assay.labels.agreement.annotators import compute_annotator_kappas
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.people import compute_annotator_kappas
 from assay.labels.agreement.raters import TopicCounts
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}

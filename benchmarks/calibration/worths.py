@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from assay.labels.usefulness import compute_gain_interval
+from assay.labels.effective_gain import compute_gain_interval
 from benchmarks.calibration.coverage import CoverageShares, measure_coverage, percentile_intervals
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling import permissions, tasks
 from pooling.api import serializers as shapes
 from pooling.api.lists import ListFilter, boolean_filter, choice_filter

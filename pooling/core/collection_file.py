@@ -4,7 +4,7 @@ looking at what is there."""
 from __future__ import annotations
 
 from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH
-from pooling.core.declared import Key
+from pooling.core.declaration import Key
 
 RUN = (
     Key("tag", "text", "Tag of the run in the collection.", required=True),

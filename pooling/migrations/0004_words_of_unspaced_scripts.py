@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import migrations
 
-from assay.words import count_words
+from assay.word_count import count_words
 
 BATCH = 500
 

@@ -42,7 +42,7 @@ from django.utils.translation import ngettext
 
 from assay.formats.errors import FileProblem, FormatError
 from pooling.models import Collection, Job
-from pooling.platform import owners, snapshot
+from pooling.platform import snapshot, worker_identity
 from pooling.platform.heartbeats import heartbeat_thread
 from pooling.platform.interruptions import JobWatch
 
@@ -229,9 +229,9 @@ def release_jobs_of_dead_workers() -> int:
     -> how many"""
     n = 0
     for pk, owner in Job.objects.filter(
-        state=Job.State.RUNNING, owner__endswith=f"-{owners.machine_id()}"
+        state=Job.State.RUNNING, owner__endswith=f"-{worker_identity.machine_id()}"
     ).values_list("pk", "owner"):
-        if not owners.is_process_alive(owner):
+        if not worker_identity.is_process_alive(owner):
             n += Job.objects.filter(pk=pk, owner=owner, state=Job.State.RUNNING).update(
                 heartbeat=datetime(1970, 1, 2, tzinfo=UTC)
             )
@@ -516,7 +516,7 @@ def _make_printable(text: str, length: int = 300) -> str:
 
 def _claim_job(job_id: int) -> ClaimedJob | None:
     """Compare and set: of any number of workers that ask at once one gets the job."""
-    now, token = timezone.now(), owners.make_token()
+    now, token = timezone.now(), worker_identity.make_token()
     free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & lost_heartbeat_filter(now))
     jobs = Job.objects.filter(free, pk=job_id)
     kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")

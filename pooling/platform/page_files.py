@@ -90,7 +90,7 @@ def _part_formats(part: Table | Picture) -> tuple[str, ...]:
 def _render_part(part: Table | Picture, key: str, extension: str) -> bytes:
     if isinstance(part, Picture):
         if extension in ("svg", "png"):
-            from assay.charts.printed import render_files  # loads matplotlib
+            from assay.charts.print_files import render_files  # loads matplotlib
 
             return render_files(part)[extension]
         part = part.table(key)

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Substr
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
 from pooling.permissions import visible_collections
 from pooling.platform.jobs import figure_kinds

@@ -21,13 +21,13 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.column_types import RunColumns
-from assay.counts import format_count, format_part
 from assay.formats.documents import DocumentRecord, read_documents
-from assay.words import count_words
+from assay.number_words import format_count, format_part
+from assay.word_count import count_words
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
 from pooling.platform import jobs
+from pooling.platform.file_storage import file_storage
 from pooling.platform.jobs import ClaimedJob, Refused
-from pooling.platform.kept_files import file_storage
 from pooling.services import uploads
 from pooling.services.matching import (
     digest_id,

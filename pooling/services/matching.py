@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import format_count, format_part
 from assay.formats.quepid import replace_query_texts
+from assay.number_words import format_count, format_part
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, Batch, BatchGoal, OrderedPool
 from assay.pools.depth import PooledPairs, select_topics
 from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, PoolKind, SelectionMethod
-from assay.pools.pool_words import describe_half_way_ordered
+from assay.pools.pool_sentences import describe_half_way_ordered
 from assay.pools.stages import arrange_in_stages
 from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Stratum

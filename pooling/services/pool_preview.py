@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.counts import format_count, format_part
+from assay.number_words import format_count, format_part
 from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.pools.pool_kinds import RUN_KINDS, PoolKind, kind_from_parameters
-from assay.pools.pool_words import describe_half_way_depth
+from assay.pools.pool_sentences import describe_half_way_depth
 from pooling.models import Collection, Job, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob

@@ -18,8 +18,8 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from assay.counts import format_part
 from assay.formats.pool import write_pool
+from assay.number_words import format_part
 from assay.pools import coverage
 from assay.pools.depth import PooledPairs, RunTop, cut_run, make_depth_pool
 from assay.pools.depth import extend_pool as extended

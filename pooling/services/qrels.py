@@ -13,13 +13,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from assay.column_types import QrelsColumns
-from assay.counts import format_count
 from assay.formats.clicks import ClickCounts, find_packed_clicks, read_clicks, read_packed_clicks
 from assay.formats.detect import FileKind, detect_kind
-from assay.formats.opening import PeekableStream, strip_suffixes
 from assay.formats.qrels import load_qrels, read_qrels, save_qrels
 from assay.formats.quepid import detect_query_form, read_ratings
+from assay.formats.streams import PeekableStream, strip_suffixes
 from assay.labels.clicks import make_dctr_labels, make_raw_labels
+from assay.number_words import format_count
 from pooling.models import Collection, Qrels
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused

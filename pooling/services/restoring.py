@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils.text import slugify
 
-from assay.counts import format_count
+from assay.number_words import format_count
 from assay.pools.depth import PooledPairs
 from assay.pools.pool_kinds import PoolKind, SelectionMethod
-from assay.words import count_words
+from assay.word_count import count_words
 from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic
 
 AT_ONCE = 500

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from assay.column_types import RunColumns
-from assay.formats.opening import PeekableStream
 from assay.formats.quepid import detect_query_form, read_snapshot
 from assay.formats.runs import load_run, read_run, save_run
+from assay.formats.streams import PeekableStream
 from pooling.models import Collection, Run, Upload
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
 from assay.pools.pool_kinds import PoolKind, SelectionMethod
-from assay.pools.pool_words import describe_half_way_sampled
+from assay.pools.pool_sentences import describe_half_way_sampled
 from assay.pools.stages import (
     LLM_STRATA,
     STRATA_KINDS,

@@ -21,21 +21,21 @@ from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from assay.column_types import QrelsColumns
-from assay.counts import format_count
 from assay.formats.archives import is_tar, unpack_archive
 from assay.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
 from assay.formats.detect import FileKind, detect_kind
 from assay.formats.errors import FormatError
-from assay.formats.opening import PeekableStream, strip_suffixes
 from assay.formats.pool import read_pool, sort_pool
 from assay.formats.qrels import read_qrels, save_qrels
 from assay.formats.sets import find_role, format_settings, missing_files, read_fira_config
+from assay.formats.streams import PeekableStream, strip_suffixes
 from assay.formats.topics import TopicRecord, read_topics
+from assay.number_words import format_count
 from assay.pools.depth import PooledPairs
 from pooling.models import Collection, Pool, Topic, Upload
 from pooling.platform import jobs
+from pooling.platform.file_storage import file_storage
 from pooling.platform.jobs import ClaimedJob, Refused
-from pooling.platform.kept_files import file_storage
 from pooling.services import documents, qrels, topics, uploads
 from pooling.services.listed_pools import store_listed_pool
 from pooling.services.matching import (

@@ -4,7 +4,7 @@ one data folder."""
 from __future__ import annotations
 
 from pooling.models import DocumentFile, Qrels, Run, Upload
-from pooling.platform.kept_files import file_storage
+from pooling.platform.file_storage import file_storage
 
 N_CHECKED = 3
 """The newest of each kind: one may be lost, but not all."""

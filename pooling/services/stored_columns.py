@@ -11,8 +11,8 @@ from pathlib import Path
 from django.db import IntegrityError
 from django.utils import timezone
 
+from pooling.platform.file_storage import file_storage
 from pooling.platform.jobs import Refused
-from pooling.platform.kept_files import file_storage
 
 
 def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:

@@ -12,10 +12,10 @@ from django.db.models import ProtectedError, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from assay.counts import format_part
 from assay.formats.errors import MAX_SHOWN, FileProblem, FormatError
 from assay.formats.topics import TopicRecord, read_topics
-from assay.pools import hygiene
+from assay.number_words import format_part
+from assay.pools import topic_checks
 from pooling import hooks
 from pooling.models import Collection, Job, Topic
 from pooling.platform import jobs
@@ -82,9 +82,10 @@ def make_topic_rows(
     texts = [(topic_id, text) for topic_id, text, *_ in topics] + [
         (topic.topic, topic.text) for topic in topics_read
     ]
-    needs = {topic_id: hygiene.join_need(said, told) for topic_id, _, _, said, told in topics}
+    needs = {topic_id: topic_checks.join_need(said, told) for topic_id, _, _, said, told in topics}
     needs |= {
-        topic.topic: hygiene.join_need(topic.description, topic.narrative) for topic in topics_read
+        topic.topic: topic_checks.join_need(topic.description, topic.narrative)
+        for topic in topics_read
     }
     proposals = propose_removals(texts, "exact", needs)
     own = {topic.topic for topic in topics_read}
@@ -177,7 +178,7 @@ def propose_removals(
     """
     return {
         removal.topic: (removal.reason, removal.same_as)
-        for removal in hygiene.check_topics(topics, match=level, needs=needs)
+        for removal in topic_checks.check_topics(topics, match=level, needs=needs)
     }
 
 
@@ -216,7 +217,7 @@ def check_topics(work: ClaimedJob) -> dict[str, Any]:
         )
     )
     needs = {
-        t: hygiene.join_need(said, told)
+        t: topic_checks.join_need(said, told)
         for t, said, told in kept.values_list("topic_id", "description", "narrative")
     }
     work.progress(0, total=len(rows), now=True)

@@ -25,8 +25,8 @@ from django.utils.translation import gettext_lazy
 
 from assay.formats.detect import FileKind, conflicting_kind
 from assay.formats.errors import FormatError
-from assay.formats.opening import iterate_pieces
 from assay.formats.runs import add_line_texts
+from assay.formats.streams import iterate_pieces
 from pooling.models import Collection, DocumentFile, Job, Upload
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused

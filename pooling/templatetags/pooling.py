@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 
-from assay.counts import format_count, format_count_of_total
+from assay.number_words import format_count, format_count_of_total
 from pooling.selectors.jobs import JobView
 
 register = template.Library()

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from pooling import permissions
 from pooling.forms import CollectionForm, ManagerForm
+from pooling.platform.deletion import preview_removal
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
-from pooling.platform.removal import preview_removal
 from pooling.platform.requests import parse_row_id
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services

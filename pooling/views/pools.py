@@ -25,7 +25,7 @@ from pooling.platform.page_files import render_page
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
-from pooling.services import extending, ordering, pool_preview, renaming, sampling
+from pooling.services import ordering, pool_extension, pool_preview, renaming, sampling
 from pooling.services import pools as services
 from pooling.services.making import MAKING_KEYS, make_parameters
 
@@ -186,7 +186,7 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools.select_related("created_by"), pk=pk)
     work = pool_selectors.get_last_job(pool)
-    extension = extending.get_last_extension(pool) if not pool.source else None
+    extension = pool_extension.get_last_extension(pool) if not pool.source else None
     context = {
         "collection": collection,
         "tab": "pools",
@@ -244,7 +244,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             ask = (
                 services.request_extension
                 if action == "extend"
-                else extending.request_extension_preview
+                else pool_extension.request_extension_preview
             )
             job = ask(
                 pool,
@@ -264,7 +264,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         elif action == "batch":
             job = ordering.request_batch(pool, user=request.user)
         elif action == "take-back":
-            job = extending.request_undo_extension(pool, user=request.user)
+            job = pool_extension.request_undo_extension(pool, user=request.user)
         elif action == "fetch":
             job = services.request_documents(pool, user=request.user)
         elif action == "build":

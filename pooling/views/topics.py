@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling import permissions, tasks
 from pooling.models import Collection
 from pooling.platform.jobs import Refused

@@ -18,7 +18,7 @@ from pooling.forms import UploadForm
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 from pooling.platform.requests import parse_row_id
-from pooling.services import recognising, uploads
+from pooling.services import file_recognition, uploads
 
 
 @csrf_exempt  # checked by `_receive`, after what can be said without reading a body of gigabytes
@@ -58,7 +58,9 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
     if not arrived:
         return _error_response(request, collection, error="; ".join(refused))
     jobs = []
-    for one in sorted(arrived, key=lambda one: recognising.IMPORT_ORDER.index(one.upload.kind)):
+    for one in sorted(
+        arrived, key=lambda one: file_recognition.IMPORT_ORDER.index(one.upload.kind)
+    ):
         options = form.options(one.upload.kind) | ({} if one.sure else {"may_be": one.others})
         jobs.append(
             uploads.request_import(
@@ -91,12 +93,14 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
 
 def _store_file(
     request: HttpRequest, collection: Collection, file: UploadedFile, form: UploadForm
-) -> recognising.RecognisedUpload:
+) -> file_recognition.RecognisedUpload:
     """Kept as the kind that the person says it is, or as what its content shows."""
     kind, name = form.cleaned_data["kind"], file.name or ""
-    if kind == recognising.RECOGNISE_KIND:
-        return recognising.receive_recognised(collection, file=file, name=name, user=request.user)
-    return recognising.RecognisedUpload(
+    if kind == file_recognition.RECOGNISE_KIND:
+        return file_recognition.receive_recognised(
+            collection, file=file, name=name, user=request.user
+        )
+    return file_recognition.RecognisedUpload(
         uploads.store_upload(collection, kind=kind, file=file, name=name, user=request.user),
         True,
         [],

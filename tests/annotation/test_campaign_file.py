@@ -20,13 +20,13 @@ from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.campaign_files import CampaignFile
-from annotation.services.campaigns.declared import plan_campaign
+from annotation.services.campaigns.declaration import plan_campaign
 from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from annotation.services.people import accounts
 from assay.formats.errors import FormatError
-from pooling.core.declared import find_line
+from pooling.core.declaration import find_line
 from pooling.models import Collection, DocumentFile
 from tests.builders import judge, make_annotator, make_user
 from tests.commands import call_command

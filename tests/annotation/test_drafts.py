@@ -11,7 +11,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.core.estimate import estimate_workload, max_calendar_days, max_judgements_in_time
+from annotation.core.cost_estimate import (
+    estimate_workload,
+    max_calendar_days,
+    max_judgements_in_time,
+)
 from annotation.core.presets import PRESETS
 from annotation.models import AuditEvent, Campaign
 from annotation.selectors.drafts import capacity_warning, find_contradictions

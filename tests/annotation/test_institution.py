@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from annotation.models import InstitutionAccount
-from config import institution as checked
+from config import single_sign_on as checked
 from pooling.permissions import can_create
 from tests.builders import PASSWORD, do_urgent_jobs, make_annotator, make_campaign, make_user
 from tests.provider import running_provider

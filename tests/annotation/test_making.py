@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.core.presets import PRESETS
 from annotation.models import Campaign, Membership
 from annotation.selectors.drafts import find_contradictions
-from annotation.services.campaigns import known_pairs, starting
+from annotation.services.campaigns import campaign_creation, control_pairs
 from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.people import exclusion
@@ -310,12 +310,12 @@ def test_a_judged_pair_does_not_become_a_qualification_pair() -> None:
     judge(ada, 2)
     judged = campaign.pairs.get(judgements__isnull=False)
     rows = [{"topic": "t1", "document": document, "grade": 3} for document in ("d1", "d2")]
-    taken = known_pairs.add_known_pairs(campaign, rows, n_gold=0, n_qualification=2, actor=None)
+    taken = control_pairs.add_known_pairs(campaign, rows, n_gold=0, n_qualification=2, actor=None)
     assert (taken.gold, taken.qualification) == (0, 1)
     judged.refresh_from_db()
     assert judged.kind == "normal"
     with pytest.raises(CampaignError, match="No row is an ordinary pair"):
-        known_pairs.add_known_pairs(
+        control_pairs.add_known_pairs(
             campaign,
             [{"topic": "t1", "document": "d7", "grade": 3}],
             n_gold=1,
@@ -336,7 +336,9 @@ def test_a_copy_has_everything_but_judgements() -> None:
     Campaign.objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(days=1))
     campaign.refresh_from_db()
     manager = campaign.memberships.get(role="manager").user
-    copy = starting.duplicate_campaign(campaign, name="Again", actor=manager, with_people=True)
+    copy = campaign_creation.duplicate_campaign(
+        campaign, name="Again", actor=manager, with_people=True
+    )
     assert (copy.state, copy.slug, copy.target_per_annotator, copy.judgements_per_pair) == (
         "draft",
         "again",
@@ -353,7 +355,7 @@ def test_a_copy_has_everything_but_judgements() -> None:
         (manager.pk, "manager"),
         (ada.user_id, "annotator"),
     }
-    alone = starting.duplicate_campaign(campaign, name="Alone", actor=manager)
+    alone = campaign_creation.duplicate_campaign(campaign, name="Alone", actor=manager)
     assert set(alone.memberships.values_list("role", flat=True)) == {Membership.Role.MANAGER}
 
 

@@ -25,7 +25,7 @@ def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url)
         "tests/annotation/services/people/test_exclusion.py",
         "tests/annotation/services/judging/test_held_back.py",
         "tests/annotation/services/judging/test_judging.py",
-        "tests/annotation/services/judging/test_serving.py",
+        "tests/annotation/services/judging/test_assignment.py",
         "tests/annotation/api/test_cost.py",
         "tests/pooling/api/test_repeats.py",
         "tests/pooling/test_verify_figures.py",

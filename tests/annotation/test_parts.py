@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Campaign, Invitation, Membership, Pair
-from annotation.selectors.parts import annotator_quota, annotator_quotas
+from annotation.selectors.annotator_quotas import annotator_quota, annotator_quotas
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.depth import set_depth
 from annotation.services.people import messages

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.given import read_run_input, read_runs_input
+from assay.inputs import read_run_input, read_runs_input
 from tests.assay.test_library import Frame
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "d": 1}}

@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from pooling.models import Job, Pool
-from tests.analysis.judgements.test_stopping_looks import make_judged
+from tests.analysis.judgements.test_interim_checks import make_judged
 from tests.analysis.publishing.test_sampled_campaigns import (
     judge_stage,
     make_collection_with_runs,

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from pooling.platform.removal import count_dependent_rows, preview_removal
+from pooling.platform.deletion import count_dependent_rows, preview_removal
 from pooling.services.pools import delete_pool
 from pooling.services.runs import delete_run
 from tests.builders import make_annotator, make_campaign

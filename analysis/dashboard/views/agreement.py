@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.dashboard import agreement_figures, disagreements, label_list
-from analysis.dashboard.agreement_figures import overlap_plan
+from analysis.dashboard import agreement_metrics, disagreements, label_list
+from analysis.dashboard.agreement_metrics import overlap_plan
 from analysis.dashboard.disagreement_lists import disputed_page
 from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
@@ -27,10 +27,10 @@ from assay.charts.lines import Line, line_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.counts import format_count
-from assay.labels.agreement.bands import CAVEAT, interpretation_label
+from assay.labels.agreement.interpretation import CAVEAT, interpretation_label
 from assay.labels.agreement.raters import make_confusion_matrix
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
+from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
@@ -48,10 +48,10 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     come from a job, with their age."""
     campaign = get_managed_campaign(request, slug)
     live = get_page_snapshot(campaign)
-    heavy, job = agreement_figures.agreement_with_refresh(campaign, live)
+    heavy, job = agreement_metrics.agreement_with_refresh(campaign, live)
     if job is not None:
         send(job)
-    working = agreement_figures.is_running(campaign)
+    working = agreement_metrics.is_running(campaign)
     if working and request.headers.get("HX-Request"):
         return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
     overlap = overlap_plan(campaign, live)
@@ -390,7 +390,7 @@ def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
     """Compute the slow figures anew, now."""
     campaign = get_managed_campaign(request, slug)
     live = get_page_snapshot(campaign)
-    job = agreement_figures.request_agreement_job(
+    job = agreement_metrics.request_agreement_job(
         campaign, marks=[live.newest, live.audit], user=request.user
     )
     if job is not None:

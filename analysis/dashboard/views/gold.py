@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from analysis.judgements.page_rows import get_page_snapshot
-from annotation.forms_making import KnownPairsForm
+from annotation.forms_campaign_creation import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import get_managed_campaign
 from annotation.selectors.pairs import get_kept_pairs
@@ -26,10 +26,10 @@ from annotation.selectors.qualification import (
     get_single_key_warnings,
 )
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.known_pairs import change_known_pairs
+from annotation.services.campaigns.control_pairs import change_known_pairs
 from annotation.services.errors import CampaignError
 from assay.labels.aggregation.majority import majority
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page

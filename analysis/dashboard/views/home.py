@@ -10,10 +10,10 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import format_day
-from analysis.dashboard.home_figures import HomeFigures, get_home_figures
-from analysis.dashboard.to_do import build_to_do_list, filter_running, filter_watched
-from analysis.dashboard.without_forecast import forecast_unavailable_reason
+from analysis.dashboard.home_summary import HomeFigures, get_home_figures
+from analysis.dashboard.to_do_list import build_to_do_list, filter_running, filter_watched
 from annotation.forms import CodeForm
 from annotation.models import Campaign
 from annotation.permissions import can_create

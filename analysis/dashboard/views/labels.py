@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
+from analysis.dashboard import additional_judgements as previews
 from analysis.dashboard import label_list, method_effect
-from analysis.dashboard import one_more as previews
 from analysis.dashboard.label_list import cached_labels
 from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
@@ -26,7 +26,7 @@ from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
 from annotation.services.errors import CampaignError
-from annotation.services.judging import one_more
+from annotation.services.judging import additional_judgements
 from assay.campaigns.statistics import (
     CampaignStatistics,
     RankCoverage,
@@ -35,7 +35,7 @@ from assay.campaigns.statistics import (
 )
 from assay.charts.bars import stacked_bar_chart
 from assay.charts.svg import Picture
-from assay.counts import format_count_of_total
+from assay.number_words import format_count_of_total
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
@@ -245,9 +245,9 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         if "confirm" in request.POST:
             deed = (
-                one_more.undo_additional_judgement
+                additional_judgements.undo_additional_judgement
                 if taking_back
-                else one_more.request_additional_judgement
+                else additional_judgements.request_additional_judgement
             )
             done = deed(campaign, ids, actor=request.user)
             n = len(done.ids)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_metrics
 from analysis.dashboard.progress import CampaignProgress, compute_progress
 from analysis.dashboard.views.progress import forecast_verdict
 from analysis.judgements import live as rows
@@ -105,7 +105,7 @@ def _computed(campaign: Campaign) -> dict[str, Any]:
         for name, value in vars(now).items()
         if name not in ("depths", "forecast", "moment")
     }
-    alpha = agreement_figures.latest_alpha(campaign, live)
+    alpha = agreement_metrics.latest_alpha(campaign, live)
     return {
         "now": {**figures, "forecast": asdict(ahead)},
         "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None},

@@ -24,7 +24,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import qualification
 from annotation.services.people import exclusion
 from annotation.services.people.accounts import send_message, write_note
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling.models import Job
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page

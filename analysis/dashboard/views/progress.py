@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.dashboard import agreement_figures, levers
+from analysis.dashboard import agreement_metrics, planning_options
 from analysis.dashboard import progress as selectors
+from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason, progress_summary
 from analysis.dashboard.headline import (
     campaign_headline,
     format_day,
@@ -23,10 +24,9 @@ from analysis.dashboard.headline import (
     format_moment,
     has_ended,
 )
-from analysis.dashboard.home_figures import get_home_figures
-from analysis.dashboard.to_do import build_to_do_list
-from analysis.dashboard.without_forecast import forecast_unavailable_reason, progress_summary
-from analysis.judgements import stopping_looks
+from analysis.dashboard.home_summary import get_home_figures
+from analysis.dashboard.to_do_list import build_to_do_list
+from analysis.judgements import interim_checks
 from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
 from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from annotation.models import Campaign, Lease, Pair
@@ -59,7 +59,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign-settings", slug)
     live = get_page_snapshot(campaign)
     now = selectors.compute_progress(campaign, live=live)
-    job = agreement_figures.refresh_alpha_if_due(campaign, live)
+    job = agreement_metrics.refresh_alpha_if_due(campaign, live)
     if job is not None:
         send(job)
     context = {
@@ -68,7 +68,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "as_of": figures_as_of(live),
         "now": now,
         "n_held_back": count_pairs_without_text(campaign),
-        "alpha": agreement_figures.latest_alpha(campaign, live),
+        "alpha": agreement_metrics.latest_alpha(campaign, live),
         "verdict": forecast_verdict(campaign, now),
         "headline": campaign_headline(campaign, now),
         **(
@@ -81,7 +81,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "too_fast": selectors.list_fast_annotators(campaign, live),
         "stalled": list_stalled_pairs(campaign, live),
         "leases": list_live_leases(campaign),
-        "advice": stopping_looks.get_stopping_advice(campaign),
+        "advice": interim_checks.get_stopping_advice(campaign),
     }
     return render_page(request, "analysis/progress.html", context)
 
@@ -330,7 +330,7 @@ def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask whether judging may stop. back: the page from which it was asked."""
     campaign = get_managed_campaign(request, slug)
     try:
-        send(stopping_looks.request_interim_check(campaign, user=request.user))
+        send(interim_checks.request_interim_check(campaign, user=request.user))
     except Refused as error:
         messages.error(request, _("No look now: %(error)s.") % {"error": error})
     back = request.POST.get("back")
@@ -353,12 +353,13 @@ def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         key = request.POST.get("key", "")
         try:
-            now, lever = levers.get_planning_option(
+            now, lever = planning_options.get_planning_option(
                 campaign, key, parse_row_id(request.POST.get("value"))
             )
             if "confirm" in request.POST:
                 messages.success(
-                    request, levers.apply_planning_option(campaign, lever, actor=request.user)
+                    request,
+                    planning_options.apply_planning_option(campaign, lever, actor=request.user),
                 )
                 return (
                     redirect("campaign-step", slug, "people")
@@ -370,9 +371,9 @@ def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("campaign-levers", slug)
         return render_page(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
     live = get_snapshot(campaign, fresh=0.0)
-    now, offered, why_none = levers.list_planning_options(campaign, live=live)
-    helpful = levers.filter_helpful_options(now, offered)
-    shown = levers.list_depth_options(campaign, offered, live=live) if offered else []
+    now, offered, why_none = planning_options.list_planning_options(campaign, live=live)
+    helpful = planning_options.filter_helpful_options(now, offered)
+    shown = planning_options.list_depth_options(campaign, offered, live=live) if offered else []
     context |= {
         "now": now,
         "levers": helpful,

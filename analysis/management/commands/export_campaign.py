@@ -19,7 +19,7 @@ from annotation.core.audit_actions import AuditAction
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.cli.base import BadInput, DatabaseCommand, ProgressLine
-from assay.counts import format_count
+from assay.number_words import format_count
 
 N_PARTS = 20
 

@@ -10,7 +10,7 @@ from analysis.commandline.campaign_files import get_campaign, open_bytes_output
 from analysis.publishing import payment
 from annotation.services.errors import CampaignError
 from assay.cli.base import BadInput, DatabaseCommand
-from assay.counts import format_count
+from assay.number_words import format_count
 
 
 class Command(DatabaseCommand):

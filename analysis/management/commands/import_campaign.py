@@ -9,9 +9,9 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from analysis.publishing.release.importing import import_release
-from annotation.services.judging import beside_judging
+from annotation.services.judging import import_guard
 from assay.cli.base import BadInput, DatabaseCommand
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling.platform.jobs import Refused
 
 
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
             help="username of the manager of the campaign and the collection",
         )
         parser.add_argument(
-            "--force", dest="anyway", action="store_true", help=beside_judging.FORCE_HELP
+            "--force", dest="anyway", action="store_true", help=import_guard.FORCE_HELP
         )
 
     def compute(
@@ -42,11 +42,11 @@ class Command(DatabaseCommand):
             if person is None:
                 raise BadInput(f"nobody has the user name {user!r}")
         try:
-            beside_judging.check_import(
+            import_guard.check_import(
                 release,
                 name=Path(release).name,
                 anyway=anyway,
-                way=beside_judging.FORCE_OPTION_HINT,
+                way=import_guard.FORCE_OPTION_HINT,
             )
         except Refused as error:
             raise BadInput(str(error)) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.studies.papers import STUDY_NAMES
 from assay.cli import server
 from assay.cli.base import BadInput, FileCommand
-from assay.counts import format_count
+from assay.number_words import format_count
 
 if TYPE_CHECKING:
     from analysis.studies.study import Study
@@ -123,7 +123,7 @@ class Command(FileCommand):
         """The study in its folder. stored: (campaign or collection, slug). scratch: an empty
         folder."""
         from analysis.studies.folder import refuse_target
-        from analysis.studies.running import make_folder
+        from analysis.studies.runner import make_folder
 
         refuse_target(target, replace=replace)
         path, inputs = self.inputs(study, file, stored, scratch)

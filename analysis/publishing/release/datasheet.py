@@ -15,11 +15,11 @@ from analysis.judgements.campaign_sample import is_sampled, read_stage_progress
 from analysis.judgements.labels import KNOWN_GRADE_COLUMN, Labels
 from analysis.publishing.release.parts import PARTS, ReleaseContent
 from annotation.core.audit_actions import AuditAction
-from annotation.core.resemblance import NEAR_DUPLICATE_THRESHOLD, WORDS_PER_SHINGLE
+from annotation.core.text_similarity import NEAR_DUPLICATE_THRESHOLD, WORDS_PER_SHINGLE
 from annotation.models import AuditEvent, Campaign, Pair
 from annotation.selectors import machines
 from annotation.selectors.pairs import get_kept_pairs
-from assay import counts, markdown
+from assay import markdown, number_words
 
 MAX_LISTED = 50
 """Removed topics in the datasheet."""
@@ -148,7 +148,7 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
     if pool:
         sentences.append(
             f"Pool: {markdown.escape_line(pool['name'])}, {markdown.escape_line(pool['words'])}, "
-            f"seed {pool['seed']}, {counts.format_count(pool['pairs'], 'pair')}."
+            f"seed {pool['seed']}, {number_words.format_count(pool['pairs'], 'pair')}."
         )
     sentences.append(
         f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: "
@@ -164,7 +164,7 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
     sentences += _additional_judgements_notes(asked["pairs"], asked["judgements"] or 0)
     sentences.append(
         f"Labels: {markdown.escape_line(', '.join(choices.words()))}; "
-        f"{counts.format_count(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
+        f"{number_words.format_count(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
     )
     if is_sampled(campaign):
         sentences.append(
@@ -174,7 +174,7 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
         )
     if made.n_known:
         sentences.append(
-            f"{counts.format_count(made.n_known, 'label', 'is', 'are')} from known grades of "
+            f"{number_words.format_count(made.n_known, 'label', 'is', 'are')} from known grades of "
             f"qualification pairs (marked {KNOWN_GRADE_COLUMN} in labels.tsv)."
         )
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
@@ -217,7 +217,7 @@ def _depth_notes(campaign: Campaign) -> list[str]:
     beyond = get_kept_pairs(campaign).filter(beyond_depth=True, kind=Pair.Kind.NORMAL)
     n, n_judged = beyond.count(), beyond.filter(counted__gt=0).count()
     lie, were = (
-        counts.format_count(n, "pair lies", plural="pairs lie"),
+        number_words.format_count(n, "pair lies", plural="pairs lie"),
         "was" if n_judged == 1 else "were",
     )
     return [
@@ -232,10 +232,10 @@ def _additional_judgements_notes(n_pairs: int, n_judgements: int) -> list[str]:
     and not by chance."""
     if not n_pairs:
         return []
-    pairs = counts.format_count(n_pairs, "pair")
+    pairs = number_words.format_count(n_pairs, "pair")
     return [
         (
-            f"Beyond that, managers asked for {counts.format_count(n_judgements, 'judgement')} more of "
+            f"Beyond that, managers asked for {number_words.format_count(n_judgements, 'judgement')} more of "
             f"{pairs} that they chose (asked_more in pairs.tsv)."
         )
     ]
@@ -278,7 +278,7 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
     rows = [
         (
             "Topics with a judgement, of those with pairs",
-            counts.format_count_of_total(s["topics"], n_topics),
+            number_words.format_count_of_total(s["topics"], n_topics),
         ),
         (
             "Documents in the collection",
@@ -411,7 +411,7 @@ def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -
         lines.append("assay evaluate prels.txt RUN... --sampled")
     note = ""
     if made.n_adjudicated:
-        takes = counts.format_count(
+        takes = number_words.format_count(
             made.n_adjudicated,
             "label of adjudications.tsv",
             "takes",
@@ -420,7 +420,7 @@ def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -
         )
         note = f" Then {takes} the place of what is aggregated."
     if made.n_known:
-        known = counts.format_count(made.n_known, "label", "is", "are")
+        known = number_words.format_count(made.n_known, "label", "is", "are")
         note += (
             f" {known} marked {KNOWN_GRADE_COLUMN} in labels.tsv, from the gold grades of qualification.tsv, "
             f"and made by no command."

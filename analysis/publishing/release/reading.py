@@ -32,7 +32,7 @@ from analysis.publishing.release.parts import (
     PARTS_BY_NAME,
     VERSION,
 )
-from annotation.core.rules import MAX_VALUES
+from annotation.core.limits import MAX_VALUES
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.campaigns.restoring import (
     AnnotatorRow,
@@ -45,7 +45,7 @@ from annotation.services.llm_judges.restoring import MachineLabelRow
 from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
 from assay.formats.delimited import DelimitedRow, DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
-from assay.formats.opening import iterate_lines
+from assay.formats.streams import iterate_lines
 from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import MAX_STAGE, SelectionMethod
 from pooling.services.restoring import DrawRow, StratumRow

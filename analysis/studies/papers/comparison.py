@@ -3,9 +3,9 @@ system paper."""
 
 from __future__ import annotations
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import (
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import (
     EVALUATION_KEYS,
     EVALUATION_SETTING_KEYS,
     QRELS_KEY,

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import (
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import (
     EVALUATION_KEYS,
     EVALUATION_SETTING_KEYS,
     RUNS_KEY,
@@ -30,11 +30,11 @@ from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
 from assay.charts.points import DrawnInterval, ScatterPoint, interval_chart, scatter_chart
 from assay.cli.base import BadInput
-from assay.comparison.bootstrap_words import sort_by_expected_rank
+from assay.comparison.bootstrap_sentences import sort_by_expected_rank
 from assay.comparison.submissions import mean_ranks
-from assay.counts import format_count
 from assay.formats.leaderboards import SUBMISSION_COLUMNS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
+from assay.number_words import format_count
 from assay.tabular import Cell, Table, format_rank
 
 MAX_GROUPS = 4

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.study import PartLeftOut, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import (
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import (
     EVALUATION_SETTING_KEYS,
     QRELS_KEY,
     RUNS_KEY,
@@ -23,9 +23,9 @@ from assay.analyses.shared.verdict_tables import (
     p_value_or_none,
 )
 from assay.comparison.significance import CORRECTIONS
-from assay.comparison.verdict_words import describe_equal_boards
+from assay.comparison.verdict_sentences import describe_equal_boards
 from assay.comparison.verdicts import TESTS
-from assay.counts import format_count
+from assay.number_words import format_count
 from assay.tabular import Cell, Table
 
 COMPARISON_LISTS = {

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
-from analysis.studies.words import (
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import (
     EVALUATION_KEYS,
     EVALUATION_SETTING_KEYS,
     QRELS_KEY,
@@ -24,8 +24,8 @@ from assay.analyses.shared.stability_tables import fitted, none_below, shared_of
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
 from assay.charts.points import radar_chart
-from assay.counts import format_count
 from assay.measures.subcollections import ELEMENTS, JOINT
+from assay.number_words import format_count
 from assay.tabular import Cell, Table
 
 PANEL = 400.0

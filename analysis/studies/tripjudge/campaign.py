@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.published import (
     TRIPJUDGE_DECISIONS,
     TRIPJUDGE_GRADES,
@@ -17,6 +16,8 @@ from analysis.studies.published import (
     TRIPJUDGE_STATISTICS,
 )
 from analysis.studies.study import Figure, PartLeftOut, Section
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import slugify_name
 from analysis.studies.tripjudge.inputs import (
     SCALE_NAMES,
     grade_name,
@@ -26,11 +27,10 @@ from analysis.studies.tripjudge.inputs import (
     pool_arguments,
     ratio_or_none,
 )
-from analysis.studies.words import slugify_name
 from assay.charts.bars import bar_chart, histogram_chart, stacked_bar_chart
 from assay.charts.lines import Line, line_chart
-from assay.counts import format_count
 from assay.formats.qrels import read_qrels
+from assay.number_words import format_count
 from assay.tabular import Cell, Table
 
 COUNT_LABELS = {

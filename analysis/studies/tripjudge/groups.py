@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.published import TRIPJUDGE_SURVEY
 from analysis.studies.study import Figure, PartLeftOut, Section
+from analysis.studies.study_context import StudyContext
 from analysis.studies.tripjudge.campaign import (
     COUNT_LABELS,
     DECISION_WORDS,

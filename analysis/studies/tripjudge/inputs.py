@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.study import PartLeftOut, SettingKey
-from analysis.studies.words import EVALUATION_KEYS, EVALUATION_SETTING_KEYS, RUNS_KEY, slugify_name
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import (
+    EVALUATION_KEYS,
+    EVALUATION_SETTING_KEYS,
+    RUNS_KEY,
+    slugify_name,
+)
 from assay.analyses.shared.topic_groups import read_topic_groups
-from assay.formats.opening import iterate_lines
 from assay.formats.qrels import read_qrels
+from assay.formats.streams import iterate_lines
 from assay.labels.aggregation import METHODS
 
 SETTING_KEYS = (

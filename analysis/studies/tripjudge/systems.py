@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from analysis.studies.bench import StudyContext
 from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
 from analysis.studies.study import Figure, PartLeftOut, Section
+from analysis.studies.study_context import StudyContext
+from analysis.studies.table_names import make_figures, prefix_tables
 from analysis.studies.tripjudge.inputs import (
     EVALUATION_OPTION_KEYS,
     click_qrels_files,
@@ -22,7 +23,6 @@ from analysis.studies.tripjudge.inputs import (
     pool_arguments,
     topics_by_group,
 )
-from analysis.studies.words import make_figures, prefix_tables
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from assay.analyses.label_overlap import agreement_picture

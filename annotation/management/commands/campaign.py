@@ -13,18 +13,18 @@ from typing import Any
 
 from annotation.core.campaign_file import CampaignDescription, CampaignMistakes, make_document
 from annotation.models import Campaign
-from annotation.selectors.described import describe_all
-from annotation.services.campaigns import declared
+from annotation.selectors.campaign_description import describe_all
+from annotation.services.campaigns import declaration
 from annotation.services.campaigns.campaign_files import CampaignFile, format_toml
 from annotation.services.errors import CampaignError
+from assay.atomic_files import write_text_atomically
 from assay.cli.base import BadInput, DatabaseCommand
-from assay.counts import format_count
-from assay.whole_files import write_text_atomically
-from pooling.core.declared import Change
+from assay.number_words import format_count
+from pooling.core.declaration import Change
 from pooling.management.import_commands import ImportFailed, get_collection, get_user
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
-from pooling.selectors.described import describe_collection, describe_pool, write_files
+from pooling.selectors.collection_description import describe_collection, describe_pool, write_files
 
 FILE = "campaign.toml"
 MAX_SHOWN = 200
@@ -92,18 +92,18 @@ class Command(DatabaseCommand):
         actor = get_user(user)
         file = CampaignFile(path)
         try:
-            plan = declared.plan_campaign(file.described, folder=file.folder, prune=prune)
+            plan = declaration.plan_campaign(file.described, folder=file.folder, prune=prune)
         except CampaignMistakes as error:
             raise file.with_lines(error) from None
-        declared.rehearse_plan(plan, actor=actor)
+        declaration.rehearse_plan(plan, actor=actor)
         changes = plan.all_changes
         applied = bool(changes) and not dry_run and (yes or self.agreed(changes, asked=not json))
         if applied:
-            declared.apply_plan(plan, actor=actor)
+            declaration.apply_plan(plan, actor=actor)
         said = file.described
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
         told = {
-            "changes": [declared.serialize_change(one) for one in changes],
+            "changes": [declaration.serialize_change(one) for one in changes],
             "unnamed": plan.unnamed,
             "warnings": plan.warnings,
         }

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotation.services.campaigns.judged_elsewhere import ImportOptions, import_judgements
-from annotation.services.judging import beside_judging
+from annotation.services.campaigns.judgement_import import ImportOptions, import_judgements
+from annotation.services.judging import import_guard
 from assay.cli.base import BadInput, DatabaseCommand, parse_positive
-from assay.counts import format_count
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import read_topics
 from assay.labels.judges import JudgeKind
+from assay.number_words import format_count
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 
@@ -86,7 +86,7 @@ class Command(DatabaseCommand):
             help="username of the manager of the campaign and of a new collection",
         )
         parser.add_argument(
-            "--force", dest="anyway", action="store_true", help=beside_judging.FORCE_HELP
+            "--force", dest="anyway", action="store_true", help=import_guard.FORCE_HELP
         )
 
     def compute(
@@ -123,11 +123,11 @@ class Command(DatabaseCommand):
         ):
             raise BadInput(f"there is no collection {collection!r}")
         try:
-            beside_judging.check_import(
+            import_guard.check_import(
                 judgements,
                 name=Path(judgements).name,
                 anyway=anyway,
-                way=beside_judging.FORCE_OPTION_HINT,
+                way=import_guard.FORCE_OPTION_HINT,
             )
         except Refused as error:
             raise BadInput(str(error)) from None

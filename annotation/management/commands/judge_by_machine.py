@@ -40,12 +40,12 @@ from assay.cli.base import (
     parse_positive,
     write_text_atomically,
 )
-from assay.counts import format_count
 from assay.formats.documents import DocumentRecord, read_documents
-from assay.formats.opening import iterate_lines
 from assay.formats.pool import read_pool
 from assay.formats.prel import read_prel
+from assay.formats.streams import iterate_lines
 from assay.formats.topics import TopicRecord, read_topics
+from assay.number_words import format_count
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (

@@ -18,9 +18,9 @@ from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.simulation import annotators as simulation
 from annotation.services.simulation import api_clients, simulated_time
 from assay.cli.base import error_message, parse_seed
-from assay.counts import format_count
 from assay.formats.errors import FormatError
 from assay.formats.qrels import read_qrels
+from assay.number_words import format_count
 
 
 class Command(BaseCommand):

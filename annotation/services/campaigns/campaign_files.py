@@ -21,7 +21,7 @@ from assay.formats.delimited import DelimitedTable, FileProblems, find_column
 from assay.formats.errors import FileProblem, FormatError
 from assay.formats.qrels import read_qrels
 from assay.formats.toml_text import read_toml
-from pooling.core.declared import Mistake, find_line
+from pooling.core.declaration import Mistake, find_line
 
 MAX_FILE_BYTES = 1 << 24
 """Bytes of such a file."""

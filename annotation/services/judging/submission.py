@@ -30,15 +30,15 @@ from django.utils.translation import ngettext
 
 from annotation.core import timing
 from annotation.core.audit_actions import AuditAction
-from annotation.core.display import merge_spans
+from annotation.core.document_display import merge_spans
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
 from annotation.selectors.judging import count_judged_today
-from annotation.selectors.pausing import format_pause_reason
+from annotation.selectors.paused_annotators import format_pause_reason
 from annotation.services.audit import record_event
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import qualification, slots
-from annotation.services.judging.openings import (
+from annotation.services.judging.opened_pairs import (
     JUDGEMENT_PAIR_SQL,
     LEASE_PAIR_SQL,
     Opening,

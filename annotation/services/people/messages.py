@@ -29,7 +29,7 @@ from django.utils.translation import gettext as _
 from annotation import languages
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Membership, Profile
-from annotation.selectors.parts import annotator_quotas
+from annotation.selectors.annotator_quotas import annotator_quotas
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from pooling.models import Job

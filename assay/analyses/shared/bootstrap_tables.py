@@ -9,7 +9,7 @@ from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.comparison.bootstrap_words import (
+from assay.comparison.bootstrap_sentences import (
     LABEL_NOISE_CAVEAT,
     format_beaten_by,
     format_possible_ranks,
@@ -17,7 +17,7 @@ from assay.comparison.bootstrap_words import (
     multiple_comparisons_note,
     sort_by_expected_rank,
 )
-from assay.counts import format_count
+from assay.number_words import format_count
 from assay.results import Values
 from assay.tabular import Cell, Table, format_rank
 

@@ -18,9 +18,9 @@ from typing import Any
 from assay.analyses.shared.judges import add_judges_option
 from assay.analyses.shared.measures import DefaultMeasures, InMemoryInputs
 from assay.cli.base import BadInput, FileCommand
-from assay.counts import format_count
 from assay.labels.aggregation import METHODS
 from assay.measures.measures import limit_cutoffs
+from assay.number_words import format_count
 
 
 class CampaignAction(Action):

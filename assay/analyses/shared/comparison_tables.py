@@ -12,9 +12,9 @@ from assay.analyses.shared.verdict_tables import p_value_or_none
 from assay.charts.lines import Line, line_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.comparison.bootstrap_words import CAVEAT
+from assay.comparison.bootstrap_sentences import CAVEAT
 from assay.comparison.system_comparison import detectable_difference, interval_width
-from assay.comparison.verdict_words import describe_constant, make_groups_column
+from assay.comparison.verdict_sentences import describe_constant, make_groups_column
 from assay.results import Values
 from assay.tabular import Cell, Table
 

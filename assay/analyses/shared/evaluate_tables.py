@@ -9,7 +9,7 @@ from assay.analyses.shared.pictures import MAX_RUNS, number_name, numbering_key
 from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from assay.results import Values
 from assay.tabular import Cell, Table
 

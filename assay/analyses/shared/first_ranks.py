@@ -15,9 +15,9 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.outcomes import Ranks, ranks_from_rr
 from assay.comparison.significance import Floats
 from assay.comparison.verdicts import ALPHA
-from assay.counts import format_part
 from assay.measures.measures import Measure
 from assay.measures.score_table import make_score_table
+from assay.number_words import format_part
 from assay.options import option
 
 SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.comparison.holes import NEGLIGIBLE_WIDTH
-from assay.counts import format_count
+from assay.comparison.unjudged_documents import NEGLIGIBLE_WIDTH
+from assay.number_words import format_count
 from assay.results import Values
 from assay.tabular import Cell, Table
 

@@ -18,8 +18,8 @@ from assay.cli.base import BadInput
 from assay.column_types import QrelsColumns
 from assay.comparison.rankings import tau_b
 from assay.formats.judgements import read_judgements
-from assay.formats.opening import iterate_lines
 from assay.formats.qrels import make_qrels
+from assay.formats.streams import iterate_lines
 from assay.labels import machine_agreement as agreement
 from assay.labels.agreement.kappa import cohen_kappa
 from assay.labels.labels import select_counted

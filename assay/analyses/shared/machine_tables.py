@@ -10,7 +10,7 @@ from assay.analyses.shared.pictures import MAX_RUNS
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.natural import natural_sort_key
+from assay.natural_order import natural_sort_key
 from assay.results import Values
 from assay.tabular import Cell, Table
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import JudgementColumns, QrelsColumns
-from assay.counts import format_count, format_part
+from assay.number_words import format_count, format_part
 
 
 def add_topics_option(parser: ArgumentParser) -> None:

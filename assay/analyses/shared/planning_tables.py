@@ -8,7 +8,7 @@ from typing import Any
 from assay.analyses.shared.comparison_tables import defined_plans, label_noise_by_measure
 from assay.charts.lines import Line, line_chart
 from assay.charts.svg import Picture
-from assay.comparison.bootstrap_words import CAVEAT
+from assay.comparison.bootstrap_sentences import CAVEAT
 from assay.results import Values
 from assay.tabular import Cell, Table
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 from assay.analyses.shared.reading import RunFiles
 from assay.cli.base import BadInput, FileCommand, ProgressLine, make_tags_distinct
-from assay.counts import format_count
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
+from assay.number_words import format_count
 from assay.options import add_options, option
 from assay.pools.depth import MAX_DEPTH, RunTop, cut_run
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.cli.base import BadInput, FileCommand
-from assay.counts import format_count
 from assay.formats.leaderboards import read_leaderboard
+from assay.number_words import format_count
 
 
 def read_run_groups(command: FileCommand, path: str, tags: Sequence[str]) -> tuple[str, ...]:

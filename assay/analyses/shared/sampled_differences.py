@@ -17,7 +17,7 @@ from assay.analyses.shared.reading import SampledEvaluationOptions
 from assay.analyses.shared.sampled_files import SampledPool, refuse_topic_choice
 from assay.cli.base import BadInput
 from assay.column_types import RunColumns
-from assay.comparison.leading import describe_comparison
+from assay.comparison.leading_system import describe_comparison
 from assay.comparison.significance import no_verdict_reason
 from assay.comparison.system_comparison import (
     TESTS,

@@ -18,10 +18,10 @@ from assay.analyses.shared.measures import InMemoryInputs
 from assay.analyses.shared.reading import SampledEvaluationOptions
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import RunColumns
-from assay.counts import format_count
 from assay.formats.prel import SampledQrels, read_prel
 from assay.measures.measures import FAMILIES, Measure, parse_measures
 from assay.measures.packing import PackedRun, PairIndex, index_qrels, pack_run
+from assay.number_words import format_count
 from assay.results import Values
 from assay.sampling.estimates import (
     COVERAGE_NOTES,

@@ -8,9 +8,9 @@ from typing import Any
 from assay.charts.lines import Line, line_chart
 from assay.charts.points import radar_chart
 from assay.charts.svg import Picture
-from assay.counts import format_count
-from assay.digits import share_standard_error
+from assay.number_words import format_count
 from assay.results import Values
+from assay.significant_digits import share_standard_error
 from assay.tabular import Cell, Table
 
 

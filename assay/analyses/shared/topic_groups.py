@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.counts import format_count
 from assay.formats.delimited import (
     TOPIC_NAMES,
     DelimitedTable,
@@ -16,6 +15,7 @@ from assay.formats.delimited import (
     find_column,
     normalise_names,
 )
+from assay.number_words import format_count
 
 GROUP_NAMES = ("group", "topic_group", "band", "class")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.comparison.verdict_words import DISPLACEMENT_NOTE, UNPAIRED_NOTE, format_verdict
-from assay.digits import PValue
+from assay.comparison.verdict_sentences import DISPLACEMENT_NOTE, UNPAIRED_NOTE, format_verdict
 from assay.results import Values
+from assay.significant_digits import PValue
 from assay.tabular import Cell, Table
 
 

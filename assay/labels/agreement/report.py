@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.digits import mean_standard_error
 from assay.labels.aggregation.majority import majority
 from assay.labels.agreement.alpha import LEVELS, alpha_interval, krippendorff_alpha
 from assay.labels.agreement.fleiss import fleiss_kappa, percent_agreement
@@ -21,6 +20,7 @@ from assay.labels.agreement.raters import (
 )
 from assay.labels.intervals import Interval
 from assay.labels.labels import LabelTable
+from assay.significant_digits import mean_standard_error
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from assay.counts import format_count
-from config import moving
+from assay.number_words import format_count
+from config import database_move
 
 
 class Command(BaseCommand):
@@ -23,8 +23,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            moved = moving.move_database(options["url"], say=self.stdout.write)
-        except moving.MoveError as error:
+            moved = database_move.move_database(options["url"], say=self.stdout.write)
+        except database_move.MoveError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
             f"{format_count(moved, 'row')} moved and compared. "

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from assay.counts import format_count
+from assay.number_words import format_count
 from config import backups
 
 

@@ -25,8 +25,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connection, transaction
 
-from assay.counts import format_count
-from config import environment, left_behind, web_server
+from assay.number_words import format_count
+from config import environment, orphan_processes, web_server
 from config.supervisor import GRACE_SECONDS, SupervisedProcess, Supervisor
 
 LOOPBACK = "127.0.0.1"
@@ -113,7 +113,7 @@ class Command(BaseCommand):
                 "end it, or set ASSAY_DATA_DIR to another folder"
             ) from None
         mark.seek(0)
-        if n := left_behind.terminate_orphans(mark.read(), grace_seconds=GRACE_SECONDS):
+        if n := orphan_processes.terminate_orphans(mark.read(), grace_seconds=GRACE_SECONDS):
             self.say(
                 f"Assay was killed on this folder; ended {format_count(n, 'program')} that ran on."
             )
@@ -124,7 +124,7 @@ class Command(BaseCommand):
         """Who holds the folder, and which programs the next one has to end if this process is
         killed."""
         programs = [
-            left_behind.describe_process(child.process.pid)
+            orphan_processes.describe_process(child.process.pid)
             for child in children
             if child.process is not None
         ]

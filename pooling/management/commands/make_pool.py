@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from assay.cli.base import parse_fraction, parse_positive, parse_seed
-from assay.counts import format_count
+from assay.number_words import format_count
 from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
 from assay.pools.pool_kinds import PoolKind
 from assay.pools.stages import STRATA_KINDS

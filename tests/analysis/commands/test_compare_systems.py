@@ -11,7 +11,7 @@ from scipy import stats
 
 from assay.analyses.shared.planning import parse_depths
 from assay.comparison.system_comparison import assign_letters, list_pairs
-from assay.comparison.verdict_words import make_groups_column
+from assay.comparison.verdict_sentences import make_groups_column
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 

@@ -500,7 +500,7 @@ def test_a_full_disk_ends_a_command_in_a_sentence_with_the_file(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     good, judged = files(tmp_path, good=GOOD, judged=QRELS)
-    monkeypatch.setattr("assay.whole_files.os.replace", full)
+    monkeypatch.setattr("assay.atomic_files.os.replace", full)
     target = tmp_path / "out.txt"
     for words in (("evaluate", judged, good), ("build_pool", good)):
         assert refused(*words, "--output", str(target)) == (

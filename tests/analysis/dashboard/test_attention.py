@@ -14,7 +14,7 @@ from analysis.dashboard.annotators import list_annotators
 from analysis.judgements import live as kept
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services.campaigns import lifecycle
-from annotation.services.judging import serving
+from annotation.services.judging import assignment
 from annotation.services.people import exclusion
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, judged_campaign, make_annotator, make_campaign, submit
@@ -48,7 +48,7 @@ def tested():
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     for grade in (0, 2):
-        submit(ada, serving.refill_leases(ada, want=1).leases[0], grade)
+        submit(ada, assignment.refill_leases(ada, want=1).leases[0], grade)
     return campaign, ada
 
 
@@ -112,7 +112,7 @@ def test_either_way_out_ends_the_waiting(tested, action, state):
     )
     client.post(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/act", {"action": action})
     assert (
-        serving.refill_leases(
+        assignment.refill_leases(
             Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
         ).situation.state
         == state

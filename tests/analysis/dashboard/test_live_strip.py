@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_metrics
 from analysis.dashboard.views import live_strip as view
 from analysis.dashboard.views.live_strip import strip_figures
 from analysis.judgements import live, shared_answer
@@ -160,7 +160,7 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
     first = campaign.memberships.get(role="annotator")
     second = make_annotator(campaign)
     judge(second, 2)
-    _, job = agreement_figures.agreement_with_refresh(campaign, live.get_snapshot(campaign))
+    _, job = agreement_metrics.agreement_with_refresh(campaign, live.get_snapshot(campaign))
     assert do(job).state == "done"
     tile = alpha_tile(campaign)
     assert (

@@ -15,7 +15,7 @@ from django.utils import timezone
 from analysis.dashboard import exclusions
 from analysis.dashboard.annotators import list_annotators
 from analysis.dashboard.progress import progress_heat_map
-from analysis.dashboard.to_do import ToDoKind, get_to_do_list
+from analysis.dashboard.to_do_list import ToDoKind, get_to_do_list
 from analysis.dashboard.views import progress, trail
 from analysis.judgements import live as kept
 from analysis.judgements.live import get_snapshot

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.dashboard import own_figures
+from analysis.dashboard import annotator_metrics
+from analysis.dashboard.annotator_metrics import count_distinct_by_group, quantiles_by_group
 from analysis.dashboard.annotators import list_annotators
-from analysis.dashboard.own_figures import count_distinct_by_group, quantiles_by_group
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Message
 from annotation.services.people import exclusion
 from assay.campaigns.flags import AnnotatorFlag, sort_flags
@@ -240,6 +240,6 @@ def test_hours_are_of_all_judgements_whatever_became_of_them(campaign):
 
 @pytest.mark.parametrize("most_cells", [0, 1000])
 def test_different_topics_of_each_annotator_are_counted(monkeypatch, most_cells):
-    monkeypatch.setattr(own_figures, "MAX_CELLS", most_cells)
+    monkeypatch.setattr(annotator_metrics, "MAX_CELLS", most_cells)
     counts = count_distinct_by_group(np.array([0, 0, 0, 2, 2]), np.array([1, 1, 3, 0, 0]), 4, 5)
     assert counts.tolist() == [2, 0, 1, 0]

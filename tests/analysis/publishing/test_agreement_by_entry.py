@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_metrics
 from analysis.judgements.live import get_snapshot
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
@@ -64,7 +64,7 @@ def test_alpha_of_either_is_that_of_the_hand(campaign):
 
 
 def test_pages_api_and_releases_tell_both_apart(campaign, client):
-    _, job = agreement_figures.agreement_with_refresh(campaign, get_snapshot(campaign))
+    _, job = agreement_metrics.agreement_with_refresh(campaign, get_snapshot(campaign))
     assert do(job).state == "done", job.message
     client.force_login(campaign.created_by)
     page = client.get(reverse("campaign-agreement", args=[campaign.slug])).content.decode()
@@ -96,10 +96,10 @@ def test_pages_api_and_releases_tell_both_apart(campaign, client):
 def test_few_pairs_have_the_reason_and_other_pools_nothing(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "files"
     ordered = make_ordered(make_collection_with_runs())
-    chance, _ = agreement_figures.compute_agreement_by_entry(
+    chance, _ = agreement_metrics.compute_agreement_by_entry(
         ordered, get_snapshot(ordered).table(4)
     )
     assert (chance["alpha"], chance["reason"]) == (None, "0 pairs judged twice; 10 are needed")
     Pool.objects.update(kind="depth")
     other = Campaign.objects.select_related("pool").get()
-    assert agreement_figures.compute_agreement_by_entry(other, get_snapshot(other).table(4)) == []
+    assert agreement_metrics.compute_agreement_by_entry(other, get_snapshot(other).table(4)) == []

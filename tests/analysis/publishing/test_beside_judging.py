@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Judgement
 from annotation.services.campaigns import lifecycle
-from annotation.services.judging import beside_judging
+from annotation.services.judging import import_guard
 from pooling.models import Job
 from pooling.platform import jobs
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
@@ -32,9 +32,9 @@ BOX = "Also while people judge"
 @pytest.fixture
 def judged(monkeypatch) -> Judgement:
     """Somebody has judged just now; the file of `written` counts as large."""
-    if not beside_judging.has_one_writer():
+    if not import_guard.has_one_writer():
         pytest.skip("on PostgreSQL nobody waits for an import")
-    monkeypatch.setattr(beside_judging, "LARGE_LINES", 10)
+    monkeypatch.setattr(import_guard, "LARGE_LINES", 10)
     return judge(make_annotator(make_campaign()), 2)
 
 
@@ -57,9 +57,9 @@ def test_a_file_is_large_by_its_lines_and_bytes_however_it_is_packed_and_can_the
         (1000, 400, True),
         (1000, 401, False),
     ):
-        monkeypatch.setattr(beside_judging, "LARGE_LINES", lines)
-        monkeypatch.setattr(beside_judging, "LARGE_BYTES", n_bytes)
-        assert beside_judging.is_large_file(file) == large
+        monkeypatch.setattr(import_guard, "LARGE_LINES", lines)
+        monkeypatch.setattr(import_guard, "LARGE_BYTES", n_bytes)
+        assert import_guard.is_large_file(file) == large
         assert file.tell() == 0
 
 
@@ -77,21 +77,21 @@ def ends_too_early() -> bytes:
 )
 def test_what_cannot_be_read_is_left_to_its_reader(data, tmp_path):
     (tmp_path / "a").write_bytes(data)
-    assert not beside_judging.is_large_file(str(tmp_path / "a"))
-    assert not beside_judging.is_large_file(str(tmp_path / "absent"))
+    assert not import_guard.is_large_file(str(tmp_path / "a"))
+    assert not import_guard.is_large_file(str(tmp_path / "absent"))
 
 
 def test_people_judge_who_sent_something_to_an_open_campaign_within_two_minutes():
     judgement = judge(make_annotator(make_campaign()), 2)
-    assert beside_judging.is_judging_active()
+    assert import_guard.is_judging_active()
     rows = Judgement.objects.filter(pk=judgement.pk)
     rows.update(judged_at=timezone.now() - timedelta(seconds=110))
-    assert beside_judging.is_judging_active()
+    assert import_guard.is_judging_active()
     rows.update(judged_at=timezone.now() - timedelta(seconds=130))
-    assert not beside_judging.is_judging_active()
+    assert not import_guard.is_judging_active()
     rows.update(judged_at=timezone.now())
     lifecycle.close_campaign(Campaign.objects.get(), actor=None)
-    assert not beside_judging.is_judging_active()
+    assert not import_guard.is_judging_active()
 
 
 def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to(judged, tmp_path):
@@ -111,11 +111,11 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
 
 def test_a_small_file_or_one_while_nobody_judges_is_imported(judged, tmp_path, monkeypatch):
     path = written(tmp_path, ROWS)
-    monkeypatch.setattr(beside_judging, "LARGE_LINES", 100)
+    monkeypatch.setattr(import_guard, "LARGE_LINES", 100)
     run("import_judgements", path)
-    monkeypatch.setattr(beside_judging, "LARGE_LINES", 10)
+    monkeypatch.setattr(import_guard, "LARGE_LINES", 10)
     Judgement.objects.filter(pk=judged.pk).update(
-        judged_at=timezone.now() - beside_judging.RECENT_PERIOD
+        judged_at=timezone.now() - import_guard.RECENT_PERIOD
     )
     run("import_judgements", path)
 
@@ -149,7 +149,7 @@ def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_no
     judged, tmp_path
 ):
     Judgement.objects.filter(pk=judged.pk).update(
-        judged_at=timezone.now() - beside_judging.RECENT_PERIOD
+        judged_at=timezone.now() - import_guard.RECENT_PERIOD
     )
     assert posted(written(tmp_path, ROWS)).status_code == 302
     Judgement.objects.filter(pk=judged.pk).update(judged_at=timezone.now())
@@ -162,7 +162,7 @@ def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_no
 
 
 def test_where_nobody_waits_the_page_has_no_box(monkeypatch):
-    monkeypatch.setattr(beside_judging, "has_one_writer", lambda: False)
+    monkeypatch.setattr(import_guard, "has_one_writer", lambda: False)
     assert (
         BOX not in client_of(make_user(may_create=True)).get("/import-campaign/").content.decode()
     )

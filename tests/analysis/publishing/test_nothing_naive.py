@@ -18,8 +18,8 @@ from analysis.judgements.labels import LabelChoices
 from analysis.publishing.exports import EXPORTS, ExportOptions, available_exports, prepare_export
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
-from analysis.studies import keeping
-from analysis.studies.given import StudyInputs
+from analysis.studies import stored_studies
+from analysis.studies.inputs import StudyInputs
 from analysis.studies.papers import STUDY_NAMES, get_study
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
@@ -294,7 +294,7 @@ def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
     if not ranks:
         assert status == 0, said
     try:
-        study = keeping.request_study(
+        study = stored_studies.request_study(
             get_study(name),
             collection=campaign.collection,
             campaign=campaign,

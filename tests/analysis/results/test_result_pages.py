@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_metrics
 from analysis.judgements.live import expire_caches
 from analysis.models import Report
 from annotation.models import AuditEvent, Campaign, Invitation, Membership, ResultsLink
@@ -60,7 +60,7 @@ def judged() -> Campaign:
 
 
 def compute_agreement(campaign: Campaign) -> None:
-    job = agreement_figures.request_agreement_job(campaign)
+    job = agreement_metrics.request_agreement_job(campaign)
     assert job is not None
     jobs.run_job(job.pk)
 

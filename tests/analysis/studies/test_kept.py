@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from analysis.models import Report
 from analysis.studies.forms import StudyForm
-from analysis.studies.given import StudyInputs
+from analysis.studies.inputs import StudyInputs
 from analysis.studies.papers import STUDY_NAMES, get_study
 from analysis.studies.sources import write_campaign_inputs
 from annotation.models import Campaign

@@ -18,7 +18,7 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import ordered_result
 from annotation.models import Campaign
-from assay.counts import format_count
+from assay.number_words import format_count
 from pooling.models import Job
 from pooling.platform import jobs
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core import rules, scale
+from annotation.core import limits, scale
 from annotation.core.presets import PRESETS, TREC_GRADES, guidelines_text
 
 
@@ -12,7 +12,7 @@ from annotation.core.presets import PRESETS, TREC_GRADES, guidelines_text
 def test_a_preset_is_a_campaign_that_may_be(key: str) -> None:
     settings = PRESETS[key].settings
     assert scale.find_scale_problems(list(settings["scale"]), threshold=settings["threshold"]) == []
-    assert rules.find_problems(settings) == []
+    assert limits.find_problems(settings) == []
 
 
 def test_what_the_papers_say() -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.charts import bars, lines, matrices, panels, points
-from assay.charts.printed import figure_parts
+from assay.charts.print_files import figure_parts
 from assay.charts.svg import WIDTH, LinearScale, choose_ticks, format_number, tick_labels
 from tests.assay.charts.forms import narrow, usual
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.comparison import significance
-from assay.digits import format_p
+from assay.significant_digits import format_p
 from tests.assay.comparison.counted_signs import counted_signed_rank
 
 SAMPLES = ["continuous", "reciprocal ranks", "binary", "mostly unanswered"]

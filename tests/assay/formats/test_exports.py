@@ -25,7 +25,7 @@ from assay.formats.exports import (
 )
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import TopicRecord, read_topics
-from assay.pools.hygiene import ProposedRemoval
+from assay.pools.topic_checks import ProposedRemoval
 
 AT = datetime(2021, 3, 4, 10, 0, 0, 250_000, tzinfo=UTC)
 JUDGEMENTS = [

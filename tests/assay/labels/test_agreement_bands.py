@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.labels.agreement.bands import interpretation_label
+from assay.labels.agreement.interpretation import interpretation_label
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from assay.labels.agreement.people import (
+from assay.labels.agreement.annotators import (
     AnnotatorKappa,
     LabelChange,
     compute_annotator_kappas,
@@ -154,7 +154,7 @@ def test_one_topic_that_outweighs_the_others_leaves_no_interval():
 
 
 def test_many_annotators_at_once_have_the_intervals_of_one_after_the_other(monkeypatch):
-    monkeypatch.setattr("assay.labels.agreement.people.UNIT_BATCH_SIZE", 25)
+    monkeypatch.setattr("assay.labels.agreement.annotators.UNIT_BATCH_SIZE", 25)
     rng = np.random.default_rng(5)
     rows = []
     for couple in range(12):

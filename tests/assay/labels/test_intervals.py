@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.labels.agreement.people import kappa_interval
+from assay.labels.agreement.annotators import kappa_interval
 from assay.labels.intervals import share_upper_bound
 
 

@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 import assay
-from assay.measures.hole_bounds import no_bounds_reason
 from assay.measures.measures import (
     FAMILIES,
     UnknownMeasure,
@@ -20,6 +19,7 @@ from assay.measures.measures import (
     load_entry_points,
     parse_measure,
 )
+from assay.measures.score_bounds import no_bounds_reason
 
 Grades = NDArray[np.int64]
 QRELS = {str(t): {f"d{n}": (n * t) % 4 - 1 for n in range(8)} for t in range(1, 9)}

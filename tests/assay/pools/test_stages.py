@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.pools.depth import RunTop, make_depth_pool
-from assay.pools.pool_words import describe_half_way_depth, describe_half_way_sampled
+from assay.pools.pool_sentences import describe_half_way_depth, describe_half_way_sampled
 from assay.pools.stages import (
     allocate_stages,
     assign_stages,

@@ -26,19 +26,19 @@ from django.core.files.base import ContentFile
 from django.db import connections
 
 from analysis.dashboard import (
-    agreement_figures,
+    agreement_metrics,
     exclusions,
-    home_figures,
+    home_summary,
     method_effect,
     to_do_mail,
 )
-from analysis.judgements import stopping_looks
+from analysis.judgements import interim_checks
 from analysis.judgements.labels import LabelChoices
 from analysis.models import Report
 from analysis.publishing import import_job, recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
-from analysis.studies import keeping
-from analysis.studies.given import StudyInputs
+from analysis.studies import stored_studies
+from analysis.studies.inputs import StudyInputs
 from analysis.studies.papers import get_study
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS as REPORT_KINDS
@@ -46,7 +46,15 @@ from annotation.models import AuditEvent
 from annotation.services.people import account_mails, messages
 from pooling.models import Collection, Job, Pool
 from pooling.platform import jobs
-from pooling.services import extending, ordering, pool_preview, pools, sampling, topics, uploads
+from pooling.services import (
+    ordering,
+    pool_extension,
+    pool_preview,
+    pools,
+    sampling,
+    topics,
+    uploads,
+)
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.databases import undone
@@ -234,7 +242,7 @@ class World:
         given = StudyInputs({"measures": "nDCG@10", "trials": 100})
         study = get_study("comparison")
         return job_of(
-            keeping.request_study(
+            stored_studies.request_study(
                 study,
                 collection=self.collection,
                 campaign=self.campaign,
@@ -271,7 +279,7 @@ ELSEWHERE = {
 }
 """Or what it leaves: of a mail about an account nothing."""
 ASKS: dict[str, Callable[[World], Job]] = {
-    home_figures.FIGURES_JOB: lambda world: world.figures(home_figures.FIGURES_JOB, {}),
+    home_summary.FIGURES_JOB: lambda world: world.figures(home_summary.FIGURES_JOB, {}),
     answers.ANSWER_JOB: lambda world: world.figures(
         answers.ANSWER_JOB, {"marks": [], "measure": "nDCG@10"}
     ),
@@ -293,11 +301,11 @@ ASKS: dict[str, Callable[[World], Job]] = {
         world.collection, runs=world.runs("A", "B"), depth=4, user=world.manager
     ),
     "build pool": lambda world: world.new_pool(f"another {next(_numbers)}"),
-    "preview extension": lambda world: extending.request_extension_preview(
+    "preview extension": lambda world: pool_extension.request_extension_preview(
         world.pool, depth=9, user=world.manager
     ),
     "extend pool": lambda world: pools.request_extension(world.pool, depth=9, user=world.manager),
-    "take extension back": lambda world: extending.request_undo_extension(
+    "take extension back": lambda world: pool_extension.request_undo_extension(
         world.grown, user=world.manager
     ),
     "fetch documents": lambda world: pools.request_documents(
@@ -306,7 +314,7 @@ ASKS: dict[str, Callable[[World], Job]] = {
     "draw stage": lambda world: sampling.request_stage(world.sampled, 0.6, user=world.manager),
     "plan batch": lambda world: ordering.request_batch(world.ordered, user=world.manager),
     reports.REPORT_JOB: World.report,
-    keeping.STUDY_JOB: World.study,
+    stored_studies.STUDY_JOB: World.study,
     recipes.BUILD_JOB: lambda world: recipes.request_release(world.recipes[0], user=world.manager),
     recipe_rankings.COMPARE_JOB: lambda world: world.figures(
         recipe_rankings.COMPARE_JOB,
@@ -318,10 +326,10 @@ ASKS: dict[str, Callable[[World], Job]] = {
     method_effect.METHOD_EFFECT_JOB: lambda world: world.figures(
         method_effect.METHOD_EFFECT_JOB, {"marks": []}
     ),
-    agreement_figures.AGREEMENT_JOB: lambda world: world.figures(
-        agreement_figures.AGREEMENT_JOB, {"marks": []}
+    agreement_metrics.AGREEMENT_JOB: lambda world: world.figures(
+        agreement_metrics.AGREEMENT_JOB, {"marks": []}
     ),
-    stopping_looks.STOPPING_JOB: lambda world: world.figures(stopping_looks.STOPPING_JOB, {}),
+    interim_checks.STOPPING_JOB: lambda world: world.figures(interim_checks.STOPPING_JOB, {}),
     "import documents": lambda world: world.upload(
         "documents", document_text(range(8, 10))
     ),  # the last: no text is missing then

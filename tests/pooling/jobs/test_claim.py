@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from pooling.models import Job
-from pooling.platform import heartbeats, jobs, owners
+from pooling.platform import heartbeats, jobs, worker_identity
 
 
 @pytest.mark.django_db(transaction=True)
@@ -89,8 +89,8 @@ def test_a_job_whose_process_is_gone_is_free_at_once_and_one_of_another_machine_
     gone = subprocess.Popen(["true"])
     gone.wait()
     tokens = [
-        f"a-{gone.pid}-{owners.machine_id()}",
-        owners.make_token(),
+        f"a-{gone.pid}-{worker_identity.machine_id()}",
+        worker_identity.make_token(),
         f"a-{gone.pid}-elsewhere0",
         "0" * 32,
     ]

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.services.campaigns.pairs import set_pool
 from pooling.models import Job, Pool
-from pooling.services import extending, pools
+from pooling.services import pool_extension, pools
 from tests.pooling.conftest import bring_in, run
 
 
@@ -100,7 +100,7 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
         "Take the last extension back"
         in client.get(reverse("pool", args=[campaign.collection.slug, pool.pk])).content.decode()
     )
-    job = run(extending.request_undo_extension(pool, user=manager))
+    job = run(pool_extension.request_undo_extension(pool, user=manager))
     assert job.state == "done", job.message
     pool.refresh_from_db()
     assert entries(pool) == before
@@ -117,8 +117,8 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
     }
     campaign.refresh_from_db()
     assert campaign.n_pairs == 4
-    with pytest.raises(extending.Refused, match="no extension that could be taken back"):
-        extending.request_undo_extension(pool, user=manager)
+    with pytest.raises(pool_extension.Refused, match="no extension that could be taken back"):
+        pool_extension.request_undo_extension(pool, user=manager)
     assert extended(campaign, manager).n_pairs == 6  # and it can be made again
 
 
@@ -137,7 +137,7 @@ def test_an_extension_of_which_something_was_judged_stays(campaign, manager):
         grade=1,
         judged_at=now,
     )
-    job = run(extending.request_undo_extension(pool, user=manager))
+    job = run(pool_extension.request_undo_extension(pool, user=manager))
     assert (job.state, job.message) == (
         "failed",
         "1 of the pairs has been judged already, so the extension stays",

@@ -18,7 +18,7 @@ from pooling.models import Collection, Document, Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
-from pooling.services import extending, ordering, pool_preview, pools
+from pooling.services import ordering, pool_extension, pool_preview, pools
 from tests.pooling.conftest import bring_in, run
 from tests.pooling.jobs.test_killed_anywhere import Killed, killed_at
 
@@ -210,7 +210,7 @@ def test_a_pool_that_grows_keeps_its_batches_and_its_new_pairs_wait_for_the_next
     assert pool.strata.get(number=3).size == 150 - 60 - 1, "all that waits now"
     assert pool.entries.filter(stage=3).exclude(pk__in=there).exists(), "of the new pairs, too"
     with pytest.raises(Refused, match="a batch of first has been planned since"):
-        extending.request_undo_extension(pool, user=None)
+        pool_extension.request_undo_extension(pool, user=None)
 
 
 def test_an_extension_is_taken_back_while_no_batch_was_planned_since(filled, judged):
@@ -218,7 +218,7 @@ def test_an_extension_is_taken_back_while_no_batch_was_planned_since(filled, jud
     before = list(pool.entries.order_by("position").values_list("docno", "stage", "priority"))
     run(pools.request_extension(pool, depth=40, user=None))
     assert pool.entries.count() > len(before)
-    job = run(extending.request_undo_extension(pool, user=None))
+    job = run(pool_extension.request_undo_extension(pool, user=None))
     assert job.state == "done", job.message
     assert list(
         pool.entries.exclude(stage=None)

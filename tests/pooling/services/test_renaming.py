@@ -14,7 +14,7 @@ from assay.formats.runs import read_run, write_run
 from pooling.models import Pool, PoolEntry
 from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
-from pooling.services import extending, pools, renaming, runs
+from pooling.services import pool_extension, pools, renaming, runs
 from tests.pooling.conftest import run as done
 
 ORDERED = {"goal": "relevant", "batch": 2, "audit": 0.0}
@@ -96,7 +96,7 @@ def test_a_renamed_run_is_extended_and_taken_back_as_before(full, manager):
     whole = pool_of(full)
     assert [row[:5] for row in rows_of(small)] == [row[:5] for row in rows_of(whole)]
     assert table(small) == table(whole)
-    assert done(extending.request_undo_extension(small, user=manager)).state == "done"
+    assert done(pool_extension.request_undo_extension(small, user=manager)).state == "done"
     assert rows_of(small) == before
     assert {
         tag for one in small.entries.values_list("contributions", flat=True) for tag in one

@@ -12,8 +12,8 @@ from annotation.selectors.pairs import count_missing_judgements
 from annotation.services.campaigns import lifecycle, pairs
 from annotation.services.campaigns.depth import full_depth_reason, set_depth
 from annotation.services.errors import CampaignError
-from annotation.services.judging import one_more, scheduling
-from annotation.services.judging.recounting import recount_campaign
+from annotation.services.judging import additional_judgements, scheduling
+from annotation.services.judging.recount import recount_campaign
 from annotation.services.people import exclusion
 from pooling.models import Document, PoolEntry
 from tests.builders import judge, judge_pair, lease_of, make_annotator, make_campaign, submit
@@ -156,8 +156,10 @@ def test_one_more_judgement_of_a_pair_that_waits_is_refused_and_of_one_that_is_j
 ) -> None:
     set_depth(campaign, RANK_2, actor=None)
     with pytest.raises(CampaignError, match="judge deeper first"):
-        one_more.request_additional_judgement(campaign, [pair(campaign, 4).pk], actor=None)
-    one_more.request_additional_judgement(campaign, [pair(campaign, 3).pk], actor=None)
+        additional_judgements.request_additional_judgement(
+            campaign, [pair(campaign, 4).pk], actor=None
+        )
+    additional_judgements.request_additional_judgement(campaign, [pair(campaign, 3).pk], actor=None)
     assert slots_of(campaign)[2] == (3, 2)
     assert check_invariants(campaign) == []
 

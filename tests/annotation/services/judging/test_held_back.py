@@ -13,7 +13,7 @@ from annotation.selectors.judging import check_invariants
 from annotation.selectors.pairs import count_pairs_without_text
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.pairs import release_pairs_with_text
-from annotation.services.judging import claim_sql, qualification, scheduling, serving
+from annotation.services.judging import assignment, claim_sql, qualification, scheduling
 from pooling.models import Document, PoolEntry
 from tests.builders import (
     judge,
@@ -113,27 +113,27 @@ def test_the_qualification_asks_and_counts_only_pairs_with_a_text():
         )
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
-    served = serving.refill_leases(ada, want=3)
+    served = assignment.refill_leases(ada, want=3)
     assert [lease.shown.docno for lease in served.leases] == ["d1"]
     assert submit(ada, served.leases[0], 1).feedback["right"]
     ada.refresh_from_db()
     assert qualification.get_score(ada) == (1, 1, 1, 1)
-    assert [lease.shown.docno for lease in serving.refill_leases(ada, want=3).leases] == ["d3"]
+    assert [lease.shown.docno for lease in assignment.refill_leases(ada, want=3).leases] == ["d3"]
 
 
 def test_who_has_judged_nothing_waits_for_the_documents_and_who_has_is_done():
     campaign = campaign_without("d1", "d2", n_documents=3)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge(ada, 1)
-    done = serving.refill_leases(ada, want=3).situation
+    done = assignment.refill_leases(ada, want=3).situation
     assert done.state == "done"
     assert "2 pairs wait for their documents" in done.message
-    waiting = serving.refill_leases(bob, want=3).situation
+    waiting = assignment.refill_leases(bob, want=3).situation
     assert (waiting.state, waiting.details["without_documents"]) == ("nothing_now", 2)
     assert "its manager has to import them" in waiting.message
     bring(campaign, "d1", "d2")
     release_pairs_with_text(campaign)
-    assert len(serving.refill_leases(bob, want=3).leases) == 2
+    assert len(assignment.refill_leases(bob, want=3).leases) == 2
 
 
 def test_a_campaign_opens_once_one_of_its_pairs_has_a_text():

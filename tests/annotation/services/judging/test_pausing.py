@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.models import AuditEvent, Campaign, Lease, Membership
-from annotation.services.judging import serving
+from annotation.services.judging import assignment
 from annotation.services.people import exclusion
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -39,7 +39,7 @@ def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
     assert bob.standing == "active"
     event = AuditEvent.objects.get(campaign=campaign, action="paused an annotator")
     assert (event.subject, event.actor) == (ada.pseudonym, None)
-    told = serving.refill_leases(
+    told = assignment.refill_leases(
         Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
     ).situation
     assert (told.state, told.details["reason"]) == ("paused", ada.standing_reason)

@@ -15,7 +15,7 @@ from annotation.selectors.qualification import (
 )
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import AnswerRefused, CampaignError
-from annotation.services.judging import qualification, serving, submission
+from annotation.services.judging import assignment, qualification, submission
 from annotation.services.judging.submission import Answer
 from tests.builders import judge, make_annotator, make_campaign, submit
 
@@ -38,7 +38,7 @@ def answers(member, grades):
     """The states and feedback on the way through the test."""
     told = []
     for grade in grades:
-        served = serving.refill_leases(member, want=1)
+        served = assignment.refill_leases(member, want=1)
         assert served.situation.state == "qualification"
         told.append(submit(member, served.leases[0], grade).feedback)
     return told
@@ -60,7 +60,7 @@ def test_the_test_comes_first_explains_each_answer_and_opens_the_way(campaign):
         "passed": None,
     }
     assert [row["passed"] for row in told] == [None, None, True]
-    served = serving.refill_leases(ada, want=3)
+    served = assignment.refill_leases(ada, want=3)
     assert served.situation.state == "judging"
     assert {
         lease.pair.kind
@@ -73,16 +73,16 @@ def test_the_test_comes_first_explains_each_answer_and_opens_the_way(campaign):
 def test_who_fails_is_paused_with_the_reason_and_can_be_let_in(campaign):
     ada = make_annotator(campaign)
     answers(ada, [0, 0, 2])
-    situation = serving.refill_leases(ada, want=3).situation
+    situation = assignment.refill_leases(ada, want=3).situation
     assert situation.state == "paused"
     assert "qualification was not passed" in situation.details["reason"]
     qualification.admit_annotator(ada, actor=campaign.created_by)
-    assert serving.refill_leases(ada, want=3).situation.state == "judging"
+    assert assignment.refill_leases(ada, want=3).situation.state == "judging"
 
 
 def test_answers_of_the_test_enter_no_labels_and_cannot_be_changed(campaign):
     ada = make_annotator(campaign)
-    served = serving.refill_leases(ada, want=1)
+    served = assignment.refill_leases(ada, want=1)
     row = submit(ada, served.leases[0], 0).judgement
     assert row.standing == "extra"
     with pytest.raises(AnswerRefused, check=lambda error: error.code == "qualification_final"):
@@ -123,7 +123,7 @@ def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answer
     assert not get_failed_annotators().exists()
     told = answers(ada, [2, 2, 0])
     assert [row["right"] for row in told] == [True, True, False]
-    assert serving.refill_leases(ada, want=3).situation.state == "judging"
+    assert assignment.refill_leases(ada, want=3).situation.state == "judging"
     assert get_known_scores(campaign)[ada.pk]["qualification"] == QualificationScore(
         right=2, exact=2, judged=3, total=3
     )
@@ -138,7 +138,7 @@ def test_who_fails_again_waits_again(campaign):
     qualification.restart_qualification(ada, actor=campaign.created_by)
     answers(ada, [2, 0, 0])
     assert list(get_failed_annotators()) == [ada]
-    assert serving.refill_leases(ada, want=3).situation.state == "paused"
+    assert assignment.refill_leases(ada, want=3).situation.state == "paused"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_gold_and_qualification_are_right_by_the_campaigns_rule_and_the_exact_sh
     assert [row["right"] for row in answers(ada, [1, 2, 3, 3])] == right
     ada.refresh_from_db()
     for _ in range(4):
-        (lease,) = serving.refill_leases(ada, want=1).leases
+        (lease,) = assignment.refill_leases(ada, want=1).leases
         submit(ada, lease, min(Lease.objects.get(token=lease.token).pair.gold_grade + 1, 3))
     n = sum(right)
     assert get_known_scores(made) == {

@@ -10,11 +10,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.core import bands
+from annotation.core import rank_windows
 from annotation.models import Lease, Pair, Skip
 from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
-from annotation.services.judging import leases, scheduling, serving, submission
+from annotation.services.judging import assignment, leases, scheduling, submission
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
 
 pytestmark = pytest.mark.django_db
@@ -286,34 +286,35 @@ def test_nobody_is_leased_past_the_target_or_the_daily_limit():
         n_topics=2, n_documents=5, judgements_per_pair=1, target_per_annotator=2
     )
     ada = make_annotator(campaign)
-    first = serving.refill_leases(ada, want=3)
+    first = assignment.refill_leases(ada, want=3)
     assert len(first.leases) == 2
     for lease in first.leases:
         submit(ada, lease, 1)
-    after = serving.refill_leases(ada, want=3)
+    after = assignment.refill_leases(ada, want=3)
     assert (after.situation.state, after.situation.details["may_continue"], after.leases) == (
         "target_reached",
         True,
         [],
     )
-    assert len(serving.refill_leases(ada, want=3, continue_after_target=True).leases) == 3
+    assert len(assignment.refill_leases(ada, want=3, continue_after_target=True).leases) == 3
     bob = make_annotator(campaign, daily_limit=1)
-    assert len(serving.refill_leases(bob, want=3).leases) == 1
+    assert len(assignment.refill_leases(bob, want=3).leases) == 1
 
 
 def test_topping_up_again_sends_the_leases_that_the_page_has_lost():
     campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1)
     ada = make_annotator(campaign)
-    first = serving.refill_leases(ada, want=3).leases
-    assert [lease.token for lease in serving.refill_leases(ada, want=3).leases] == [
+    first = assignment.refill_leases(ada, want=3).leases
+    assert [lease.token for lease in assignment.refill_leases(ada, want=3).leases] == [
         lease.token for lease in first
     ]
     held = [lease.token for lease in first[:2]]
-    assert [lease.token for lease in serving.refill_leases(ada, want=3, held=held).leases] == [
+    assert [lease.token for lease in assignment.refill_leases(ada, want=3, held=held).leases] == [
         first[2].token
     ]
     assert (
-        len(serving.refill_leases(ada, want=50, held=[lease.token for lease in first]).leases) == 1
+        len(assignment.refill_leases(ada, want=50, held=[lease.token for lease in first]).leases)
+        == 1
     )  # the window and one
     assert check_invariants(campaign) == []
 
@@ -321,10 +322,10 @@ def test_topping_up_again_sends_the_leases_that_the_page_has_lost():
 def test_topping_up_renews_what_the_page_holds_so_that_it_needs_no_renewals_of_its_own():
     campaign = make_campaign(n_topics=1, n_documents=5, lease_minutes=8)
     ada, now = make_annotator(campaign), timezone.now()
-    held = [lease.token for lease in serving.refill_leases(ada, want=3, now=now).leases]
+    held = [lease.token for lease in assignment.refill_leases(ada, want=3, now=now).leases]
     for minute in (6, 12, 18):
         assert (
-            serving.refill_leases(
+            assignment.refill_leases(
                 ada, want=3, held=held, now=now + timedelta(minutes=minute)
             ).leases
             == []
@@ -337,7 +338,7 @@ def test_nothing_now_says_when_pairs_may_return_and_done_when_none_can():
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     now = timezone.now()
     lease = scheduling.claim_pair(ada, now=now)
-    waiting = serving.refill_leases(bob, want=3, now=now).situation
+    waiting = assignment.refill_leases(bob, want=3, now=now).situation
     assert (waiting.state, waiting.details["may_return"], waiting.details["next_return_at"]) == (
         "nothing_now",
         1,
@@ -345,7 +346,7 @@ def test_nothing_now_says_when_pairs_may_return_and_done_when_none_can():
     )
     assert "6 min" in waiting.message
     submit(ada, lease, 1)
-    assert serving.refill_leases(bob, want=3, now=now).situation.state == "done"
+    assert assignment.refill_leases(bob, want=3, now=now).situation.state == "done"
 
 
 def test_a_paused_or_excluded_annotator_claims_nothing():
@@ -395,15 +396,15 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
         n_topics=3, n_documents=6, judgements_per_pair=2, block_length=3, band=band
     )
     entries = list(campaign.pairs.order_by("position").values_list("pk", "topic_row", "priority"))
-    slots = bands.BandSlots(
-        [bands.BandEntry(topic, priority) for _, topic, priority in entries], 2, band
+    slots = rank_windows.BandSlots(
+        [rank_windows.BandEntry(topic, priority) for _, topic, priority in entries], 2, band
     )
     members, draw = [make_annotator(campaign) for _ in range(3)], random.Random(band)
     mine, blocks = [set() for _ in members], [(None, 0) for _ in members]
     for _ in range(30):
         who = draw.randrange(3)
         topic, in_block = blocks[who]
-        place = bands.next_position(slots, mine[who], topic, in_block, 3)
+        place = rank_windows.next_position(slots, mine[who], topic, in_block, 3)
         lease = scheduling.claim_pair(members[who])
         assert (None if lease is None else lease.pair_id) == (
             None if place is None else entries[place][0]
@@ -446,17 +447,17 @@ def test_each_lease_tells_how_many_of_its_topic_follow_in_the_block():
         n_topics=2, n_documents=5, judgements_per_pair=1, band=3, block_length=10, lease_window=3
     )
     ada = make_annotator(campaign)
-    first = serving.refill_leases(ada, want=2).leases
+    first = assignment.refill_leases(ada, want=2).leases
     # t1 has three pairs in the band of ranks 1 to 3
     assert [(lease.shown.topic, lease.left_in_topic) for lease in first] == [("t1", 2), ("t1", 1)]
-    then = serving.refill_leases(ada, want=4, held=[lease.token for lease in first]).leases
+    then = assignment.refill_leases(ada, want=4, held=[lease.token for lease in first]).leases
     assert [(lease.shown.topic, lease.left_in_topic) for lease in then] == [("t1", 0), ("t2", 2)]
     short = make_annotator(
         make_campaign(
             n_topics=1, n_documents=5, judgements_per_pair=1, ranks=[1] * 5, block_length=2
         )
     )
-    assert [lease.left_in_topic for lease in serving.refill_leases(short, want=1).leases] == [1]
+    assert [lease.left_in_topic for lease in assignment.refill_leases(short, want=1).leases] == [1]
 
 
 def test_a_gold_pair_leaves_the_block_as_it_is():

@@ -1,0 +1,47 @@
+"""What one more judgement of chosen pairs costs, before anybody is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.dashboard.planning_options import Outlook, read_outlook_inputs
+from analysis.judgements.live import get_snapshot
+from annotation.models import Campaign
+from annotation.services.judging import additional_judgements
+
+
+@dataclass(frozen=True)
+class AdditionalJudgementsPreview:
+    """now, after: the outlook as it is, and then. seconds: of work, at the campaign's expected
+    seconds a judgement."""
+
+    chosen: additional_judgements.SelectionResult
+    now: Outlook
+    after: Outlook
+    seconds: float
+
+    @property
+    def n(self) -> int:
+        """Judgements asked for, or taken back."""
+        return len(self.chosen.ids)
+
+
+def preview_additional_judgements(
+    campaign: Campaign, ids: Collection[int], *, back: bool = False
+) -> AdditionalJudgementsPreview:
+    """Nothing is changed. Raises CampaignError where it cannot be done to any of these pairs."""
+    chosen = additional_judgements.check_selection(campaign, ids, back=back)
+    live = get_snapshot(campaign, fresh=0.0)
+    base = read_outlook_inputs(campaign, live)
+    missing = base.missing()
+    changed = np.isin(live.pairs.ids[live.pairs.normal], chosen.ids)
+    after = np.maximum(missing + np.where(changed, -1 if back else 1, 0), 0)
+    return AdditionalJudgementsPreview(
+        chosen,
+        base.outlook(missing),
+        base.outlook(after),
+        len(chosen.ids) * campaign.expected_seconds,
+    )

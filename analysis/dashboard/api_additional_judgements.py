@@ -1,0 +1,116 @@
+"""One more judgement for chosen pairs, in the API."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.dashboard import additional_judgements as previews
+from annotation.api.refusals import to_api_exception
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.services.errors import CampaignError
+from annotation.services.judging import additional_judgements
+from pooling.api.bodies import StrictSerializer, TextField
+from pooling.api.repeats import make_idempotent
+
+
+class PairNameSerializer(StrictSerializer):
+    topic = TextField()
+    document = TextField()
+
+
+class OneMoreWantedSerializer(StrictSerializer):
+    pairs = PairNameSerializer(many=True, allow_empty=False)
+    take_back = serializers.BooleanField(
+        default=False, help_text="take one back that nobody has given, in place of asking for one"
+    )
+    preview = serializers.BooleanField(default=False, help_text="only say what it would come to")
+
+
+class OneMoreDoneSerializer(serializers.Serializer):
+    pairs = serializers.IntegerField(
+        help_text="for which it is done, or would be: one judgement each"
+    )
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(), help_text="reason -> number of pairs"
+    )
+    judged_by_all = serializers.IntegerField(
+        help_text="pairs that every active annotator has judged: they wait for somebody new"
+    )
+    missing = serializers.IntegerField(help_text="judgements missing in the campaign then")
+    expected = serializers.DateTimeField(
+        allow_null=True,
+        help_text="when the last judgement is expected then; null without a forecast",
+    )
+
+
+class AskedPairSerializer(PairNameSerializer):
+    asked_more = serializers.IntegerField(
+        help_text="judgements asked for beyond the campaign's number"
+    )
+    judgements = serializers.IntegerField(help_text="that count")
+    needed = serializers.IntegerField(help_text="judgements in all")
+
+
+class AdditionalJudgementsView(APIView):
+    serializer_class = OneMoreWantedSerializer
+
+    @extend_schema(responses=AskedPairSerializer(many=True), operation_id="campaigns_one_more_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """The pairs of which managers asked for further judgements, by topic and document."""
+        rows = get_kept_pairs(get_managed_campaign(request, slug)).filter(asked_more__gt=0)
+        names = ("topic", "document", "asked_more", "judgements", "needed")
+        fields = ("entry__topic__topic_id", "entry__docno", "asked_more", "counted", "needed")
+        return Response(
+            [dict(zip(names, row, strict=True)) for row in sorted(rows.values_list(*fields))]
+        )
+
+    @extend_schema(
+        request=OneMoreWantedSerializer,
+        responses=OneMoreDoneSerializer,
+        operation_id="campaigns_one_more",
+    )
+    @make_idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for one more judgement of each pair, beyond the campaign's number: another person's.
+        Pairs of which none can be asked are left out."""
+        campaign = get_managed_campaign(request, slug)
+        body = OneMoreWantedSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted, actor = body.validated_data, cast(User, request.user)
+        try:
+            ids = additional_judgements.get_pair_ids(
+                campaign,
+                list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])),
+            )
+            shown = previews.preview_additional_judgements(campaign, ids, back=wanted["take_back"])
+            if not wanted["preview"]:
+                deed = (
+                    additional_judgements.undo_additional_judgement
+                    if wanted["take_back"]
+                    else additional_judgements.request_additional_judgement
+                )
+                deed(campaign, ids, actor=actor)
+        except CampaignError as error:
+            raise to_api_exception(error) from None
+        at = shown.after.expected
+        answer: dict[str, Any] = {
+            **{
+                "pairs": shown.n,
+                "left_out": shown.chosen.refused,
+                "judged_by_all": shown.chosen.judged_by_all,
+            },
+            **{
+                "missing": shown.after.missing,
+                "expected": None if at is None else datetime.fromtimestamp(at, UTC),
+            },
+        }
+        return Response(OneMoreDoneSerializer(answer).data)

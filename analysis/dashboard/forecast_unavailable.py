@@ -1,0 +1,43 @@
+"""What the pages of managers say while there is no forecast: since when there can be one, and what
+is true without it."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from analysis.dashboard.headline import DAY_SECONDS, NUMBER_WORDS, format_day
+from annotation.models import Campaign
+from assay.campaigns.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, Forecast
+from assay.number_words import format_count
+
+if TYPE_CHECKING:
+    from analysis.dashboard.progress import CampaignProgress
+
+
+def forecast_unavailable_reason(ahead: Forecast) -> str:
+    """Why there is no forecast, and when there can be one."""
+    return " ".join(part for part in (ahead.reason, when_forecast_possible(ahead)) if part)
+
+
+def when_forecast_possible(ahead: Forecast) -> str:
+    """When there can be a forecast; empty where nothing is known of that."""
+    if ahead.possible_from is not None:
+        words = f"Forecast available from {format_day(ahead.possible_from)}"
+        return f"{words}, after {ahead.n_short} more judgements." if ahead.n_short else f"{words}."
+    if ahead.n_short == LEAST_JUDGEMENTS and not ahead.n_hours:
+        return f"Forecast after {NUMBER_WORDS[LEAST_DAYS]} working days and {LEAST_JUDGEMENTS} judgements."
+    if ahead.n_short:
+        return f"Forecast after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[LEAST_DAYS]} working days."
+    return ""
+
+
+def progress_summary(campaign: Campaign, now: CampaignProgress) -> str:
+    """What is missing, what the deadline asks for, and what was made lately."""
+    missing = now.needed - now.counted
+    parts = [f"{format_count(missing, 'judgement')} missing"]
+    if campaign.deadline is not None and campaign.deadline > now.moment:
+        days = (campaign.deadline - now.moment).total_seconds() / DAY_SECONDS
+        asked = f"{ceil(missing / days):,} per day" if days >= 1 else "all of them today"
+        parts.append(f"{asked} needed to meet the deadline")
+    return "; ".join((*parts, f"{now.per_24h:,} in the last 24 h"))

@@ -1,0 +1,501 @@
+"""What a manager can change while a campaign runs, each with the forecast after it: nothing is
+changed by looking.
+
+levers(campaign)                  the outlook as it is, and every lever with the outlook after it
+helpful(now, levers)              those that help to finish in time, the best first
+lever_of(campaign, key, value)    one of them, for the confirmation and the pull
+depths(campaign)                  the levels of the pool, each with the outlook and the lever that
+judges to it
+pull(campaign, lever, actor)      does it, by the services that the settings use
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from numpy.typing import NDArray
+
+from analysis.dashboard.forecast_unavailable import when_forecast_possible
+from analysis.dashboard.headline import (
+    format_day,
+    format_interval,
+    format_lateness,
+    format_moment,
+    judged_levels,
+    last_complete_level,
+    translate_level_word,
+)
+from analysis.dashboard.progress import count_slots, make_forecaster
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
+from annotation.core.rank_windows import BandPreview
+from annotation.core.scheduling import compute_band
+from annotation.models import Campaign
+from annotation.selectors.rank_windows import preview_bands
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.depth import full_depth_reason, set_depth
+from annotation.services.errors import CampaignError
+from annotation.services.people import accounts
+from assay.campaigns.forecast import LEAST_DAYS, Forecaster
+from assay.campaigns.working_days import add_working_days
+
+DAY_SECONDS = 86400.0
+INVITED, DAYS = (1, 2, 5), (2, 7, 14)
+MIN_CHANGE_DAYS = 1 / 24
+"""Days by which a lever has to bring the end nearer to be called a help."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """missing: judgements. expected: seconds since 1970, None without a forecast. level: every pair
+    down to this rank (batch, stage) is expected to be complete at the deadline; 0: not even the
+    first, None: nobody can say. interval: 95% prediction interval of the end, in words. is_vague:
+    the interval is too wide to plan by."""
+
+    missing: int
+    expected: float | None
+    deadline: float | None
+    level: int | None
+    interval: str = ""
+    is_vague: bool = False
+
+    @property
+    def late_days(self) -> float | None:
+        return (
+            None
+            if self.expected is None or self.deadline is None
+            else (self.expected - self.deadline) / DAY_SECONDS
+        )
+
+    @property
+    def lateness(self) -> str:
+        return "" if self.late_days is None else format_lateness(self.late_days * DAY_SECONDS)
+
+    @property
+    def when(self) -> str:
+        return "" if self.expected is None else format_day(self.expected)
+
+    @property
+    def is_late(self) -> bool:
+        return self.late_days is not None and self.late_days > 0
+
+    @property
+    def is_in_time(self) -> bool:
+        return self.late_days is not None and self.late_days <= 0
+
+
+@dataclass(frozen=True)
+class PlanningOption:
+    """key and value name it; words: what is done; means: what this is for people and costs; after:
+    the outlook then."""
+
+    key: str
+    value: int
+    words: str
+    means: str
+    after: Outlook
+
+
+@dataclass(frozen=True, eq=False)
+class OutlookInputs:
+    """What every outlook is computed from, read once. priorities: of the levels, the highest first;
+    level: of each ordinary pair; of each pair, too:
+    judgements counted, needed (nothing where it is left), whole (needed if the whole pool is
+    judged); fixed: nothing is needed whatever is set."""
+
+    campaign: Campaign
+    forecaster: Forecaster
+    priorities: list[int]
+    level: NDArray[np.int64]
+    counted: NDArray[np.int64]
+    needed: NDArray[np.int64]
+    whole: NDArray[np.int64]
+    fixed: NDArray[np.bool_]
+    unjudgeable: NDArray[np.bool_]
+    asked_more: NDArray[np.int64]
+    n_active: int
+
+    @property
+    def deadline(self) -> float | None:
+        return self.campaign.deadline.timestamp() if self.campaign.deadline else None
+
+    def missing(self, per_pair: int | None = None) -> NDArray[np.int64]:
+        """Of each ordinary pair, with so many judgements a pair."""
+        needed = (
+            self.needed
+            if per_pair is None
+            else np.where(
+                self.fixed, self.counted, np.maximum(self.counted, per_pair + self.asked_more)
+            )
+        )
+        return np.maximum(needed - self.counted, 0)
+
+    def missing_to(self, place: int) -> NDArray[np.int64]:
+        """Of each ordinary pair, judged down to the level at this place: those beyond it that
+        somebody has judged are judged to their end."""
+        return np.where(
+            (self.level > place) & (self.counted == 0), 0, np.maximum(self.whole - self.counted, 0)
+        )
+
+    def outlook(
+        self,
+        missing: NDArray[np.int64],
+        *,
+        faster: float = 1.0,
+        deadline: float | None = None,
+        width: int | None = None,
+        place: int | None = None,
+    ) -> Outlook:
+        """faster: by how much more is judged in the same time. place: of the level down to which is
+        judged, as it is unless given."""
+        n, due = int(missing.sum()), deadline or self.deadline
+        if self.campaign.state == Campaign.State.CLOSED:
+            return Outlook(n, None, due, None)
+        end = self.forecaster.ends(n / faster)[1] if n else self.forecaster.now
+        expected = end if math.isfinite(end) else None
+        per_level = np.bincount(self.level, weights=missing, minlength=len(self.priorities))
+        priorities = (
+            judged_levels(self.campaign, self.priorities)
+            if place is None
+            else self.priorities[: place + 1]
+        )
+        room = None if due is None else self.forecaster.expected_until(due)
+        level = (
+            None
+            if room is None
+            else last_complete_level(
+                self.campaign, priorities, per_level, room * faster, width=width
+            )
+        )
+        return Outlook(n, expected, due, level)
+
+    def current(self) -> Outlook:
+        """As it is, with the interval."""
+        now = self.outlook(self.missing())
+        if not now.missing or now.expected is None:
+            return now
+        ahead = self.forecaster.forecast(now.missing)
+        return replace(now, interval=format_interval(ahead), is_vague=ahead.is_vague)
+
+
+def list_planning_options(
+    campaign: Campaign, *, live: CampaignSnapshot | None = None
+) -> tuple[Outlook, list[PlanningOption], str]:
+    """-> (as it is, the levers, why there are none: empty where there are some)"""
+    base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
+    now = base.current()
+    if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
+        return now, [], _("Nobody judges now: there is nothing to speed up.")
+    to_depths = list(_depth_options(base))
+    if now.missing and now.expected is not None:
+        return (
+            now,
+            [
+                *_invite_options(base),
+                *_deadline_options(base),
+                *_fewer_judgements_options(base),
+                *_order_options(base),
+                *to_depths,
+            ],
+            "",
+        )
+    why = _("Everything that is needed has been judged.")
+    if now.missing:
+        ahead = base.forecaster.forecast(now.missing)
+        why = _("No forecast yet, so nothing can be compared. %(since)s") % {
+            "since": when_forecast_possible(ahead) or ahead.reason
+        }
+    deeper = [
+        lever for lever in to_depths if lever.after.missing > now.missing
+    ]  # what was left has to come back at any time
+    return now, deeper, "" if deeper else why
+
+
+def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[PlanningOption]:
+    """The levers that bring the end nearer to the deadline, or more ranks in time; the best first.
+    None where the end is in time as it is.
+
+    Of equally good ones the mildest comes first: few annotators, few days, many judgements, many
+    ranks. Of a kind that comes in steps none is listed beyond the mildest that is in time; of the
+    orders and the depths the best alone."""
+
+    def distance(one: Outlook) -> tuple[float, int]:
+        if one.expected is None:
+            return math.inf, 0
+        days = one.expected / DAY_SECONDS if one.late_days is None else max(0.0, one.late_days)
+        return MIN_CHANGE_DAYS * round(days / MIN_CHANGE_DAYS), -(one.level or 0)
+
+    if now.is_in_time:
+        return []
+    kept: list[PlanningOption] = []
+    for key in ("invite", "extend", "fewer", "depth", "order"):
+        mildest_first = [
+            one
+            for one in (reversed(offered) if key == "depth" else offered)
+            if one.key == key and distance(one.after) < distance(now)
+        ]
+        if key in ("depth", "order"):
+            kept += sorted(mildest_first, key=lambda one: distance(one.after))[:1]
+            continue
+        enough = next(
+            (place for place, one in enumerate(mildest_first) if one.after.is_in_time),
+            len(mildest_first),
+        )
+        kept += mildest_first[: enough + 1]
+    return sorted(kept, key=lambda one: distance(one.after))
+
+
+def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlook, PlanningOption]:
+    """The outlook as it is and the lever of this name. Raises CampaignError where it is not
+    offered, or not any more."""
+    now, offered, why_none = list_planning_options(campaign)
+    lever = next((one for one in offered if (one.key, one.value) == (key, value)), None)
+    if lever is None:
+        raise CampaignError(
+            why_none or _("This is not offered any more: the campaign has changed.")
+        )
+    return now, lever
+
+
+def apply_planning_option(campaign: Campaign, lever: PlanningOption, *, actor: User) -> str:
+    """Do it. -> what was done, as a sentence. Raises CampaignError."""
+    if lever.key == "invite":
+        accounts.create_invitation(campaign=campaign, actor=actor, max_uses=lever.value)
+        says = ngettext(
+            "Invitation for %(n)s annotator created. Send them the link below.",
+            "Invitation for %(n)s annotators created. Send them the link below.",
+            lever.value,
+        )
+        return says % {"n": lever.value}
+    if lever.key == "extend":
+        deadline = _extended_deadline(campaign, lever.value)
+        lifecycle.update_campaign(campaign, actor=actor, deadline=deadline)
+        return _("Deadline moved to %(moment)s.") % {"moment": format_moment(deadline.timestamp())}
+    if lever.key == "fewer":
+        lifecycle.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
+        return ngettext(
+            "Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", lever.value
+        ) % {"n": lever.value}
+    if lever.key == "order":
+        lifecycle.update_campaign(campaign, actor=actor, band=lever.value)
+        if lever.value == 1:
+            return _("Pairs are served strictly by priority now.")
+        return _("Pairs are served in bands of %(width)s priorities now.") % {"width": lever.value}
+    base = read_outlook_inputs(campaign, get_snapshot(campaign))
+    place = _level_position(base, lever.value)
+    set_depth(
+        campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor
+    )
+    if campaign.judged_to is None:
+        return _("Judging now covers the whole pool.")
+    return _("Judging now stops at %(level)s %(number)s.") % {
+        "level": translate_level_word(campaign.level_word),
+        "number": lever.value,
+    }
+
+
+def read_outlook_inputs(campaign: Campaign, live: CampaignSnapshot) -> OutlookInputs:
+    its, normal = count_slots(campaign, live), live.pairs.normal
+    values, level = live.pairs.levels
+    forecaster = make_forecaster(live, timezone.now())
+    lately = live.rows.counts & (
+        live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone)
+    )
+    return OutlookInputs(
+        campaign=campaign,
+        forecaster=forecaster,
+        priorities=(-values).tolist(),
+        level=level,
+        counted=its.counted[normal],
+        needed=its.needed[normal],
+        whole=np.where(
+            its.unjudgeable,
+            its.counted,
+            np.maximum(its.counted, campaign.judgements_per_pair + live.pairs.asked_more),
+        )[normal],
+        unjudgeable=its.unjudgeable[normal],
+        fixed=(its.unjudgeable | its.left)[normal],
+        asked_more=live.pairs.asked_more[normal].astype(np.int64),
+        n_active=len(np.unique(live.rows.annotator[lately])),
+    )
+
+
+def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
+    for more in INVITED if base.n_active else ():
+        after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
+        means = ngettext(
+            "If each judges as much as the annotator of the last two working days.",
+            "If each judges as much as the %(n)s annotators of the last two working days on average.",
+            base.n_active,
+        ) % {"n": f"{base.n_active:,}"}
+        words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {
+            "n": more
+        }
+        yield PlanningOption("invite", more, words, means, after)
+
+
+def _extended_deadline(campaign: Campaign, days: int) -> datetime:
+    """From the deadline on, or from now where it has passed."""
+    assert campaign.deadline is not None, "only a deadline can be extended"
+    return max(campaign.deadline, timezone.now()) + timedelta(days=days)
+
+
+def _deadline_options(base: OutlookInputs) -> Iterator[PlanningOption]:
+    if base.campaign.deadline is None:
+        return
+    for days in DAYS:
+        deadline = _extended_deadline(base.campaign, days)
+        after = base.outlook(base.missing(), deadline=deadline.timestamp())
+        words = ngettext(
+            "Extend the deadline by %(n)s day", "Extend the deadline by %(n)s days", days
+        ) % {"n": days}
+        yield PlanningOption(
+            "extend",
+            days,
+            words,
+            _("Until %(moment)s.") % {"moment": format_moment(deadline.timestamp())},
+            after,
+        )
+
+
+def _fewer_judgements_options(base: OutlookInputs) -> Iterator[PlanningOption]:
+    n = base.campaign.judgements_per_pair
+    for per_pair in range(n - 1, max(n - 3, 0), -1):
+        missing = base.missing(per_pair)
+        spared = int(base.missing().sum() - missing.sum())
+        means = ngettext(
+            "%(n)s fewer judgement. Labels of unfinished pairs rest on fewer annotators.",
+            "%(n)s fewer judgements. Labels of unfinished pairs rest on fewer annotators.",
+            spared,
+        ) % {"n": f"{spared:,}"}
+        if per_pair == 1:
+            means = ngettext(
+                (
+                    "%(n)s fewer judgement. Labels of unfinished pairs rest on one annotator, without "
+                    "a measure of agreement."
+                ),
+                (
+                    "%(n)s fewer judgements. Labels of unfinished pairs rest on one annotator, "
+                    "without a measure of agreement."
+                ),
+                spared,
+            ) % {"n": f"{spared:,}"}
+        words = ngettext(
+            "Reduce to %(n)s judgement per pair", "Reduce to %(n)s judgements per pair", per_pair
+        )
+        yield PlanningOption(
+            "fewer", per_pair, words % {"n": per_pair}, means, base.outlook(missing)
+        )
+
+
+def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
+    """The orders of the rules page, with how long annotators stay with a topic under each."""
+    if len(base.priorities) < 2:
+        return
+    played = {one.width: one for one in preview_bands(base.campaign)}
+    now = played.get(min(base.campaign.band, max(played, default=1)))
+    for width, one in played.items():
+        if now is None or width == now.width:
+            continue
+        means = _describe_order(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
+        words = (
+            _("Serve strictly by priority")
+            if width == 1
+            else _("Serve in bands of %(width)s priorities") % {"width": width}
+        )
+        yield PlanningOption(
+            "order", width, words, means, base.outlook(base.missing(), width=width)
+        )
+
+
+def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: bool) -> str:
+    numbers = {
+        "run": f"{played.mean_run:.1f}",
+        "share": f"{played.percent_out_of_order:.0f}",
+        "level": translate_level_word(campaign.level_word),
+    }
+    often = _("Annotators switch topic less often (every %(run)s documents).")
+    if is_more_often:
+        often = _("Annotators switch topic more often (every %(run)s documents).")
+    order = _("A better %(level)s is always judged first.")
+    if numbers["share"] != "0":
+        order = _("%(share)s%% of the judgements come before one of a better %(level)s.")
+    return f"{often % numbers} {order % numbers}"
+
+
+def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
+    """One for each level but that to which is judged now."""
+    campaign, missing = base.campaign, base.missing()
+    if full_depth_reason(campaign):
+        return
+    for place, priority in enumerate(base.priorities):
+        after, level = base.missing_to(place), campaign.level_of(priority)
+        last = place == len(base.priorities) - 1
+        if (campaign.least_priority is None and last) or campaign.least_priority == priority:
+            continue
+        left = int(((base.level > place) & (base.counted == 0) & ~base.unjudgeable).sum())
+        more = int(after.sum() - missing.sum())
+        cost = ngettext("%(n)s more judgement.", "%(n)s more judgements.", more)
+        if more < 0:
+            cost = ngettext("%(n)s fewer judgement.", "%(n)s fewer judgements.", -more)
+        stay = ngettext(
+            "%(n)s unjudged pair below it waits and can come back. Judgements are kept.",
+            "%(n)s unjudged pairs below it wait and can come back. Judgements are kept.",
+            left,
+        )
+        words = _("Stop at %(level)s %(number)s") % {
+            "level": translate_level_word(campaign.level_word),
+            "number": level,
+        }
+        means = cost % {"n": f"{abs(more):,}"}
+        if last:
+            words = _("Judge the whole pool")
+        else:
+            means = f"{means} {stay % {'n': f'{left:,}'}}"
+        yield PlanningOption("depth", level, words, means, base.outlook(after, place=place))
+
+
+def _level_position(base: OutlookInputs, level: int) -> int:
+    return [base.campaign.level_of(priority) for priority in base.priorities].index(level)
+
+
+@dataclass(frozen=True)
+class DepthOption:
+    """level; complete: when all pairs down to it are expected to be complete, as it is, in the
+    bands of now; lever: judges to it; None: that is so already, or cannot be."""
+
+    level: int
+    complete: Outlook
+    lever: PlanningOption | None
+
+
+def list_depth_options(
+    campaign: Campaign, offered: list[PlanningOption], *, live: CampaignSnapshot | None = None
+) -> list[DepthOption]:
+    """Less depth, and deeper again: the last level that is complete, where one may stop, and each
+    that is not. offered: the levers of the campaign."""
+    base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
+    missing = np.maximum(base.whole - base.counted, 0)
+    rows: list[DepthOption] = []
+    of = {lever.value: lever for lever in offered if lever.key == "depth"}
+    bands = [
+        compute_band(
+            priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band
+        )
+        for priority in base.priorities
+    ]
+    for priority, band in zip(base.priorities, bands, strict=True):
+        last = len(bands) - 1 - bands[::-1].index(band)  # a band is complete as a whole
+        kept, level = np.where(base.level <= last, missing, 0), campaign.level_of(priority)
+        row = DepthOption(level, base.outlook(kept, place=last), of.get(level))
+        if not row.complete.missing:
+            rows.clear()  # of the complete ones the last alone
+        rows.append(row)
+    return rows

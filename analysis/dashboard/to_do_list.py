@@ -1,0 +1,497 @@
+"""What needs a person: the one list behind Home, the mail and the API.
+
+to_do_of(user)             of all campaigns that the person manages
+to_do(campaigns, known)    of these, with figures at hand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.contrib.auth.models import User
+from django.db.models import Count, F
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from analysis.dashboard.annotators import RandomLikeAnnotator
+from analysis.dashboard.headline import format_day, format_moment
+from analysis.dashboard.home_summary import HomeFigures, get_home_figures
+from analysis.models import Release
+from annotation.models import Campaign, Membership, Pair, Question
+from annotation.selectors import qualification
+from annotation.selectors.paused_annotators import get_paused_by_rule, parse_pause_reason
+from annotation.selectors.people import get_managed_campaigns
+from assay.campaigns.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
+from pooling.models import Job
+
+RUNNING_STATES = (Campaign.State.OPEN, Campaign.State.PAUSED)
+WATCHED_AFTER_CLOSING = timedelta(days=60)
+"""How long the quality of a closed campaign stays in the list, if no release is built before."""
+MAX_PEOPLE = 10
+"""Annotators named one by one; the page People has all."""
+TOO_FAST_REASON = gettext_lazy(
+    "Many of your judgements were made faster than the text can be read. The campaign's manager "
+    "would like to talk about it first."
+)
+
+
+class ToDoKind(StrEnum):
+    """In the order in which the list has them: first what spoils labels, then what keeps people
+    from judging, then what can wait a day."""
+
+    LIKE_RANDOM = "like random"
+    TOO_FAST = "too fast"
+    DEADLINE_PASSED = "deadline passed"
+    QUALIFICATION = "qualification"
+    WITHOUT_TEXT = "without text"
+    PAUSED_BY_RULE = "paused by rule"
+    QUESTIONS = "questions"
+    DEADLINE_AT_RISK = "deadline at risk"
+    DISPUTED = "disputed"
+    ALL_JUDGED = "all judged"
+
+
+@dataclass(frozen=True)
+class ToDoAction:
+    """address: leads to a page; where there are `fields` they are posted to it. about: whom or what
+    it concerns, where the item has several."""
+
+    words: str
+    address: str
+    fields: dict[str, str] = field(default_factory=dict)
+    about: str = ""
+
+    @property
+    def posts(self) -> bool:
+        return bool(self.fields)
+
+
+@dataclass(frozen=True)
+class ToDoItem:
+    """words: a sentence without its full stop. count: of people, judgements or pairs. as_of: when
+    its figures were counted; None: now."""
+
+    kind: ToDoKind
+    campaign: Campaign
+    words: str
+    count: int
+    actions: list[ToDoAction]
+    as_of: datetime | None = None
+
+
+def get_to_do_list(user: User) -> tuple[list[ToDoItem], list[Job]]:
+    """-> (the list, new jobs to be sent)"""
+    campaigns = filter_watched(get_managed_campaigns(user))
+    known, asked = get_home_figures(campaigns)
+    return build_to_do_list(campaigns, known), asked
+
+
+def filter_running(campaigns: Sequence[Campaign]) -> list[Campaign]:
+    return [campaign for campaign in campaigns if campaign.state in RUNNING_STATES]
+
+
+def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
+    """The running ones, and those closed within KEPT_AFTER_CLOSING of which no release has been
+    built since: their quality is still to be decided on. Running ones come first."""
+    since = timezone.now() - WATCHED_AFTER_CLOSING
+    closed = [
+        one
+        for one in campaigns
+        if one.state == Campaign.State.CLOSED
+        and one.closed_at is not None
+        and one.closed_at > since
+    ]
+    if closed:
+        built = Release.objects.filter(
+            recipe__campaign__in=closed, created_at__gte=F("recipe__campaign__closed_at")
+        )
+        published = set(built.values_list("recipe__campaign", flat=True))
+        closed = [one for one in closed if one.pk not in published]
+    return filter_running(campaigns) + closed
+
+
+def build_to_do_list(
+    campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]
+) -> list[ToDoItem]:
+    """campaigns: of `watched`. known: of each what was counted, where it was. In four statements,
+    however many there are."""
+    if not campaigns:
+        return []
+    ids = [campaign.pk for campaign in filter_running(campaigns)]
+    waiting: dict[int, list[str]] = {}
+    by_rule: dict[int, list[tuple[str, int]]] = {}
+    paused = (
+        (qualification.get_failed_annotators() | get_paused_by_rule())
+        .filter(campaign__in=ids)
+        .order_by("pseudonym")
+    )  # both in one statement
+    for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "standing_reason"):
+        if (n := parse_pause_reason(reason)) is None:
+            waiting.setdefault(pk, []).append(pseudonym)
+        else:
+            by_rule.setdefault(pk, []).append((pseudonym, n))
+    asked = _counts_by_campaign(
+        Question.objects.filter(membership__campaign__in=ids, answered_at=None).values_list(
+            "membership__campaign"
+        )
+    )
+    textless = _counts_by_campaign(
+        Pair.objects.filter(
+            campaign__in=ids, removed=False, without_text=True, open_slots__gt=0
+        ).values_list("campaign")
+    )
+    standings = _annotator_states(known)
+    items: list[ToDoItem] = []
+    for campaign in campaigns:
+        figures = known.get(campaign.pk)
+        items += _rule_pause_items(campaign, by_rule.get(campaign.pk, []))
+        items += _people_items(
+            campaign,
+            waiting.get(campaign.pk, []),
+            asked.get(campaign.pk, 0),
+            textless.get(campaign.pk, 0),
+        )
+        if figures is not None:
+            items += _random_like_items(campaign, figures, standings) + _disputed_items(
+                campaign, figures
+            )
+        if figures is not None and campaign.state in RUNNING_STATES:
+            items += _completion_items(campaign, figures) + _too_fast_items(
+                campaign, figures, standings
+            )
+    order = list(ToDoKind)
+    return sorted(items, key=lambda item: order.index(item.kind))
+
+
+def _counts_by_campaign(rows: object) -> dict[int, int]:
+    return dict(rows.annotate(n=Count("pk")).order_by())  # type: ignore[attr-defined]
+
+
+def _annotator_states(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
+    """By (campaign, pseudonym), of everybody named in the figures, which may be older than a pause
+    or an exclusion."""
+    names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
+    names |= {one.pseudonym for figures in known.values() for one in figures.like_random}
+    if not names:
+        return {}
+    rows = Membership.objects.filter(campaign__in=list(known), pseudonym__in=names).values_list(
+        "campaign_id", "pseudonym", "standing"
+    )
+    return {(campaign, pseudonym): standing for campaign, pseudonym, standing in rows}
+
+
+def _people_items(
+    campaign: Campaign, waiting: list[str], n_asked: int, n_textless: int
+) -> list[ToDoItem]:
+    items = []
+    if waiting:
+        n = len(waiting)
+        words = _format_counted(
+            ngettext(
+                "%(n)s annotator failed the qualification and waits for you",
+                "%(n)s annotators failed the qualification and wait for you",
+                n,
+            ),
+            n,
+        )
+        actions = [
+            ToDoAction(
+                words,
+                _campaign_url("campaign-person-act", campaign, pseudonym),
+                {"action": action},
+                pseudonym,
+            )
+            for pseudonym in waiting[:MAX_PEOPLE]
+            for words, action in ((_("Let in"), "let-in"), (_("Try again"), "try-again"))
+        ]
+        if n > MAX_PEOPLE:
+            actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+        items.append(ToDoItem(ToDoKind.QUALIFICATION, campaign, words, n, actions))
+    if n_asked:
+        words = _format_counted(
+            ngettext(
+                "%(n)s question of an annotator waits for an answer",
+                "%(n)s questions of annotators wait for an answer",
+                n_asked,
+            ),
+            n_asked,
+        )
+        items.append(
+            ToDoItem(
+                ToDoKind.QUESTIONS,
+                campaign,
+                words,
+                n_asked,
+                [ToDoAction(_("Answer"), _campaign_url("campaign-questions", campaign))],
+            )
+        )
+    if n_textless:
+        words = _format_counted(
+            ngettext(
+                "%(n)s pair has no text and cannot be judged",
+                "%(n)s pairs have no text and cannot be judged",
+                n_textless,
+            ),
+            n_textless,
+        )
+        items.append(
+            ToDoItem(
+                ToDoKind.WITHOUT_TEXT,
+                campaign,
+                words,
+                n_textless,
+                [ToDoAction(_("Bring the documents"), _settings_step_url(campaign, "files"))],
+            )
+        )
+    return items
+
+
+def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDoItem]:
+    """paused: (pseudonym, too fast judgements that led to it)"""
+    if not paused:
+        return []
+    n, (first, n_fast) = len(paused), paused[0]
+    words = _("%(pseudonym)s: %(n)s too fast, paused by the rule") % {
+        "pseudonym": first,
+        "n": f"{n_fast:,}",
+    }
+    if n > 1:
+        words = _("%(n)s annotators paused by the rule of too fast judgements") % {"n": f"{n:,}"}
+    actions = []
+    for pseudonym, number in paused[:MAX_PEOPLE]:
+        about = (
+            pseudonym
+            if n == 1
+            else _("%(pseudonym)s: %(n)s too fast") % {"pseudonym": pseudonym, "n": f"{number:,}"}
+        )
+        actions.append(
+            ToDoAction(
+                _("Look"), _campaign_url("campaign-person", campaign, pseudonym), about=about
+            )
+        )
+        actions.append(
+            ToDoAction(
+                _("Let go on"),
+                _campaign_url("campaign-person-act", campaign, pseudonym),
+                {"action": "resume"},
+                about,
+            )
+        )
+    if n > MAX_PEOPLE:
+        actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+    return [ToDoItem(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
+
+
+def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
+    missing, ahead = figures.missing, figures.forecast
+    extend, close = (
+        ToDoAction(_("Extend"), _settings_step_url(campaign, "rules")),
+        ToDoAction(_("Close"), _settings_step_url(campaign, "open")),
+    )
+    if figures.needed and not missing:
+        actions = [
+            close,
+            ToDoAction(_("Build a release"), _campaign_url("campaign-export", campaign)),
+        ]
+        return [
+            ToDoItem(
+                ToDoKind.ALL_JUDGED,
+                campaign,
+                _("Everything that is needed has been judged"),
+                figures.counted,
+                actions,
+                figures.at,
+            )
+        ]
+    if campaign.is_over:
+        words = _format_counted(
+            ngettext(
+                "The deadline has passed, %(n)s judgement is missing",
+                "The deadline has passed, %(n)s judgements are missing",
+                missing,
+            ),
+            missing,
+        )
+        return [
+            ToDoItem(
+                ToDoKind.DEADLINE_PASSED, campaign, words, missing, [extend, close], figures.at
+            )
+        ]
+    if (
+        campaign.deadline is None
+        or ahead.expected is None
+        or ahead.expected <= campaign.deadline.timestamp()
+    ):
+        return []
+    moments = {
+        "end": format_day(ahead.expected),
+        "deadline": format_moment(campaign.deadline.timestamp()),
+    }
+    words = _("Expected to end %(end)s, after the deadline of %(deadline)s") % moments
+    if ahead.is_vague:
+        words = _("Too uncertain to say when it ends; the deadline is %(deadline)s") % moments
+    remind = ToDoAction(_("Remind"), _campaign_url("campaign-remind", campaign))
+    actions = [
+        ToDoAction(_("Ways to finish on time"), _campaign_url("campaign-levers", campaign)),
+        extend,
+        remind,
+    ]
+    return [ToDoItem(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
+
+
+def _random_like_items(
+    campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
+) -> list[ToDoItem]:
+    """One item a person, whether they still judge or not."""
+    items = []
+    suspects = [
+        one
+        for one in figures.like_random
+        if standings.get((campaign.pk, one.pseudonym)) != Membership.Standing.EXCLUDED
+    ]
+    for one in suspects[:MAX_PEOPLE]:
+        actions = [
+            ToDoAction(
+                _("Review"),
+                _campaign_url("campaign-person", campaign, one.pseudonym),
+                about=one.pseudonym,
+            ),
+            ToDoAction(
+                _("Exclude…"),
+                _campaign_url("campaign-person-act", campaign, one.pseudonym),
+                {"action": "preview"},
+                one.pseudonym,
+            ),
+        ]
+        items.append(
+            ToDoItem(
+                ToDoKind.LIKE_RANDOM,
+                campaign,
+                _describe_signs(one),
+                one.n_judgements,
+                actions,
+                figures.at,
+            )
+        )
+    return items
+
+
+def _describe_signs(one: RandomLikeAnnotator) -> str:
+    says = {
+        AGAINST_OTHERS: ngettext(
+            "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s label rests on them",
+            "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s labels rest on them",
+            one.n_labels,
+        ),
+        AT_CHANCE: ngettext(
+            "%(pseudonym)s agrees with others no better than chance; %(n)s judgements, %(labels)s label rests on them",
+            "%(pseudonym)s agrees with others no better than chance; %(n)s judgements, %(labels)s labels rest on them",
+            one.n_labels,
+        ),
+        GOLD_AT_CHANCE: ngettext(
+            "%(pseudonym)s answers gold no better than chance; %(n)s judgements, %(labels)s label rests on them",
+            "%(pseudonym)s answers gold no better than chance; %(n)s judgements, %(labels)s labels rest on them",
+            one.n_labels,
+        ),
+    }
+    return says[one.sign] % {
+        "pseudonym": one.pseudonym,
+        "n": f"{one.n_judgements:,}",
+        "labels": f"{one.n_labels:,}",
+    }
+
+
+def _too_fast_items(
+    campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
+) -> list[ToDoItem]:
+    items = []
+    suspects = [
+        one
+        for one in figures.too_fast
+        if standings.get((campaign.pk, one.pseudonym)) == Membership.Standing.ACTIVE
+    ]
+    if suspects:
+        n, worst = len(suspects), suspects[0]
+        words = ngettext(
+            "%(pseudonym)s: %(n)s of %(whole)s judgement too fast",
+            "%(pseudonym)s: %(n)s of %(whole)s judgements too fast",
+            worst.submitted,
+        )
+        words %= {
+            "pseudonym": worst.pseudonym,
+            "n": f"{worst.n_fast:,}",
+            "whole": f"{worst.submitted:,}",
+        }
+        if n > 1:
+            words = _("%(n)s annotators with many judgements that were too fast") % {"n": f"{n:,}"}
+        actions = []
+        for one in suspects[:MAX_PEOPLE]:
+            about = (
+                one.pseudonym
+                if n == 1
+                else _("%(pseudonym)s: %(n)s of %(whole)s")
+                % {
+                    "pseudonym": one.pseudonym,
+                    "n": f"{one.n_fast:,}",
+                    "whole": f"{one.submitted:,}",
+                }
+            )
+            actions.append(
+                ToDoAction(
+                    _("Look"),
+                    _campaign_url("campaign-person", campaign, one.pseudonym),
+                    about=about,
+                )
+            )
+            post = {"action": "pause", "text": str(TOO_FAST_REASON)}
+            actions.append(
+                ToDoAction(
+                    _("Pause"),
+                    _campaign_url("campaign-person-act", campaign, one.pseudonym),
+                    post,
+                    about,
+                )
+            )
+        if n > MAX_PEOPLE:
+            actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+        items.append(ToDoItem(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
+    return items
+
+
+def _disputed_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
+    if figures.disputed is None:
+        return []
+    words = ngettext(
+        "%(n)s disputed pair to adjudicate",
+        "%(n)s disputed pairs to adjudicate",
+        figures.n_disputed,
+    )
+    first = ToDoAction(_("Adjudicate"), _campaign_url("campaign-pair", campaign, figures.disputed))
+    actions = [first, ToDoAction(_("List"), _campaign_url("campaign-agreement", campaign))]
+    return [
+        ToDoItem(
+            ToDoKind.DISPUTED,
+            campaign,
+            _format_counted(words, figures.n_disputed),
+            figures.n_disputed,
+            actions,
+            figures.at,
+        )
+    ]
+
+
+def _format_counted(sentence: str, n: int) -> str:
+    return sentence % {"n": f"{n:,}"}
+
+
+def _campaign_url(name: str, campaign: Campaign, *rest: str | int) -> str:
+    return reverse(name, args=[campaign.slug, *rest])
+
+
+def _settings_step_url(campaign: Campaign, key: str) -> str:
+    return _campaign_url("campaign-step", campaign, key)

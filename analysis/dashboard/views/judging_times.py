@@ -1,0 +1,100 @@
+"""The page about time."""
+
+from __future__ import annotations
+
+import math
+import zoneinfo
+from datetime import UTC, datetime
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from analysis.dashboard import judging_times
+from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from annotation.permissions import get_managed_campaign
+from assay.campaigns.statistics import find_slowest_topics, mean_seconds_by_day
+from assay.charts.lines import Line, line_chart
+from assay.charts.matrices import matrix_chart
+from assay.charts.points import box_chart
+from pooling.platform.page_files import render_page
+
+DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+N_SLOWEST = 20
+"""Topics listed with their mean time."""
+NO_TIMES_MESSAGE = gettext_lazy("No counted judgement has a time yet.")
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = get_managed_campaign(request, slug)
+    live = get_page_snapshot(campaign)
+    rows = live.rows
+    names = campaign.grades.names
+    zone = zoneinfo.ZoneInfo(timezone.get_current_timezone_name())
+    table = live.table(len(names))
+    daily = mean_seconds_by_day(table) or []
+    series = [
+        Line(
+            name,
+            [
+                (start, None if math.isnan(by_grade.get(g, math.nan)) else by_grade[g])
+                for start, by_grade in daily
+            ],
+            marks=True,
+        )
+        for g, name in enumerate(names)
+    ]
+    pictures = [
+        box_chart(
+            judging_times.times_by_grade(rows, names),
+            caption="Active seconds per judgement, by grade: median, quartiles, 5th and 95th percentile",
+            x_label="active seconds",
+            what="grade",
+            reason=str(NO_TIMES_MESSAGE),
+        ),
+        line_chart(
+            series if daily else [],
+            caption=(
+                "Mean active seconds per day (UTC), by grade. A drop, or grades that take the "
+                "same time, can be a sign of random judging"
+            ),
+            x_label="",
+            y_label="seconds",
+            y_low=0,
+            x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
+            x_at=[start for start, _ in daily][:: max(1, -(-len(daily) // 8))],
+            reason=str(NO_TIMES_MESSAGE),
+        ),
+        box_chart(
+            judging_times.times_by_half_day(rows),
+            caption="Active seconds per judgement, by half day (UTC)",
+            x_label="active seconds",
+            what="half day",
+            reason=str(NO_TIMES_MESSAGE),
+        ),
+        matrix_chart(
+            DAYS,
+            [str(h) for h in range(24)],
+            judging_times.times_by_weekday_and_hour(rows, zone),
+            caption=f"Counted judgements by day of the week and hour ({zone.key})",
+            row_label="day",
+            column_label="hour",
+            written=False,
+            reason=str(NO_TIMES_MESSAGE),
+        ),
+    ]
+    n_timed, slowest = find_slowest_topics(table, N_SLOWEST)
+    context = {
+        "campaign": campaign,
+        "tab": "time",
+        "as_of": figures_as_of(live),
+        "shares": judging_times.compute_time_shares(rows),
+        "n_timed": n_timed,
+        "slowest": slowest,
+        "pictures": pictures,
+    }
+    return render_page(request, "analysis/times.html", context)

@@ -1,0 +1,19 @@
+"""Imports every service that registers a kind of job."""
+
+# ruff: noqa: F401
+
+from analysis.dashboard import (
+    agreement_metrics,
+    exclusions,
+    home_summary,
+    method_effect,
+    to_do_mail,
+)
+from analysis.judgements import interim_checks
+from analysis.publishing import (
+    import_job,
+    recipe_rankings,
+    recipes,
+)
+from analysis.studies import stored_studies
+from analysis.systems import answers, tasks

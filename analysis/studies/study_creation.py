@@ -1,0 +1,105 @@
+"""A study made: its parts one by one; those without their inputs are left out, with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from analysis.studies.settings import StudySettings, keys_by_name
+from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
+from analysis.studies.study_context import StudyContext
+from assay.version import program_version
+
+LIBRARIES = ("numpy", "scipy", "matplotlib")
+"""With which the same inputs give the same bytes."""
+
+
+@dataclass(frozen=True)
+class MadePart:
+    part: StudyPart
+    section: Section
+    commands: list[str]
+
+
+@dataclass(frozen=True)
+class MadeStudy:
+    """left_out: title and reason by part. inputs: (key, path as the file has it, size, SHA-256)."""
+
+    study: Study
+    settings: StudySettings
+    parts: list[MadePart]
+    left_out: dict[str, tuple[str, str]]
+    warnings: list[str]
+    inputs: list[tuple[str, str, int, str]]
+    command: str
+
+    @property
+    def title(self) -> str:
+        return self.settings.values["title"] or self.study.title
+
+    def parameters(self) -> dict[str, Any]:
+        """Values that are no files, with those that the file leaves as they are."""
+        kinds = keys_by_name(self.study)
+        return {
+            name: value
+            for name, value in self.settings.values.items()
+            if kinds[name].kind not in FILE_KINDS
+        }
+
+    def versions(self) -> dict[str, str]:
+        return {"assay": program_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+FILE_KINDS = ("file", "files", "named")
+
+
+def make_study(
+    study: Study,
+    settings: StudySettings,
+    bench: StudyContext,
+    *,
+    command: str = "",
+    step: Callable[[str], object] = lambda title: None,
+) -> MadeStudy:
+    """command: that makes it again, beside its inputs. step: is told the title of each part before
+    it is made.
+
+    Raises LeftOut where no part can be made: then the reasons of all.
+    """
+    parts: list[MadePart] = []
+    left_out: dict[str, tuple[str, str]] = {}
+    for part in study.parts:
+        bench.begin()
+        step(part.title)
+        try:
+            parts.append(MadePart(part, part.make(bench), list(bench.commands)))
+        except PartLeftOut as reason:
+            left_out[part.name] = (part.title, str(reason))
+    if not parts:
+        reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
+        raise PartLeftOut(f"no part of the study {study.name} can be made: {reasons}")
+    return MadeStudy(
+        study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
+    )
+
+
+def list_inputs(study: Study, settings: StudySettings) -> list[tuple[str, str, int, str]]:
+    inputs = []
+    for name, key in keys_by_name(study).items():
+        value = settings.values[name]
+        if key.kind not in FILE_KINDS or not value:
+            continue
+        for path in (
+            [value]
+            if isinstance(value, str)
+            else value.values()
+            if isinstance(value, dict)
+            else value
+        ):
+            with open(settings.path(path), "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                inputs.append((name, path, file.tell(), digest))
+    return inputs

@@ -1,0 +1,139 @@
+"""Shapes of campaigns and of their documents in the API. The keys of a document are those of the
+file (annotation.core.campaign_file), which also reads it:
+these serializers are only its description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.core.campaign_file import CAMPAIGN
+from annotation.models import Campaign
+from pooling.api.bodies import StrictSerializer
+from pooling.core.collection_file import COLLECTION, FILE_KEYS, POOL
+from pooling.core.declaration import Key
+
+OMITTED_KEYS = FILE_KEYS | {"guidelines_file", "gold_file", "topic_check"}
+"""Keys that name files, or ask for what takes longer than a request."""
+
+
+def make_field(key: Key, name: str) -> serializers.Field:
+    common: dict[str, Any] = {
+        "help_text": key.help,
+        "required": key.required,
+        "allow_null": key.none is not None,
+    }
+    if key.kind == "rows":
+        return make_table_serializer(name, key.row)(many=True, required=False, help_text=key.help)
+    if key.kind in ("texts", "numbers"):
+        child = serializers.CharField() if key.kind == "texts" else serializers.FloatField()
+        return serializers.ListField(child=child, **common)
+    if key.kind == "text":
+        if key.choices:
+            return serializers.RegexField(f"^({'|'.join(map(re.escape, key.choices))})$", **common)
+        return serializers.CharField(allow_blank=not key.required, trim_whitespace=False, **common)
+    if key.kind in ("whole", "number"):
+        bounds: dict[str, Any] = {
+            f"{which}_value": value
+            for which, value in (("min", key.least), ("max", key.most))
+            if value is not None
+        }
+        if key.kind == "whole":
+            bounds = {which: int(value) for which, value in bounds.items()}
+            return serializers.IntegerField(**common, **bounds)
+        return serializers.FloatField(**common, **bounds)
+    simple: dict[str, type[serializers.Field]] = {
+        "flag": serializers.BooleanField,
+        "moment": serializers.DateTimeField,
+        "day": serializers.DateField,
+    }
+    return simple[key.kind](**common)
+
+
+def make_table_serializer(name: str, keys: Sequence[Key]) -> type[serializers.Serializer]:
+    fields = {
+        key.name: make_field(key, name + key.name.title().replace("_", ""))
+        for key in keys
+        if key.name not in OMITTED_KEYS
+    }
+    return type(
+        f"{name}Serializer",
+        (StrictSerializer,),
+        {**fields, "__doc__": f"A table of a campaign's document: {name}."},
+    )
+
+
+CollectionTable = make_table_serializer("DocumentCollection", COLLECTION)
+PoolTable = make_table_serializer("DocumentPool", POOL)
+CampaignTable = make_table_serializer("DocumentCampaign", CAMPAIGN)
+
+
+class DocumentSerializer(StrictSerializer):
+    """What should be there: what a document does not say stays as it is. Files, topic checks and
+    pools are asked for one by one."""
+
+    collection = CollectionTable()
+    pool = PoolTable(required=False)
+    campaign = CampaignTable(required=False)
+
+
+class ChangeSerializer(serializers.Serializer):
+    table = serializers.CharField(help_text="collection, pool or campaign")
+    key = serializers.CharField()
+    words = serializers.CharField(help_text="the change as a sentence for a person")
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """With two whose names Python keeps for itself, or could."""
+        return {
+            **super().get_fields(),
+            "from": serializers.JSONField(),
+            "to": serializers.JSONField(),
+        }
+
+
+class AppliedSerializer(serializers.Serializer):
+    """changes: what was changed, or with dry_run would be; empty where everything is as the
+    document says."""
+
+    campaign = serializers.CharField(allow_null=True, help_text="its address")
+    collection = serializers.CharField(help_text="its address")
+    changes = ChangeSerializer(many=True)
+    unnamed = serializers.ListField(
+        child=serializers.CharField(), help_text="what is there, was not named and stays, in words"
+    )
+    warnings = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="sentences on gold that pressing one key would pass",
+    )
+    applied = serializers.BooleanField()
+    dry_run = serializers.BooleanField()
+
+
+class CampaignSerializer(serializers.ModelSerializer):
+    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    pool: Any = serializers.SlugRelatedField(slug_field="name", read_only=True, allow_null=True)
+    state = serializers.CharField(read_only=True, help_text="draft, open, paused or closed")
+    judge_kind = serializers.CharField(read_only=True, help_text="person, simulated or machine")
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "slug",
+            "name",
+            "description",
+            "collection",
+            "pool",
+            "state",
+            "judge_kind",
+            "judgements_per_pair",
+            "deadline",
+            "n_pairs",
+            "n_topics",
+            "created_at",
+            "opened_at",
+            "closed_at",
+        )
+        read_only_fields = fields

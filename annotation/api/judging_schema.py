@@ -1,0 +1,399 @@
+"""What the judging API answers, for its document: the answers are made in selectors and views, and
+held to this by tests/annotation/api/test_judging_schema.py."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from annotation.core.scale import SHAPES
+from annotation.models import Campaign, Judgement, Lease
+from annotation.services.judging.submission import CANNOT_JUDGE_REASONS
+from pooling.models import Collection
+
+STATE_CHOICES = [
+    ("judging", "pairs may be judged"),
+    ("qualification", "a short test first"),
+    ("consent_needed", "the terms have to be accepted first"),
+    ("guideline_changed", "the guidelines have to be read first"),
+    ("paused", "the campaign or this person pauses"),
+    ("nothing_now", "all remaining pairs are with others, or wait for their documents"),
+    ("done", "nothing is left for this person"),
+    ("target_reached", "as many as were asked for are judged"),
+    ("daily_limit", "enough for today"),
+    ("deadline_passed", "the campaign's deadline is over"),
+    ("closed", "the campaign is closed"),
+    ("draft", "not opened yet"),
+    ("excluded", "this person no longer takes part"),
+]
+
+
+class ProgressSerializer(serializers.Serializer):
+    judged = serializers.IntegerField()
+    target = serializers.IntegerField(allow_null=True)
+    today = serializers.IntegerField(help_text="since midnight of the annotator's clock")
+    daily_limit = serializers.IntegerField(allow_null=True)
+    unread_answers = serializers.IntegerField(help_text="of the manager, to own questions")
+
+
+class GuidelineSerializer(serializers.Serializer):
+    number = serializers.IntegerField()
+    html = serializers.CharField()
+    note = serializers.CharField(allow_blank=True, help_text="what changed")
+    acknowledged = serializers.IntegerField(
+        required=False, help_text="at setup: the version that this person has read last"
+    )
+
+
+class SituationSerializer(serializers.Serializer):
+    """Whether this person may judge now, and why not; the fields after `server_time` come with the
+    states that they name."""
+
+    state = serializers.ChoiceField(choices=STATE_CHOICES)
+    message = serializers.CharField(
+        allow_blank=True, help_text="`state` as a sentence for the annotator"
+    )
+    progress = ProgressSerializer()
+    server_time = serializers.DateTimeField()
+    judged = serializers.IntegerField(required=False, help_text="qualification")
+    right = serializers.IntegerField(required=False, help_text="qualification")
+    total = serializers.IntegerField(required=False, help_text="qualification")
+    needed = serializers.IntegerField(
+        required=False, help_text="qualification: right answers to pass"
+    )
+    consent_html = serializers.CharField(
+        required=False, allow_blank=True, help_text="consent_needed, and at setup"
+    )
+    guideline = GuidelineSerializer(
+        required=False,
+        allow_null=True,
+        help_text="guideline_changed, judging where it has a new example, and at setup",
+    )
+    reason = serializers.CharField(required=False, allow_blank=True, help_text="paused")
+    who = serializers.ChoiceField(
+        required=False, choices=["campaign", "person"], help_text="paused: which of them"
+    )
+    may_continue = serializers.BooleanField(required=False, help_text="target_reached")
+    deadline = serializers.DateTimeField(required=False, help_text="deadline_passed")
+    completion_code = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="done, target_reached; closed, deadline_passed if earned",
+    )
+    completion_url = serializers.CharField(
+        required=False, allow_blank=True, help_text="as completion_code"
+    )
+    thanks_html = serializers.CharField(
+        required=False, allow_blank=True, help_text="done, target_reached, closed, deadline_passed"
+    )
+    retry_after_s = serializers.IntegerField(
+        required=False, help_text="nothing_now: when to ask again"
+    )
+    may_return = serializers.IntegerField(
+        required=False, help_text="nothing_now: pairs that others hold"
+    )
+    next_return_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="nothing_now: when the first of them may be free"
+    )
+    without_documents = serializers.IntegerField(
+        required=False, help_text="nothing_now: pairs that wait for their documents"
+    )
+
+
+class NamedTopicSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    text = serializers.CharField(allow_blank=True)
+
+
+class NamedDocumentSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    title = serializers.CharField(allow_blank=True)
+
+
+class ShownTopicSerializer(NamedTopicSerializer):
+    description = serializers.CharField(allow_blank=True)
+    narrative = serializers.CharField(allow_blank=True)
+
+
+class ShownDocumentSerializer(NamedDocumentSerializer):
+    text = serializers.CharField(allow_blank=True)
+    fields = serializers.DictField(help_text="further fields of the document as imported")  # type: ignore[assignment]
+    missing = serializers.BooleanField(help_text="its text was not imported")
+    n_words = serializers.IntegerField()
+    shown_words = serializers.IntegerField(
+        allow_null=True, help_text="where the campaign shows the first words only; else null"
+    )
+    shown_end = serializers.IntegerField(help_text="as characters of the text")
+    idle_limit_s = serializers.IntegerField(
+        help_text="seconds without a sign of reading after which time does not count"
+    )
+    rotation = serializers.IntegerField(help_text="the character at which the shown text begins")
+    lang = serializers.CharField(
+        allow_blank=True, help_text="by its field lang or language (BCP 47); empty: not known"
+    )
+    dir = serializers.ChoiceField(
+        choices=["auto", "ltr", "rtl"], help_text="by its field dir, else by its language"
+    )
+
+
+class RevisionSerializer(serializers.Serializer):
+    grade = serializers.IntegerField(allow_null=True)
+    cannot_reason = serializers.ChoiceField(choices=["", *CANNOT_JUDGE_REASONS])
+    judged_at = serializers.DateTimeField()
+
+
+class HistoryItemSerializer(RevisionSerializer):
+    """An own judgement as it stands, and its revisions, the oldest first."""
+
+    judgement = serializers.IntegerField(help_text="id of the newest revision")
+    pair = serializers.IntegerField()
+    topic = NamedTopicSerializer()
+    document = NamedDocumentSerializer()
+    note = serializers.CharField(allow_blank=True)
+    spans = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2)
+    )
+    standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
+    practice = serializers.BooleanField(help_text="a pair of the qualification test")
+    may_revise = serializers.BooleanField()
+    revisions = RevisionSerializer(many=True)
+
+
+class PairSerializer(serializers.Serializer):
+    """A topic and a document to be judged. Never more than an annotator may know."""
+
+    pair = serializers.IntegerField()
+    topic = ShownTopicSerializer()
+    document = ShownDocumentSerializer()
+    skipped_before = serializers.BooleanField(help_text="was put aside")
+    previous = HistoryItemSerializer(allow_null=True)
+
+
+class LeasedPairSerializer(PairSerializer):
+    lease = serializers.UUIDField()
+    order = serializers.IntegerField(
+        help_text="pairs are shown by it, in whatever order answers arrive"
+    )
+    served_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    left_in_topic = serializers.IntegerField(
+        help_text="how many more pairs of the topic follow, as it looks now"
+    )
+
+
+class JudgedPairSerializer(PairSerializer):
+    lease = serializers.UUIDField(
+        allow_null=True, help_text="null: a judgement is revised without one"
+    )
+
+
+class ServedSerializer(SituationSerializer):
+    pairs = LeasedPairSerializer(many=True, help_text="those that the page does not hold yet")
+
+
+class JudgementSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    pair = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    grade = serializers.IntegerField(allow_null=True)
+    standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
+    late = serializers.BooleanField(help_text="after its lease had ended")
+    after_deadline = serializers.BooleanField()
+    message = serializers.CharField(help_text="whether it counts, and why not")
+
+
+class PracticeSerializer(serializers.Serializer):
+    """How an answer of the qualification test was, and the test so far."""
+
+    right = serializers.BooleanField(
+        help_text="by the campaign's rule for gold (`gold_rule`), which need not ask for the known grade itself"
+    )
+    grade = serializers.IntegerField(allow_null=True)
+    gold_grade = serializers.IntegerField(allow_null=True)
+    explanation = serializers.CharField(allow_blank=True)
+    judged = serializers.IntegerField()
+    n_right = serializers.IntegerField()
+    total = serializers.IntegerField()
+    needed = serializers.IntegerField()
+    passed = serializers.BooleanField(allow_null=True, help_text="null while pairs are left")
+
+
+class SubmittedSerializer(ServedSerializer):
+    judgement = JudgementSerializer()
+    feedback = PracticeSerializer(
+        allow_null=True, help_text="null but for pairs of the qualification test"
+    )
+
+
+class HeldLeaseSerializer(serializers.Serializer):
+    state = serializers.ChoiceField(choices=Lease.State.choices)
+    expires_at = serializers.DateTimeField()
+
+
+class RenewedSerializer(SituationSerializer):
+    leases = serializers.DictField(
+        child=HeldLeaseSerializer(), help_text="by token; unknown tokens are left out"
+    )
+
+
+class ReleasedSerializer(SituationSerializer):
+    released = serializers.IntegerField(help_text="how many leases ended")
+
+
+class AsideSerializer(serializers.Serializer):
+    pair = serializers.IntegerField()
+    topic = NamedTopicSerializer()
+    document = NamedDocumentSerializer()
+    at = serializers.DateTimeField()
+
+
+class PutAsideSerializer(SituationSerializer):
+    items = AsideSerializer(many=True, help_text="the latest first")
+
+
+class HistorySerializer(SituationSerializer):
+    items = HistoryItemSerializer(many=True, help_text="the latest judged first")
+
+
+class JudgedSerializer(SituationSerializer):
+    pair = JudgedPairSerializer()
+    judgement = HistoryItemSerializer()
+
+
+class NearDuplicateSerializer(serializers.Serializer):
+    """A document very like another one, and one's own judgement of it."""
+
+    resemblance = serializers.FloatField(
+        help_text="shared shingles of five words by all of both; 1: the same words in the same order"
+    )
+    document = ShownDocumentSerializer()
+    judgement = HistoryItemSerializer()
+
+
+class NearDuplicatesSerializer(SituationSerializer):
+    items = NearDuplicateSerializer(many=True, help_text="at most three, the most alike first")
+
+
+class QuestionSerializer(serializers.Serializer):
+    """An own question about a pair."""
+
+    id = serializers.IntegerField()
+    pair = serializers.IntegerField()
+    topic = NamedTopicSerializer()
+    document = NamedDocumentSerializer()
+    text = serializers.CharField()
+    asked_at = serializers.DateTimeField()
+    answer = serializers.CharField(allow_blank=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+    is_read = serializers.BooleanField(help_text="whether the answer was opened")
+    example_in = serializers.IntegerField(
+        allow_null=True, help_text="version of the guidelines that has it as an example"
+    )
+    judgement = serializers.IntegerField(
+        allow_null=True, help_text="own judgement of the pair, where it may be opened again"
+    )
+
+
+class QuestionsSerializer(SituationSerializer):
+    items = QuestionSerializer(many=True, help_text="the latest first")
+
+
+class SavedSettingsSerializer(SituationSerializer):
+    profile = serializers.DictField(help_text="the person's own settings of the judging page")
+
+
+class GradeSerializer(serializers.Serializer):
+    value = serializers.IntegerField()
+    name = serializers.CharField()
+    explanation = serializers.CharField(required=False, allow_blank=True)
+    example = serializers.CharField(required=False, allow_blank=True)
+    shape = serializers.ChoiceField(
+        required=False, choices=SHAPES, help_text="the sign beside its colour"
+    )
+
+
+class CampaignSettingsSerializer(serializers.Serializer):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    deadline = serializers.DateTimeField(allow_null=True)
+    grace_minutes = serializers.IntegerField()
+    spans = serializers.ChoiceField(choices=Campaign.Spans.choices)
+    spans_from = serializers.IntegerField(help_text="lowest grade for which a passage is required")
+    rotate_text = serializers.BooleanField()
+    show_near_duplicates = serializers.BooleanField(
+        help_text="whether near-duplicates that one has graded are shown"
+    )
+    truncate_words = serializers.IntegerField(allow_null=True)
+    idle_seconds = serializers.IntegerField()
+    lease_minutes = serializers.IntegerField()
+    lease_window = serializers.IntegerField(help_text="pairs leased ahead")
+    continue_after_target = serializers.BooleanField()
+    simulated = serializers.BooleanField()
+    threshold = serializers.IntegerField(help_text="lowest relevant grade")
+    text_format = serializers.ChoiceField(
+        choices=Collection.TextFormat.choices, help_text="how the collection's documents are set"
+    )
+
+
+class UnreadSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    text = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class SetupSerializer(SavedSettingsSerializer):
+    consent_html = serializers.CharField(allow_blank=True)
+    guideline = GuidelineSerializer(allow_null=True)
+    campaign = CampaignSettingsSerializer()
+    scale = GradeSerializer(many=True, help_text="the lowest first")
+    pseudonym = serializers.CharField()
+    part = serializers.IntegerField(
+        allow_null=True,
+        help_text="the target, but at most the pairs that there are for one person; null without a target",
+    )
+    feedback_given = serializers.BooleanField()
+    has_judged = serializers.BooleanField(
+        help_text="whether there is a judgement that can be opened again"
+    )
+    messages = UnreadSerializer(many=True, help_text="the unread ones")
+
+
+class KnownGradeSerializer(serializers.Serializer):
+    grade = serializers.IntegerField()
+    right = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="the grades that count as right, by the campaign's rule for gold",
+    )
+    explanation = serializers.CharField(allow_blank=True)
+
+
+class AlikeSerializer(serializers.Serializer):
+    pair = serializers.IntegerField()
+    resemblance = serializers.FloatField(help_text="of their texts, from 0.5 to 1")
+
+
+class TrialPairSerializer(PairSerializer):
+    known = KnownGradeSerializer(
+        allow_null=True, help_text="of a pair of the qualification test, else null"
+    )
+    near = AlikeSerializer(
+        many=True,
+        help_text="its near-duplicates in the trial; none where the campaign does not compare",
+    )
+
+
+class TrialSerializer(serializers.Serializer):
+    """A manager's trial of the judging page: all of it at once, and nothing is stored."""
+
+    campaign = CampaignSettingsSerializer()
+    scale = GradeSerializer(many=True, help_text="the lowest first")
+    guideline = GuidelineSerializer(allow_null=True)
+    consent_html = serializers.CharField(allow_blank=True)
+    profile = serializers.DictField(help_text="the person's own settings of the judging page")
+    min_active_ms = serializers.IntegerField(help_text="active time below it is too fast")
+    needed = serializers.IntegerField(
+        help_text="right answers to pass the qualification test; 0 without one"
+    )
+    pairs = TrialPairSerializer(
+        many=True, help_text="those of the qualification test, then four of each of three topics"
+    )
+    server_time = serializers.DateTimeField()

@@ -1,0 +1,304 @@
+"""Forms of making a campaign at once, and of known pairs from qrels or a file."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Count
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.control_pairs import suggest_grades
+from annotation.core.limits import MAX_VALUES
+from annotation.core.presets import PRESETS, Preset
+from annotation.fields import MomentField, check_future
+from annotation.services.campaigns.campaign_files import format_gold_table, read_gold_file
+from annotation.services.campaigns.control_pairs import MAX_FROM_FILE, GradesInDoubt, qrels_to_rows
+from pooling.models import Collection, Pool, Qrels
+from pooling.platform.requests import parse_row_id
+
+MAX_FILE_BYTES = 8_000_000
+"""Bytes of a file of known pairs."""
+
+
+MAX_KEPT_CHARACTERS = 2_000_000
+"""Bytes of its rows that the page keeps while their grades are asked for."""
+
+
+class PoolChoiceField(forms.ModelChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} ({obj.collection.name}{f', {obj.n_pairs:,} pairs' if obj.n_pairs else ', being built'})"
+
+
+class QrelsChoiceField(forms.ModelChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} ({obj.collection.name}, {obj.n_rows:,} pairs)"
+
+
+class KnownPairsFields(forms.Form):
+    """What both forms ask of known pairs. doubt: why the grades of the rows are asked for; empty
+    while they are not."""
+
+    doubt = ""
+    file_needed = False
+
+    qrels = QrelsChoiceField(
+        Qrels.objects.none(),
+        label=_("Known grades from"),
+        required=False,
+        empty_label=_("none, or the file"),
+        help_text=_("Qrels of the collection."),
+    )
+    known_file = forms.FileField(
+        label=_("… or a file"),
+        required=False,
+        help_text=_(
+            "Topic, document, grade, perhaps kind and explanation with a header; or qrels."
+        ),
+    )
+    known_text = forms.CharField(
+        required=False, strip=False
+    )  # rows of a file that was sent before, while its grades are asked for
+    n_gold = forms.IntegerField(
+        label=_("Gold pairs"),
+        min_value=0,
+        max_value=MAX_FROM_FILE,
+        required=False,
+        help_text=_("Spread over everybody's sequence, unseen."),
+    )
+    n_qualification = forms.IntegerField(
+        label=_("Qualification pairs"),
+        min_value=0,
+        max_value=MAX_FROM_FILE,
+        required=False,
+        help_text=_(
+            "Judged and explained before the first real pair; published with the known grade."
+        ),
+    )
+
+    def clean_known_file(self) -> Any:
+        file = self.cleaned_data["known_file"]
+        if file and file.size > MAX_FILE_BYTES:
+            raise forms.ValidationError(
+                _("A file of known pairs has at most %(most)s bytes.")
+                % {"most": f"{MAX_FILE_BYTES:,}"}
+            )
+        return file
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of the file, else of the qrels. FormatError for a file that cannot be read."""
+        file, text, qrels = (
+            self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels")
+        )
+        if not file and not text:
+            return qrels_to_rows(qrels) if qrels else []
+        with tempfile.NamedTemporaryFile() as kept:
+            for piece in file.chunks() if file else [(text or "").encode()]:
+                kept.write(piece)
+            kept.flush()
+            return read_gold_file(kept.name, file.name if file else "the file")
+
+    def counts_as(self) -> dict[int, int | None] | None:
+        """What the page says each grade of the rows counts as; None where it was not asked."""
+        given = {
+            name.removeprefix("grade_"): value
+            for name, value in self.data.items()
+            if name.startswith("grade_")
+        }
+        chosen = {
+            int(grade): value
+            for grade, value in given.items()
+            if re.fullmatch(r"-?[0-9]{1,18}", grade) and value
+        }
+        return {
+            grade: int(value) if re.fullmatch(r"[0-9]{1,3}", value) else None
+            for grade, value in chosen.items()
+        } or None
+
+    def ask_for_grades(self, doubt: GradesInDoubt) -> None:
+        """Show the form again with a choice for each grade, and with the rows of its file, for
+        browsers do not send a file twice."""
+        chosen = suggest_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
+        self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
+        self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
+        self.doubt = str(doubt)
+        if self.cleaned_data.get("known_file"):
+            text = format_gold_table(self.rows())
+            self.rows_kept = text if len(text.encode()) <= MAX_KEPT_CHARACTERS else ""
+            self.file_needed = not self.rows_kept
+        else:
+            self.rows_kept = self.cleaned_data.get("known_text") or ""
+
+
+class KnownPairsForm(KnownPairsFields):
+    """On the page of a campaign that is there."""
+
+    replace = forms.BooleanField(
+        label=_("Replace the chosen pairs"),
+        required=False,
+        help_text=_("Pairs of the same kinds that are chosen now become ordinary pairs again."),
+    )
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen: Any = self.fields["qrels"]
+        chosen.queryset = collection.qrels.select_related("collection")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not any(data.get(name) for name in ("qrels", "known_file", "known_text")):
+            raise forms.ValidationError(_("Choose qrels or a file with the known grades."))
+        return data
+
+
+class NewCampaignForm(KnownPairsFields):
+    """The whole of a campaign on one page. Without `way` name and collection are enough: the rest
+    is made step by step."""
+
+    name = forms.CharField(
+        max_length=200, help_text=_("What annotators will read, such as “Health queries 2026”.")
+    )
+    collection = forms.ModelChoiceField(
+        Collection.objects.none(), help_text=_("The topics, documents and runs to judge.")
+    )
+    pool = PoolChoiceField(
+        Pool.objects.none(),
+        required=False,
+        empty_label=_("the collection's only one"),
+        help_text=_("The pairs to judge."),
+    )
+    preset = forms.ChoiceField(
+        label=_("Like"),
+        choices=[(preset.key, preset.title) for preset in PRESETS.values()],
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    judgements_per_pair = forms.IntegerField(
+        label=_("Judgements per pair"),
+        min_value=1,
+        max_value=MAX_VALUES["judgements_per_pair"],
+        required=False,
+        help_text=_("Empty: as the preset."),
+    )
+    target_per_annotator = forms.IntegerField(
+        label=_("Target per annotator"),
+        min_value=0,
+        max_value=MAX_VALUES["target_per_annotator"],
+        required=False,
+        help_text=_("Empty: as the preset. 0: no target."),
+    )
+    deadline = MomentField(required=False, help_text=_("In your time zone. Empty: none."))
+    with_link = forms.BooleanField(
+        label=_("Make a link by which annotators join"),
+        required=False,
+        help_text=_("It stands on the step People, with a code to type in."),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        mine = (
+            Collection.objects.all()
+            if user.is_superuser
+            else Collection.objects.filter(managers=user)
+        )
+        choices: dict[str, Any] = self.fields
+        choices["collection"].queryset = mine
+        choices["pool"].queryset = (
+            Pool.objects.filter(collection__in=mine)
+            .select_related("collection")
+            .order_by("-created_at")
+        )
+        if mine.annotate(n_pools=Count("pools")).filter(n_pools__gt=1).exists():
+            choices["pool"].empty_label = _("choose one")
+        choices["qrels"].queryset = (
+            Qrels.objects.filter(collection__in=mine)
+            .select_related("collection")
+            .order_by("-created_at")
+        )
+
+    @staticmethod
+    def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
+        """What the form shows at first: the pool or collection of the address, and the collection's
+        name."""
+        mine = (
+            Collection.objects.all()
+            if user.is_superuser
+            else Collection.objects.filter(managers=user)
+        )
+        number = asked.get("pool", "")
+        pool = (
+            Pool.objects.filter(collection__in=mine, pk=parse_row_id(number))
+            .select_related("collection")
+            .first()
+        )
+        number = asked.get("collection", "")
+        collection = pool.collection if pool else mine.filter(pk=parse_row_id(number)).first()
+        name = collection.name if collection else ""
+        return {
+            "pool": pool,
+            "collection": collection,
+            "name": name,
+            "preset": next(iter(PRESETS)),
+            "with_link": True,
+        }
+
+    def guidelines_of(self, preset: Preset) -> str:
+        """The text of this preset as it stands on the page: as it was edited there, else as the
+        preset begins."""
+        given = self.data.get(f"guidelines-{preset.key}")
+        return preset.guidelines if given is None else "\n".join(str(given).splitlines())
+
+    @property
+    def at_once(self) -> bool:
+        return bool(self.data.get("way"))
+
+    def clean_deadline(self) -> datetime | None:
+        return check_future(self.cleaned_data["deadline"])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        collection, pool = data.get("collection"), data.get("pool")
+        if not self.at_once or collection is None:
+            return data
+        if pool is None:
+            pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
+            if len(pools) != 1:
+                self.add_error(
+                    "pool",
+                    _("Choose one of its pools.")
+                    if pools
+                    else _("It has no pool yet: make one first, or go on step by step."),
+                )
+            else:
+                data["pool"] = pools[0]
+        elif pool.collection_id != collection.pk:
+            self.add_error("pool", _("This pool is of another collection."))
+        if data.get("qrels") and data["qrels"].collection_id != collection.pk:
+            self.add_error("qrels", _("These qrels are of another collection."))
+        if (data.get("n_gold") or data.get("n_qualification")) and not any(
+            data.get(name) for name in ("qrels", "known_file", "known_text")
+        ):
+            self.add_error("qrels", _("Say where the known grades are."))
+        return data
+
+    def wanted(self) -> dict[str, Any]:
+        """As `start_campaign` takes it. FormatError for a file of known pairs that cannot be
+        read."""
+        data = self.cleaned_data
+        names = ("judgements_per_pair", "target_per_annotator", "deadline")
+        preset = PRESETS[data["preset"] or next(iter(PRESETS))]
+        return {
+            "preset": preset,
+            "guidelines": self.guidelines_of(preset),
+            **{name: data[name] for name in ("name", "collection", "pool", "with_link")},
+            "settings": {name: data[name] for name in names if data[name] is not None},
+            "known": self.rows(),
+            "counts_as": self.counts_as(),
+            "n_gold": data["n_gold"] or 0,
+            "n_qualification": data["n_qualification"] or 0,
+        }

@@ -1,0 +1,76 @@
+"""A campaign as a file says it (annotation.core.campaign_file)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.core.campaign_file import GRADE, SETTINGS, CampaignDescription
+from annotation.core.control_pairs import is_scale_uncertain
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import get_kept_pairs
+from pooling.selectors.collection_description import describe_collection, describe_pool
+
+
+def describe_all(campaign: Campaign) -> CampaignDescription:
+    """All that a file can say of it, of its collection and its pool."""
+    pool = describe_pool(campaign.pool) if campaign.pool is not None else {}
+    return CampaignDescription(
+        describe_collection(campaign.collection), pool, describe_campaign(campaign)
+    )
+
+
+def describe_campaign(campaign: Campaign) -> dict[str, Any]:
+    newest = campaign.guidelines.order_by("number").last()
+    settings: dict[str, Any] = {
+        "slug": campaign.slug,
+        **{key.name: getattr(campaign, key.name) for key in SETTINGS},
+    }
+    settings["scale"] = [
+        {key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale
+    ]
+    settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
+    if newest is not None:
+        settings["guidelines"] = newest.text
+    gold = describe_known_pairs(get_kept_pairs(campaign))
+    if is_scale_uncertain(
+        own := {row["grade"] for row in gold if row["grade"] is not None}, campaign.grades
+    ):  # they are of the scale all the same
+        settings["gold_grades"] = [{"file_grade": grade, "grade": grade} for grade in sorted(own)]
+    settings |= {
+        "gold": gold,
+        "people": _describe_people(campaign),
+        "invitations": _describe_invitations(campaign),
+        "state": campaign.state,
+    }
+    if campaign.state == Campaign.State.PAUSED:
+        settings["paused_reason"] = campaign.paused_reason
+    return settings
+
+
+def describe_known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
+    """Those of them that are not ordinary, in the pool's order."""
+    rows = pairs.exclude(kind=Pair.Kind.NORMAL).order_by("position", "pk")
+    columns = ("entry__topic__topic_id", "entry__docno", "kind", "gold_grade", "gold_explanation")
+    names = ("topic", "document", "kind", "grade", "explanation")
+    return [dict(zip(names, row, strict=True)) for row in rows.values_list(*columns)]
+
+
+def _describe_people(campaign: Campaign) -> list[dict[str, Any]]:
+    rows = campaign.memberships.order_by("role", "pseudonym").values_list(
+        "user__username", "role", "pseudonym", "standing", "standing_reason"
+    )
+    names = ("user", "role", "pseudonym", "standing", "reason")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _describe_invitations(campaign: Campaign) -> list[dict[str, Any]]:
+    """Those that were not withdrawn."""
+    names = ("name", "email", "role", "max_uses", "expires_at")
+    rows = (
+        campaign.invitations.filter(revoked_at=None)
+        .order_by("created_at", "pk")
+        .values_list(*names)
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]

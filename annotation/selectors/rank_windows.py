@@ -1,0 +1,55 @@
+"""The preview of bands of priorities for a campaign: how long annotators stay on a topic, and what
+it costs in order."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from annotation.core.rank_windows import BandEntry, BandPreview, simulate_judging
+from annotation.models import Campaign, Membership, Pair
+
+MAX_PAIRS = 600
+USUAL_ANNOTATORS = 12  # where nobody has joined yet
+PREVIEW_WIDTHS = (1, 2, 3, 5)
+
+
+def preview_bands(campaign: Campaign) -> list[BandPreview]:
+    """For some widths, the campaign's own and that of all priorities together; empty without pairs.
+
+    Played through from the beginning, by as many annotators as the campaign has; of a large pool by
+    topics drawn evenly from it, with as many fewer annotators."""
+    normal = Pair.objects.filter(campaign=campaign, kind=Pair.Kind.NORMAL)
+    topics = list(normal.order_by("topic_row").values_list("topic_row", flat=True).distinct())
+    if not topics:
+        return []
+    step = max(1, round(campaign.n_pairs / MAX_PAIRS))
+    chosen = topics[::step]
+    rows = (
+        normal.filter(topic_row__in=chosen)
+        .order_by("position")
+        .values_list("topic_row", "priority")
+    )
+    entries = tuple(BandEntry(*row) for row in rows)
+    joined = (
+        Membership.objects.filter(campaign=campaign, role=Membership.Role.ANNOTATOR).count()
+        or USUAL_ANNOTATORS
+    )
+    needed = campaign.judgements_per_pair
+    annotators = max(needed, round(joined * len(chosen) / len(topics)))
+    depth = 1 + max(entry.priority for entry in entries) - min(entry.priority for entry in entries)
+    widths = sorted(
+        {width for width in (*PREVIEW_WIDTHS, campaign.band) if width < depth} | {depth}
+    )
+    return [
+        _simulate_band(entries, width, annotators, needed, campaign.block_length)
+        for width in widths
+    ]
+
+
+@lru_cache(maxsize=64)
+def _simulate_band(
+    entries: tuple[BandEntry, ...], width: int, annotators: int, needed: int, block_length: int
+) -> BandPreview:
+    return simulate_judging(
+        entries, width=width, annotators=annotators, needed=needed, block_length=block_length
+    )

@@ -1,0 +1,257 @@
+"""Gold and qualification pairs of a campaign from qrels of its collection, or from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.core.control_pairs import (
+    format_grades,
+    is_scale_uncertain,
+    map_grades,
+    split_known_pairs,
+)
+from annotation.core.scale import Scale
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.services.campaigns.lifecycle import update_campaign
+from annotation.services.campaigns.pairs import set_pair_kind
+from annotation.services.errors import CampaignError
+from assay.formats.qrels import load_qrels
+from pooling.models import Qrels
+
+MAX_FROM_FILE = 1000
+"""Known pairs that are set at once: each is a row of the audit trail."""
+DEFAULT_PASS_SHARE = 0.7
+"""Share of qualification pairs to get right where nobody has said one."""
+
+
+class GradesInDoubt(CampaignError):
+    """The grades may be of another scale than the campaign's. grades: ascending."""
+
+    def __init__(self, grades: Iterable[int], scale: Scale) -> None:
+        self.grades, self.scale = sorted(grades), scale
+        says = _(
+            "The file has grades %(given)s; your scale has %(scale)s. Choose what each counts as."
+        )
+        super().__init__(
+            says % {"given": format_grades(self.grades), "scale": format_grades(scale.values)}
+        )
+
+
+@dataclass(frozen=True)
+class KnownPairsResult:
+    """How many pairs have become what, and how many rows are of no ordinary pair of the campaign or
+    of another grade than it has."""
+
+    gold: int
+    qualification: int
+    elsewhere: int
+    bar: float
+
+    def sentence(self) -> str:
+        """In words for the page."""
+        gold = ngettext("%(n)s gold pair", "%(n)s gold pairs", self.gold) % {"n": f"{self.gold:,}"}
+        tests = ngettext(
+            "%(n)s qualification pair", "%(n)s qualification pairs", self.qualification
+        ) % {"n": f"{self.qualification:,}"}
+        said = _("%(gold)s and %(qualification)s are chosen") % {
+            "gold": gold,
+            "qualification": tests,
+        }
+        if self.elsewhere:
+            passed_over = _(
+                "%(n)s rows were passed over: not an ordinary pair of this campaign, or a grade that the scale has not"
+            )
+            said += "; " + passed_over % {"n": f"{self.elsewhere:,}"}
+        bar = (
+            _("%(share)s of the qualification pairs have to be right (Rules).")
+            % {"share": f"{100 * self.bar:g} %"}
+            if self.bar
+            else ""
+        )
+        return f"{said}. {bar}".strip()
+
+
+def qrels_to_rows(qrels: Qrels) -> list[dict[str, Any]]:
+    """Rows topic, document, grade, as `read_gold` gives those of a file."""
+    stored = load_qrels(qrels.columns.path)
+    return [
+        {"topic": topic, "document": document.decode("utf-8"), "grade": int(grade)}
+        for number, topic in enumerate(stored.topics)
+        for document, grade in zip(
+            stored.documents[stored.rows(number)].tolist(),
+            stored.grades[stored.rows(number)].tolist(),
+            strict=True,
+        )
+    ]
+
+
+def add_known_pairs(
+    campaign: Campaign,
+    rows: Sequence[dict[str, Any]],
+    *,
+    n_gold: int,
+    n_qualification: int,
+    actor: User | None,
+    counts_as: Mapping[int, int | None] | None = None,
+    replace: bool = False,
+) -> KnownPairsResult:
+    """Make ordinary pairs of the campaign gold and qualification as the rows say; rows without a
+    kind are drawn evenly over the grades.
+
+    rows: topic, document, grade, and perhaps kind and explanation. n_gold, n_qualification: of
+    those without a kind. counts_as: the campaign's grade for each grade of the rows, None to leave
+    its rows out; GradesInDoubt if it is needed and missing. replace: pairs of the kinds that come
+    in become ordinary first. Pairs that somebody has judged do not become qualification pairs. A
+    campaign that had no qualification gets the usual share to get right. CampaignError where no row
+    fits, or too many do; then nothing is changed."""
+    n_given, rows = len(rows), _map_rows_to_scale(rows, campaign.grades, counts_as)
+    with transaction.atomic():
+        if replace:
+            asked = {Pair.Kind.GOLD: n_gold, Pair.Kind.QUALIFICATION: n_qualification}
+            kinds = {kind for kind, n in asked.items() if n} | {
+                row["kind"] for row in rows if row.get("kind")
+            }
+            change_known_pairs(
+                campaign,
+                list(get_kept_pairs(campaign).filter(kind__in=kinds).values_list("pk", flat=True)),
+                remove=True,
+                actor=actor,
+            )
+        wanted, n_fits = _choose_known_pairs(
+            campaign, rows, n_gold=n_gold, n_qualification=n_qualification
+        )
+        for pair, grade, kind, explanation in wanted:
+            set_pair_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+        campaign.refresh_from_db()
+        kinds_made = [kind for _pair, _grade, kind, _explanation in wanted]
+        n_taught = kinds_made.count(Pair.Kind.QUALIFICATION)
+        sets_bar = bool(n_taught) and not campaign.qualification_pass
+        if sets_bar:
+            update_campaign(campaign, actor=actor, qualification_pass=DEFAULT_PASS_SHARE)
+    return KnownPairsResult(
+        kinds_made.count(Pair.Kind.GOLD),
+        n_taught,
+        n_given - n_fits,
+        DEFAULT_PASS_SHARE if sets_bar else 0.0,
+    )
+
+
+def change_known_pairs(
+    campaign: Campaign,
+    ids: Sequence[int],
+    *,
+    remove: bool = False,
+    grade: int | None = None,
+    actor: User | None,
+) -> int:
+    """Make chosen pairs ordinary again, or give them this grade and keep kind and explanation.
+    Returns how many; CampaignError and nothing else."""
+    pairs = (
+        campaign.pairs.select_related("campaign", "entry")
+        .filter(pk__in=ids)
+        .exclude(kind=Pair.Kind.NORMAL)
+        .order_by("pk")
+    )
+    with transaction.atomic():
+        for pair in pairs:
+            if not remove and pair.kind == Pair.Kind.EVERYONE:
+                raise CampaignError(
+                    _(
+                        "Pairs for everyone have no known grade: choose gold and qualification pairs only."
+                    )
+                )
+            kind, explanation = (
+                (Pair.Kind.NORMAL, "") if remove else (pair.kind, pair.gold_explanation)
+            )
+            set_pair_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+    campaign.refresh_from_db()
+    return len(pairs)
+
+
+def _choose_known_pairs(
+    campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_gold: int, n_qualification: int
+) -> tuple[list[tuple[Pair, int | None, str, str]], int]:
+    """Return (pair, grade, kind, explanation) for all that is to be known, and how many rows fit.
+    CampaignError if none does, or too many."""
+    pair_of = _get_ordinary_pairs(campaign, rows)
+    grades = set(campaign.grades.values)
+    fits = [
+        row
+        for row in rows
+        if (row["topic"], row["document"]) in pair_of
+        and (row.get("grade") in grades or row.get("kind") == "everyone")
+    ]
+    named = [row for row in fits if row.get("kind")]
+    free = [(row["topic"], row["document"], row["grade"]) for row in fits if not row.get("kind")]
+    unjudged = [pair for pair in free if not pair_of[pair[:2]].has_judgements]  # type: ignore[attr-defined]
+    qualification, _none = split_known_pairs(
+        unjudged, n_qualification=n_qualification, n_gold=0, seed=campaign.seed
+    )
+    taken = set(qualification)
+    _none, gold = split_known_pairs(
+        [pair for pair in free if pair not in taken],
+        n_qualification=0,
+        n_gold=n_gold,
+        seed=campaign.seed,
+    )
+    wanted = [
+        (row["topic"], row["document"], row.get("grade"), row["kind"], row.get("explanation", ""))
+        for row in named
+    ]
+    wanted += [(*pair, Pair.Kind.QUALIFICATION, "") for pair in qualification] + [
+        (*pair, Pair.Kind.GOLD, "") for pair in gold
+    ]
+    if not wanted:
+        raise CampaignError(
+            _(
+                "No row is an ordinary pair of this campaign with a grade of its scale: do the "
+                "ids and grades belong together?"
+            )
+        )
+    if len(wanted) > MAX_FROM_FILE:
+        says = _("%(n)s known pairs at once are too many, at most %(most)s: leave the others out.")
+        raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MAX_FROM_FILE:,}"})
+    return [(pair_of[topic, document], *rest) for topic, document, *rest in wanted], len(fits)
+
+
+def _map_rows_to_scale(
+    rows: Sequence[dict[str, Any]], scale: Scale, counts_as: Mapping[int, int | None] | None
+) -> Sequence[dict[str, Any]]:
+    """Return the rows with grades of the scale. Raises GradesInDoubt, or CampaignError for a grade
+    that the scale lacks."""
+    given = {row["grade"] for row in rows if row.get("grade") is not None}
+    if not is_scale_uncertain(given, scale):
+        return rows
+    if counts_as is None or not given <= set(counts_as):
+        raise GradesInDoubt(given, scale)
+    if not {grade for grade in counts_as.values() if grade is not None} <= set(scale.values):
+        raise CampaignError(_("The known grade must be one of the scale."))
+    return map_grades(rows, counts_as)
+
+
+def _get_ordinary_pairs(
+    campaign: Campaign, rows: Sequence[dict[str, Any]]
+) -> dict[tuple[str, str], Pair]:
+    """The ordinary pairs that rows name, by topic and document, with has_judgements."""
+    named = {(row["topic"], row["document"]) for row in rows}
+    judged = set(campaign.pairs.filter(judgements__isnull=False).values_list("pk", flat=True))
+    chosen: dict[tuple[str, str], Pair] = {}
+    for pair in (
+        get_kept_pairs(campaign)
+        .filter(kind=Pair.Kind.NORMAL)
+        .select_related("campaign", "entry__topic")
+        .iterator(2000)
+    ):
+        key = (pair.entry.topic.topic_id, pair.entry.docno)
+        if key in named:
+            pair.has_judgements = pair.pk in judged  # type: ignore[attr-defined]
+            chosen[key] = pair
+    return chosen

@@ -1,0 +1,417 @@
+"""A campaign made, or changed, as a file says: planned by looking, then done by the services of the
+pages, all of it or nothing.
+
+plan = planned(described, folder=".")          # plan.changes in words; CampaignMistakes for what
+cannot be
+rehearse(plan, actor=user)                     # what only the services know to refuse; nothing is
+kept
+campaign = carried_out(plan, actor=user)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import ngettext
+
+from annotation.core.campaign_file import (
+    SETTINGS,
+    CampaignDescription,
+    CampaignMistakes,
+    map_gold_to_scale,
+    plan_campaign_changes,
+)
+from annotation.models import Campaign, Membership, Pair
+from annotation.selectors.campaign_description import describe_campaign, describe_known_pairs
+from annotation.selectors.qualification import make_single_key_warnings
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.pairs import set_pair_kind, set_pool
+from annotation.services.campaigns.unlisted_objects import (
+    find_unlisted,
+    find_unlisted_in_collection,
+    remove_unlisted,
+)
+from annotation.services.errors import CampaignError
+from annotation.services.people import accounts, exclusion
+from pooling.core.declaration import Change, Mistake
+from pooling.models import Collection
+from pooling.services import declaration as of_collections
+from pooling.services.collections import delete_files
+
+SETTING_NAMES = {key.name for key in SETTINGS}
+State = Campaign.State
+
+
+@dataclass
+class CampaignPlan:
+    """collection: the plan of what stands below. campaign: None where it is to be made, or where
+    the file says nothing of one. unnamed: what is there, is not named and stays, in words.
+    warnings: sentences on what can be done and hardly is meant."""
+
+    described: CampaignDescription
+    collection: of_collections.CollectionPlan
+    campaign: Campaign | None
+    changes: list[Change]
+    unnamed: list[str]
+    warnings: list[str]
+
+    @property
+    def all_changes(self) -> list[Change]:
+        return [*self.collection.changes, *self.changes]
+
+    def of(self, name: str) -> list[Change]:
+        return [change for change in self.changes if change.name == name]
+
+
+def plan_campaign(
+    described: CampaignDescription, *, folder: str | None, prune: bool = False
+) -> CampaignPlan:
+    """folder: in which the file's paths begin; None where there are no files. prune: take away who
+    is not named and has judged nothing, and invitations that are not named. Raises CampaignMistakes
+    for all that cannot be, and FormatError for a file that cannot be read."""
+    said = described.campaign
+    below = of_collections.plan_collection(described.collection, described.pool, folder=folder)
+    campaign = (
+        Campaign.objects.select_related("collection", "pool").filter(slug=said["slug"]).first()
+        if said
+        else None
+    )
+    refused = [*below.refused]
+    changes: list[Change] = []
+    stays = (
+        []
+        if below.collection is None
+        else find_unlisted_in_collection(below.collection, described.collection)
+    )
+    warnings: list[str] = []
+    if said:
+        wanted = _preview_campaign(campaign, said)
+        said = map_gold_to_scale(said, wanted.grades)
+        warnings = make_single_key_warnings(
+            [
+                (row["kind"], row["grade"])
+                for row in said.get("gold", [])
+                if row["grade"] is not None
+            ],
+            wanted,
+        )
+        described = replace(described, campaign=said)
+        before = _read_current_state(campaign, said)
+        changed, wrong = plan_campaign_changes(before, said)
+        files = [
+            name for name in ("guidelines_file", "gold_file") if name in said
+        ]  # who reads files has put them in their place
+        refused += [
+            Mistake(("campaign", name), "a file", f"{name.removesuffix('_file')} as they stand")
+            for name in files
+        ]
+        refused += wrong + _invalid_values(said) + _unknown_people(said)
+        if campaign is None:
+            changes.append(
+                Change("campaign", "slug", None, said["slug"], f"make the campaign {said['slug']}")
+            )
+            refused += (
+                []
+                if said.get("name")
+                else [
+                    Mistake(
+                        ("campaign",),
+                        f"there is no campaign {said['slug']}, and a new one needs a name",
+                        'name = "..."',
+                    )
+                ]
+            )
+        elif campaign.collection.slug != described.collection["slug"]:
+            refused.append(
+                Mistake(
+                    ("collection", "slug"),
+                    f"{campaign.slug} is built on the collection {campaign.collection.slug}",
+                    campaign.collection.slug,
+                )
+            )
+        changes += _pool_changes(campaign, described, before) + changed
+        if campaign is not None:
+            further, removed = find_unlisted(campaign, before, said, prune=prune)
+            stays += further
+            changes += removed
+    if refused:
+        raise CampaignMistakes(refused)
+    return CampaignPlan(described, below, campaign, changes, stays, warnings)
+
+
+def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
+    """Scale and rules for gold as they will be; not stored."""
+    now, names = campaign or Campaign(), ("scale", "threshold", "gold_rule", "qualification_pass")
+    return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
+
+
+def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What is there. A pair that the file names is known also while its topic is removed; others
+    are then nobody's business."""
+    if campaign is None:
+        return {}
+    settings = describe_campaign(campaign)
+    named = {(row["topic"], row["document"]) for row in said.get("gold", [])}
+    settings["gold"] += [
+        row
+        for row in describe_known_pairs(campaign.pairs.filter(removed=True))
+        if (row["topic"], row["document"]) in named
+    ]
+    return settings
+
+
+def _pool_changes(
+    campaign: Campaign | None, described: CampaignDescription, before: Mapping[str, Any]
+) -> list[Change]:
+    if not described.pool:
+        return []
+    was = campaign.pool.name if campaign is not None and campaign.pool is not None else None
+    name = described.pool["name"]
+    return (
+        []
+        if was == name
+        else [Change("campaign", "pool", was, name, f"pool: {was or 'none'} → {name}")]
+    )
+
+
+def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
+    """What the columns of the database do not take: texts that are too long, addresses that are
+    none."""
+    given = {name: said[name] for name in SETTING_NAMES & set(said)}
+    try:
+        trial = Campaign(slug=said["slug"], **given)
+        trial.clean_fields(
+            exclude=[one.name for one in Campaign._meta.fields if one.name not in {*given, "slug"}]
+        )
+    except ValidationError as error:
+        return [
+            Mistake(("campaign", name), " ".join(texts).rstrip("."), "another value")
+            for name, texts in error.message_dict.items()
+        ]
+    return []
+
+
+def _unknown_people(said: Mapping[str, Any]) -> list[Mistake]:
+    rows = [
+        (number, row["user"]) for number, row in enumerate(said.get("people", [])) if row["user"]
+    ]
+    known = set(
+        get_user_model()
+        .objects.filter(username__in=[name for _, name in rows])
+        .values_list("username", flat=True)
+    )
+    return [
+        Mistake(
+            ("campaign", "people", number, "user"),
+            f"nobody has the sign-in name {name}",
+            "an account that is there, or an invitation in its place",
+        )
+        for number, name in rows
+        if name not in known
+    ]
+
+
+class _RehearsalDone(Exception):
+    pass
+
+
+def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
+    """Do it and take it back, so that the services' refusals are heard before anybody agrees. What
+    reads files or makes pairs is not rehearsed. Raises CampaignError, pooling.platform.jobs.Refused or
+    FormatError."""
+    if plan.collection.heavy or plan.of("pool") or not plan.all_changes:
+        return
+    try:
+        with transaction.atomic():
+            _apply_changes(plan, actor)
+            raise _RehearsalDone
+    except _RehearsalDone:
+        pass
+    finally:
+        if plan.campaign is not None:
+            plan.campaign.refresh_from_db()
+
+
+def apply_plan(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
+    """All of it, or nothing. Raises CampaignError, pooling.platform.jobs.Refused or FormatError."""
+    try:
+        with transaction.atomic():
+            return _apply_changes(plan, actor)
+    except BaseException:
+        delete_files(plan.collection.stray)
+        raise
+
+
+def _apply_changes(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign | None]:
+    collection, pool = of_collections.apply_plan(plan.collection, user=actor)
+    if not plan.described.campaign:
+        return collection, None
+    campaign = _apply_settings(plan, collection, actor)
+    _add_people(plan, campaign, actor)
+    if pool is not None and plan.of("pool"):
+        set_pool(campaign, pool, actor=actor)
+    if plan.of("guidelines"):
+        lifecycle.save_guideline(
+            campaign,
+            plan.described.campaign["guidelines"],
+            note=plan.described.campaign.get("guidelines_note", ""),
+            actor=actor,
+        )
+    _apply_gold(plan, campaign, actor)
+    for change in plan.of("invitations"):
+        if change.after is not None:
+            accounts.create_invitation(campaign=campaign, actor=actor, **change.after)
+    _apply_member_states(plan, campaign, actor)
+    remove_unlisted(
+        [
+            change
+            for change in plan.changes
+            if change.name in ("people", "invitations") and change.after is None
+        ],
+        campaign,
+        actor=actor,
+    )
+    _apply_state(plan, campaign, actor)
+    return collection, campaign
+
+
+def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | None) -> Campaign:
+    said = plan.described.campaign
+    changed = {change.name for change in plan.changes} & SETTING_NAMES
+    given = {
+        name: said[name]
+        for name in sorted(SETTING_NAMES & set(said))
+        if plan.campaign is None or name in changed
+    }
+    if plan.campaign is not None:
+        return (
+            lifecycle.update_campaign(plan.campaign, actor=actor, **given)
+            if given
+            else plan.campaign
+        )
+    further = {name: said[name] for name in ("seed", "judge_kind") if name in said}
+    name = given.pop("name")
+    return lifecycle.create_campaign(
+        name=name,
+        collection=collection,
+        actor=actor,
+        slug=said["slug"],
+        joins=False,
+        **further,
+        **given,
+    )
+
+
+def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+    """Those who are new; who makes a campaign manages it, named or not."""
+    rows = [change.after for change in plan.of("people") if change.before is None]
+    users = {
+        user.get_username(): user
+        for user in get_user_model().objects.filter(username__in=[row["user"] for row in rows])
+    }
+    for row in sorted(
+        rows, key=lambda row: not row["pseudonym"]
+    ):  # the free ones are those that nobody has asked for
+        kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "person"
+        accounts.add_member(
+            campaign=campaign,
+            user=users[row["user"]],
+            role=row["role"],
+            judge_kind=kind,
+            pseudonym=row["pseudonym"],
+        )
+    if (
+        plan.campaign is None
+        and actor is not None
+        and not campaign.memberships.filter(user=actor).exists()
+    ):
+        accounts.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
+
+
+def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+    rows = plan.of("gold")
+    wanted = {
+        (row["topic"], row["document"])
+        for row in (change.after or change.before for change in rows)
+    }
+    pairs = Pair.objects.filter(
+        campaign=campaign, entry__docno__in={document for _, document in wanted}
+    ).select_related("campaign", "entry__topic")
+    pair_of = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in pairs}
+    if absent := sorted(wanted - set(pair_of)):
+        says = ngettext(
+            "No pair of the campaign is %(first)s.",
+            "No pair of the campaign is %(first)s, nor are %(more)s more of gold.",
+            len(absent),
+        )
+        raise CampaignError(says % {"first": " ".join(absent[0]), "more": len(absent) - 1})
+    for change in rows:
+        row = change.after or {
+            **change.before,
+            "kind": Pair.Kind.NORMAL,
+            "grade": None,
+            "explanation": "",
+        }
+        set_pair_kind(
+            pair_of[row["topic"], row["document"]],
+            row["kind"],
+            gold_grade=row["grade"],
+            explanation=row["explanation"],
+            actor=actor,
+        )
+    if rows:
+        campaign.refresh_from_db()
+
+
+def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+    for row in (change.after for change in plan.of("people") if change.after is not None):
+        member = campaign.memberships.select_related("campaign").get(user__username=row["user"])
+        if (member.standing, member.standing_reason) == (row["standing"], row["reason"]):
+            continue
+        if member.standing == Membership.Standing.EXCLUDED:
+            exclusion.include_annotator(member, actor=actor)
+        if row["standing"] == Membership.Standing.EXCLUDED:
+            exclusion.exclude_annotator(member, reason=row["reason"], actor=actor)
+        elif row["standing"] == Membership.Standing.PAUSED:
+            exclusion.pause_annotator(member, reason=row["reason"], actor=actor)
+        elif member.standing == Membership.Standing.PAUSED:
+            exclusion.resume_annotator(member, actor=actor)
+
+
+def _apply_state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+    """By the steps that a manager would take."""
+    said = plan.described.campaign
+    wanted, reason = said.get("state", campaign.state), said.get("paused_reason", "")
+    if (campaign.state, wanted) == (State.PAUSED, State.PAUSED) and plan.of("paused_reason"):
+        lifecycle.resume_campaign(campaign, actor=actor)
+    if wanted == campaign.state:
+        return
+    if campaign.state == State.PAUSED and wanted == State.OPEN:
+        lifecycle.resume_campaign(campaign, actor=actor)
+    elif campaign.state in (State.DRAFT, State.CLOSED):
+        lifecycle.open_campaign(campaign, actor=actor)
+    if wanted == State.PAUSED:
+        lifecycle.pause_campaign(campaign, reason=reason, actor=actor)
+    elif wanted == State.CLOSED:
+        lifecycle.close_campaign(campaign, actor=actor)
+
+
+def serialize_change(change: Change) -> dict[str, Any]:
+    """As JSON has it."""
+    plain = json.loads(
+        json.dumps([change.before, change.after], default=lambda value: value.isoformat())
+    )
+    return {
+        "table": change.table,
+        "key": change.name,
+        "from": plain[0],
+        "to": plain[1],
+        "words": change.words,
+    }

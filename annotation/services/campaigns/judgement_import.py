@@ -1,0 +1,355 @@
+"""Judgements that were made elsewhere, as a closed campaign with its people, times, order and
+grades.
+
+campaign = bring_judgements(judgements, Wanted(name="FiRA", ...), user=user)
+
+People get pseudonyms; which of the file's names is which is kept nowhere. The rows are made by the
+services that restore a release."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.audit_actions import AuditAction
+from annotation.core.scale import DEFAULT_NAMES
+from annotation.models import Campaign, Judgement, Membership, Pair
+from annotation.services.audit import record_event
+from annotation.services.campaigns import restoring
+from annotation.services.campaigns.restoring import AnnotatorRow, JudgementRow, PairRow
+from annotation.services.errors import CampaignError
+from assay.column_types import JudgementColumns
+from assay.formats.errors import FileProblem, FormatError
+from assay.formats.pool import HEADER_LINE, read_pool
+from assay.labels.judges import JudgeKind
+from assay.number_words import format_count, format_part
+from assay.pools.pool_kinds import PoolKind
+from pooling.models import Collection, Topic
+from pooling.services.restoring import (
+    NotRestorable,
+    restore_collection,
+    restore_pool,
+    restore_topics,
+)
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """collection: None makes one. grades: names, lowest first; empty: those that are usual, or
+    numbers. texts: of topics, by id."""
+
+    name: str
+    threshold: int
+    n_grades: int
+    collection: Collection | None = None
+    grades: Sequence[str] = ()
+    min_seconds: float = 0.0
+    judge_kind: str = JudgeKind.PERSON
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    campaign: Campaign
+    judgements: int
+    warnings: list[str]
+
+
+def import_judgements(
+    judgements: JudgementColumns,
+    wanted: ImportOptions,
+    *,
+    user: Any,
+    step: Callable[[int], object] = lambda n: None,
+) -> ImportResult:
+    """One transaction. FormatError, with the line where there is one, for what cannot be stored;
+    then nothing was."""
+    _refuse_unstorable(judgements)
+    try:
+        with transaction.atomic():
+            return _JudgementImport(judgements, wanted, user).run(step)
+    except NotRestorable as error:
+        raise FormatError.single(
+            judgements.name, error.line, error.problem, error.expected
+        ) from None
+    except (CampaignError, ValidationError) as error:
+        said = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+        raise FormatError.single(
+            judgements.name,
+            None,
+            f"it cannot be stored ({said[:300]})",
+            "settings that a campaign can have",
+        ) from None
+
+
+def _refuse_unstorable(judgements: JudgementColumns) -> None:
+    """Ids that qrels and pools cannot write."""
+    problems = []
+    for what, names, codes in (
+        ("topic", judgements.topics, judgements.topic),
+        ("document", judgements.documents, judgements.document),
+    ):
+        for code, name in enumerate(names):
+            if len(name.split()) != 1 or len(name) > 255:
+                line = int(judgements.lines[int(np.argmax(codes == code))])
+                problems.append(
+                    FileProblem(
+                        line,
+                        f"{what} {name[:60]!r}",
+                        "an id without blanks of at most 255 characters",
+                    )
+                )
+    if problems:
+        raise FormatError(judgements.name, problems)
+
+
+class _JudgementImport:
+    """One file, in the order in which rows depend on each other."""
+
+    def __init__(self, judgements: JudgementColumns, wanted: ImportOptions, user: Any) -> None:
+        self.file, self.wanted, self.user = judgements, wanted, user
+        self.warnings: list[str] = []
+        self.now = timezone.now()
+        width = len(str(len(judgements.annotators)))
+        self.pseudonyms = [
+            f"A{number:0{max(3, width)}}" for number in range(1, len(judgements.annotators) + 1)
+        ]
+        self.order = np.lexsort(
+            (
+                np.arange(len(judgements.topic)),
+                judgements.annotator,
+                judgements.document,
+                judgements.topic,
+            )
+        )
+        self.excluded = self._excluded()
+
+    def _excluded(self) -> set[int]:
+        """Annotators of whom no judgement counts, because the file says so."""
+        kept = set(self.file.annotator[~self.file.excluded].tolist())
+        return {code for code in range(len(self.file.annotators)) if code not in kept}
+
+    def run(self, step: Callable[[int], object]) -> ImportResult:
+        self._say_what_is_unknown()
+        pairs = self._pairs()
+        machines = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.MACHINE else ())
+        answers = restoring.summarise_answers(self._rows(), pairs, machines=machines)
+        collection = self.wanted.collection or restore_collection(
+            {"name": self.wanted.name, "slug": self.wanted.name}, user=self.user
+        )
+        topics = self._topics(collection)
+        pool = restore_pool(
+            collection,
+            {
+                "name": self._pool_name(collection),
+                "kind": PoolKind.GIVEN.value,
+                "source": self.file.name[:255],
+                "seed": 0,
+            },
+            read_pool(io.BytesIO(self._pool_text().encode()), name=self.file.name),
+            topics=topics,
+            documents=self._documents(collection),
+            created_at=self.now,
+            user=self.user,
+        )
+        campaign = restoring.restore_campaign(
+            collection,
+            pool,
+            slug=self.wanted.name,
+            settings=self._settings(pairs),
+            judge_kind=self.wanted.judge_kind,
+            seed=0,
+            opened_at=min((row.judged_at for row in self._rows()), default=None),
+            closed_at=answers.last,
+            user=self.user,
+        )
+        members = restoring.restore_annotators(
+            campaign, self._annotators(), n_judged=answers.n_judged
+        )
+        made = restoring.make_unsaved_pairs(campaign, pairs, topics=topics, answers=answers)
+        restoring.store_pairs(campaign, made)
+        n = restoring.restore_judgements(
+            campaign, self._rows(), members=members, pairs=made, step=step
+        )
+        record_event(
+            campaign, self.user, AuditAction.BROUGHT_JUDGEMENTS, self.file.name, judgements=n
+        )
+        return ImportResult(campaign, n, self.warnings)
+
+    def _say_what_is_unknown(self) -> None:
+        n = len(self.file.topic)
+        if undated := int(np.isnan(self.file.judged_at).sum()):
+            self.warnings.append(
+                f"{format_part(undated, n, 'judgement', 'has', 'have')} no time; they are dated at this import "
+                "in the order of the file, and pages over time say nothing of them"
+            )
+        if untimed := int(np.isnan(self.file.seconds).sum()):
+            self.warnings.append(
+                f"{format_part(untimed, n, 'judgement', 'has', 'have')} no duration; without one nothing is too fast"
+            )
+        if gold := int(self.file.gold.sum()):
+            self.warnings.append(
+                f"{format_count(gold, 'judgement', 'is', 'are')} of gold pairs; the file holds no "
+                f"known grades, so such pairs are like all others"
+            )
+
+    def _pairs(self) -> list[PairRow]:
+        """In the order in which the file first has them."""
+        counted: Counter[tuple[str, str]] = Counter()
+        for row in self._newest():
+            counted[row.topic, row.document] += row.standing == Judgement.Standing.COUNTED
+        usual = Counter(n for n in counted.values() if n)
+        self.per_pair = max(usual, key=lambda n: (usual[n], n), default=1)
+        seen = dict.fromkeys(
+            zip(self.file.topic.tolist(), self.file.document.tolist(), strict=True)
+        )
+        named = (
+            (self.file.topics[topic], self.file.documents[document]) for topic, document in seen
+        )
+        return [PairRow(topic, document, Pair.Kind.NORMAL) for topic, document in named]
+
+    def _newest(self) -> Iterator[JudgementRow]:
+        last: JudgementRow | None = None
+        for row in self._rows():
+            if last is not None and (last.topic, last.document, last.annotator) != (
+                row.topic,
+                row.document,
+                row.annotator,
+            ):
+                yield last
+            last = row
+        if last is not None:
+            yield last
+
+    def _rows(self) -> Iterator[JudgementRow]:
+        """Revisions of one annotator and pair together, ascending: a later row of the file is a
+        later revision."""
+        before, revision = None, 0
+        for row in self.order.tolist():
+            key = (
+                int(self.file.topic[row]),
+                int(self.file.document[row]),
+                int(self.file.annotator[row]),
+            )
+            revision = revision + 1 if key == before else 1
+            before = key
+            seconds, at = float(self.file.seconds[row]), float(self.file.judged_at[row])
+            yield JudgementRow(
+                line=int(self.file.lines[row]),
+                topic=self.file.topics[key[0]],
+                document=self.file.documents[key[1]],
+                annotator=self.pseudonyms[key[2]],
+                revision=revision,
+                grade=int(self.file.grade[row]),
+                cannot_reason="",
+                note="",
+                spans=[],
+                standing=self._standing(row, seconds),
+                late=False,
+                after_deadline=False,
+                active_ms=None if np.isnan(seconds) else round(seconds * 1000),
+                idle_ms=None,
+                hidden_ms=None,
+                wall_ms=None,
+                server_ms=None,
+                guideline_version=0,
+                device="",
+                served_at=None,
+                judged_at=self.now + timedelta(microseconds=row)
+                if np.isnan(at)
+                else datetime.fromtimestamp(at, UTC),
+                lease=None,
+            )
+
+    def _standing(self, row: int, seconds: float) -> str:
+        if self.file.excluded[row]:
+            return (
+                Judgement.Standing.EXCLUDED
+                if int(self.file.annotator[row]) in self.excluded
+                else Judgement.Standing.EXTRA
+            )
+        return (
+            Judgement.Standing.TOO_FAST
+            if seconds < self.wanted.min_seconds
+            else Judgement.Standing.COUNTED
+        )
+
+    def _topics(self, collection: Collection) -> dict[str, Topic]:
+        """Those of the collection, and new ones behind them."""
+        topic_of = {topic.topic_id: topic for topic in collection.topics.all()}
+        first = max((topic.position for topic in topic_of.values()), default=-1) + 1
+        absent = [name for name in self.file.topics if name not in topic_of]
+        if absent and self.wanted.collection is not None:
+            self.warnings.append(
+                f"{format_count(len(absent), 'topic')} of the file not in the collection before, such as {absent[0]}"
+            )
+        rows = [
+            (0, {"id": name, "text": self.wanted.texts.get(name, ""), "position": first + k})
+            for k, name in enumerate(absent)
+        ]
+        return {**topic_of, **restore_topics(collection, rows)}
+
+    def _documents(self, collection: Collection) -> dict[str, int]:
+        row_of_docno = dict(
+            collection.documents.filter(docno__in=self.file.documents).values_list("docno", "pk")
+        )
+        if absent := len(self.file.documents) - len(row_of_docno):
+            self.warnings.append(
+                f"the texts of {format_part(absent, len(self.file.documents), 'document')} are not in the collection"
+            )
+        return row_of_docno
+
+    def _pool_name(self, collection: Collection) -> str:
+        wanted, taken = self.wanted.name[:190], set(collection.pools.values_list("name", flat=True))
+        return next(
+            name
+            for n in range(1, len(taken) + 2)
+            if (name := wanted if n == 1 else f"{wanted} ({n})") not in taken
+        )
+
+    def _pool_text(self) -> str:
+        seen = dict.fromkeys(
+            zip(self.file.topic.tolist(), self.file.document.tolist(), strict=True)
+        )
+        lines = (
+            f"{self.file.topics[topic]}\t{self.file.documents[document]}\t0\t0\t\n"
+            for topic, document in seen
+        )
+        return HEADER_LINE + "".join(lines)
+
+    def _settings(self, pairs: Sequence[PairRow]) -> dict[str, Any]:
+        names = (
+            list(self.wanted.grades)
+            or list(DEFAULT_NAMES.get(self.wanted.n_grades, ()))
+            or [f"Grade {k}" for k in range(self.wanted.n_grades)]
+        )
+        return {
+            "name": self.wanted.name,
+            "description": f"Judgements made elsewhere, from {self.file.name}.",
+            "scale": [{"value": k, "name": name} for k, name in enumerate(names)],
+            "threshold": self.wanted.threshold,
+            "judgements_per_pair": self.per_pair,
+            "min_active_seconds": self.wanted.min_seconds,
+        }
+
+    def _annotators(self) -> list[AnnotatorRow]:
+        return [
+            AnnotatorRow(
+                pseudonym,
+                Membership.Standing.EXCLUDED
+                if code in self.excluded
+                else Membership.Standing.ACTIVE,
+                "excluded in the file" if code in self.excluded else "",
+                self.wanted.judge_kind,
+            )
+            for code, pseudonym in enumerate(self.pseudonyms)
+        ]

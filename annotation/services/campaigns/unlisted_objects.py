@@ -1,0 +1,93 @@
+"""What is there and a document does not name: told, and on request removed where nothing hangs on
+it.
+
+Without the request nothing is taken away by leaving it out: a file that somebody shortened by
+mistake loses nobody's part in a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count
+
+from annotation.core.campaign_file import INVITATIONS, resolve_people
+from annotation.models import Campaign, Membership
+from annotation.services.people import accounts
+from assay.number_words import format_count
+from pooling.core.declaration import Change, format_row, row_identity
+from pooling.models import Collection
+
+
+def find_unlisted(
+    campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, Any], *, prune: bool
+) -> tuple[list[str], list[Change]]:
+    """(what stays all the same, in words; what prune takes away). before, said: the campaign's
+    table as it is and as the document has it.
+
+    Only of lists that the document has. Managers and people who have judged stay whatever was
+    asked."""
+    stays: list[str] = []
+    removed: list[Change] = []
+    if "people" in said:
+        named = {row["user"] for row in resolve_people(before["people"], said["people"])}
+        beyond = [row for row in before["people"] if row["user"] not in named]
+        counts = _count_judgements(campaign, [row["user"] for row in beyond]) if beyond else {}
+        for row in beyond:
+            called, n = f"people: {row['user']} {row['pseudonym']}", counts.get(row["user"], 0)
+            if row["role"] == Membership.Role.MANAGER or n:
+                stays.append(
+                    f"{called}: stays "
+                    f"({'a manager' if row['role'] == Membership.Role.MANAGER else format_count(n, 'judgement')})"
+                )
+            elif prune:
+                removed.append(
+                    Change(
+                        "campaign", "people", row, None, f"{called}: removed (has judged nothing)"
+                    )
+                )
+            else:
+                stays.append(f"{called}: stays (has judged nothing, so prune removes)")
+    if "invitations" in said:
+        wanted = {row_identity(INVITATIONS, row) for row in said["invitations"]}
+        for row in before["invitations"]:
+            if row_identity(INVITATIONS, row) in wanted:
+                continue
+            called = f"invitations: {format_row(INVITATIONS, row)}"
+            if prune:
+                removed.append(Change("campaign", "invitations", row, None, f"{called}: withdrawn"))
+            else:
+                stays.append(f"{called}: stays (prune withdraws)")
+    return stays, removed
+
+
+def find_unlisted_in_collection(collection: Collection, said: Mapping[str, Any]) -> list[str]:
+    """Runs and qrels that stay, of lists that the document has: they are deleted on their page."""
+    stays = []
+    for name, key, rows in (("runs", "tag", collection.runs), ("qrels", "name", collection.qrels)):
+        if name in said:
+            named = {one[key] for one in said[name]}
+            stays += [
+                f"{name}: {one}: stays"
+                for one in rows.order_by(key).values_list(key, flat=True)
+                if one not in named
+            ]
+    return stays
+
+
+def _count_judgements(campaign: Campaign, users: Sequence[str]) -> dict[str, int]:
+    rows = campaign.memberships.filter(user__username__in=users).annotate(n=Count("judgements"))
+    return dict(rows.values_list("user__username", "n"))
+
+
+def remove_unlisted(removed: Sequence[Change], campaign: Campaign, *, actor: User | None) -> None:
+    """CampaignError where somebody has judged meanwhile."""
+    for change in removed:
+        if change.name == "people":
+            accounts.remove_member(
+                campaign.memberships.get(user__username=change.before["user"]), actor=actor
+            )
+        else:
+            for invitation in campaign.invitations.filter(revoked_at=None, **change.before):
+                accounts.revoke_invitation(invitation=invitation, actor=actor)

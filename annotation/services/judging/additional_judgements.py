@@ -1,0 +1,237 @@
+"""One more judgement for pairs that a manager chose, beyond the campaign's number: asked for, and
+taken back while nobody has given it.
+
+Who has judged a pair is never served it again, so that each further judgement is another person's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.core.audit_actions import AuditAction
+from annotation.core.limits import MAX_VALUES
+from annotation.models import Campaign, Membership, Pair
+from annotation.selectors.pairs import get_kept_pairs
+from annotation.services.audit import record_event
+from annotation.services.errors import CampaignError, ContradictionError
+from annotation.services.judging import slots
+from assay.number_words import format_count
+
+BATCH_SIZE = slots.BATCH
+"""Pairs that are chosen together at most: they are changed in one transaction."""
+NOT_RUNNING_MESSAGES = {
+    Campaign.State.DRAFT: gettext_lazy(
+        "The campaign is not open yet: nobody has judged anything of which one could ask for more."
+    ),
+    Campaign.State.CLOSED: gettext_lazy("The campaign is closed: open it again first."),
+}
+
+
+@dataclass(frozen=True)
+class SelectionResult:
+    """ids: row ids of the pairs for which it can be done, one judgement each. refused: reason ->
+    how many pairs it keeps from it. judged_by_all: of `ids`, pairs that every active annotator has
+    judged, so that nobody could give the judgement."""
+
+    ids: list[int]
+    refused: dict[str, int] = field(default_factory=dict)
+    judged_by_all: int = 0
+
+    @property
+    def reasons(self) -> list[str]:
+        return [f"{format_count(n, 'pair')} left out: {why}." for why, n in self.refused.items()]
+
+
+def no_addition_reason(pair: Pair, n: int) -> str:
+    """Why nobody can be asked for one more judgement of the pair; empty where one can. n: the
+    campaign's judgements per pair."""
+    if pair.kind != Pair.Kind.NORMAL:
+        return _("gold, qualification and everyone pairs have rules of their own")
+    if pair.removed:
+        return _("the topic is removed")
+    if pair.is_left:
+        return _(
+            "it lies beyond the depth to which is judged, and nobody has judged it: judge deeper "
+            "first (Progress, what would help)"
+        )
+    if pair.unjudgeable:
+        return _("annotators said that it cannot be judged")
+    if pair.without_text:
+        return _("its document has no text")
+    if max(slots.needed_judgements(pair, n), pair.counted) >= MAX_VALUES["judgements_per_pair"]:
+        return _("it has the most judgements that a pair can have, %(most)s") % {
+            "most": MAX_VALUES["judgements_per_pair"]
+        }
+    return ""
+
+
+def no_withdrawal_reason(pair: Pair, n: int) -> str:
+    """Why no judgement can be taken back; empty where one can."""
+    if not pair.asked_more:
+        return _("no further judgement was asked for")
+    return "" if pair.open_slots > 0 else _("it has been given, or somebody has the pair on screen")
+
+
+def check_selection(
+    campaign: Campaign, ids: Collection[int], *, back: bool = False
+) -> SelectionResult:
+    """What asking for one more judgement of each of these pairs would come to, or with `back`
+    taking one back: nothing is changed.
+
+    Ids that are no pairs of the campaign are passed over. Raises CampaignError where it cannot be
+    done to any, with the reason."""
+    _check_request(campaign, ids, back=back)
+    pairs = list(Pair.objects.filter(campaign=campaign, pk__in=ids).order_by("pk"))
+    fit, refused = _split_by_reason(
+        pairs, campaign.judgements_per_pair, no_withdrawal_reason if back else no_addition_reason
+    )
+    if not fit:
+        raise CampaignError(_nothing_possible_message(refused))
+    annotators = Q(
+        judgements__current=True, judgements__membership__in=_active_annotators(campaign)
+    )
+    judged = (
+        Pair.objects.filter(pk__in=[pair.pk for pair in fit])
+        .annotate(n=Count("judgements", filter=annotators))
+        .values_list("n", flat=True)
+    )
+    n_active = _active_annotators(campaign).count()
+    return SelectionResult(
+        [pair.pk for pair in fit], refused, 0 if back else sum(n >= n_active for n in judged)
+    )
+
+
+def request_additional_judgement(
+    campaign: Campaign, ids: Collection[int], *, actor: User | None
+) -> SelectionResult:
+    """Ask for one more judgement of each; pairs of which it cannot be asked are left out and told.
+    Raises CampaignError where that is all."""
+
+    def ask(pair: Pair, n: int) -> None:
+        pair.asked_more = (
+            max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
+        )  # also where it has more than the campaign asks for today
+
+    return _change_needed(campaign, ids, ask, back=False, actor=actor)
+
+
+def undo_additional_judgement(
+    campaign: Campaign, ids: Collection[int], *, actor: User | None
+) -> SelectionResult:
+    """Take back one judgement of each that was asked for and that nobody has given, nor has on
+    screen. Raises CampaignError where there is none."""
+
+    def take(pair: Pair, n: int) -> None:
+        pair.asked_more -= 1
+
+    return _change_needed(campaign, ids, take, back=True, actor=actor)
+
+
+def get_pair_ids(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[int]:
+    """Row ids of the kept pairs with these topic and document ids. Raises CampaignError for one
+    that is none, with the first of them."""
+    rows = get_kept_pairs(campaign).filter(
+        entry__topic__topic_id__in={topic for topic, _ in named},
+        entry__docno__in={docno for _, docno in named},
+    )
+    known = {
+        (topic, docno): pk
+        for pk, topic, docno in rows.values_list("pk", "entry__topic__topic_id", "entry__docno")
+    }
+    if unknown := [" ".join(name) for name in named if name not in known]:
+        says = ngettext(
+            "%(n)s is no pair of the campaign, %(first)s for one.",
+            "%(n)s are no pairs of the campaign, %(first)s for one.",
+            len(unknown),
+        )
+        raise CampaignError(says % {"n": f"{len(unknown):,}", "first": unknown[0][:100]})
+    return [known[name] for name in named]
+
+
+def _active_annotators(campaign: Campaign):  # type: ignore[no-untyped-def]
+    return campaign.memberships.filter(
+        role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE
+    ).values("pk")
+
+
+def _check_request(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
+    if not ids:
+        raise ContradictionError(
+            _("Choose pairs first: check the boxes at the left of their rows.")
+        )
+    if len(ids) > BATCH_SIZE:
+        raise ContradictionError(
+            _("%(n)s pairs at once are too many; choose %(most)s at most.")
+            % {"n": f"{len(ids):,}", "most": BATCH_SIZE}
+        )
+    if not back and campaign.state in NOT_RUNNING_MESSAGES:
+        raise CampaignError(NOT_RUNNING_MESSAGES[Campaign.State(campaign.state)])
+    if not back and campaign.is_over:
+        raise CampaignError(_("The deadline has passed: extend it first."))
+
+
+def _split_by_reason(
+    pairs: Collection[Pair], n: int, why_not: Callable[[Pair, int], str]
+) -> tuple[list[Pair], dict[str, int]]:
+    reasons = [(pair, why_not(pair, n)) for pair in pairs]
+    return [pair for pair, why in reasons if not why], dict(
+        Counter(why for _, why in reasons if why)
+    )
+
+
+def _nothing_possible_message(refused: dict[str, int]) -> str:
+    return _("Nothing can be done: %(why)s.") % {
+        "why": "; ".join(refused) or _("these are no pairs of this campaign")
+    }
+
+
+def _change_needed(
+    campaign: Campaign,
+    ids: Collection[int],
+    change: Callable[[Pair, int], None],
+    *,
+    back: bool,
+    actor: User | None,
+) -> SelectionResult:
+    _check_request(campaign, ids, back=back)
+
+    def work() -> SelectionResult:
+        locked = slots.lock_pairs(
+            Pair.objects.filter(campaign=campaign, pk__in=ids).values_list("pk", flat=True)
+        )
+        n = slots.get_judgements_per_pair(campaign.pk)
+        fit, refused = _split_by_reason(
+            locked.values(), n, no_withdrawal_reason if back else no_addition_reason
+        )
+        if not fit:
+            raise CampaignError(_nothing_possible_message(refused))
+        for pair in fit:
+            change(pair, n)
+        Pair.objects.bulk_update(fit, ["asked_more"], batch_size=slots.BATCH)
+        slots.update_unjudgeable(fit, n)
+        slots.save_pairs(fit, campaign.pk)
+        changed = [pair.pk for pair in fit]
+        names = [
+            " ".join(row)
+            for row in Pair.objects.filter(pk__in=changed)
+            .order_by("pk")
+            .values_list("entry__topic__topic_id", "entry__docno")
+        ]
+        action = AuditAction.TOOK_ONE_MORE_BACK if back else AuditAction.ASKED_FOR_ONE_MORE
+        record_event(
+            campaign,
+            actor,
+            action,
+            names[0] if len(names) == 1 else format_count(len(names), "pair"),
+            pairs=names,
+        )
+        return SelectionResult(changed, refused)
+
+    return slots.run_with_retries(work)

@@ -1,0 +1,95 @@
+"""SQLite has one writer: while something large is written in one transaction, whatever people judge
+waits.
+
+So a large import is refused there while people judge, unless whoever asks for it wants it all the
+same. On PostgreSQL nobody waits."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import BinaryIO
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Campaign, Judgement, Membership
+from assay.formats.archives import ARCHIVE_ERRORS
+from assay.formats.errors import FormatError
+from assay.formats.streams import PIECE_BYTES, iterate_pieces
+from pooling.platform.jobs import Refused
+
+RECENT_PERIOD = timedelta(minutes=2)
+"""Whoever judged so lately judges still."""
+LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
+"""Of a file, unpacked: from here on an import holds the writer for longer than people should wait
+(docs/evidence/reliability.md)."""
+UNREADABLE_ERRORS = (FormatError, OSError, *ARCHIVE_ERRORS)
+FORCE_HELP = "import even while annotators judge on SQLite; their judgements wait until it is done"
+FORCE_OPTION_HINT = "with --force"
+FORCE_CHECKBOX_HINT = gettext_lazy("with a tick at “Also while people judge”")
+
+
+def has_one_writer() -> bool:
+    """Whether those who judge wait for a large transaction of somebody else."""
+    return connection.vendor == "sqlite"
+
+
+def is_judging_active() -> bool:
+    """Whether a judgement reached an open campaign lately."""
+    lately = Judgement.objects.filter(
+        membership=OuterRef("pk"), judged_at__gte=timezone.now() - RECENT_PERIOD
+    )
+    return Membership.objects.filter(Exists(lately), campaign__state=Campaign.State.OPEN).exists()
+
+
+def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -> None:
+    """Refused where the import of this file would keep people waiting. source: a path, or an open
+    file, which is put back to its begin. way: how to have it all the same, as the end of a
+    sentence."""
+    if anyway or not has_one_writer() or not is_judging_active() or not is_large_file(source):
+        return
+    says = _(
+        "people are judging, and on SQLite their judgements would wait until %(name)s is "
+        "imported: do it when nobody has judged for "
+        "%(minutes)s minutes, or now %(way)s"
+    )
+    raise Refused(says % {"name": name, "minutes": RECENT_PERIOD.seconds // 60, "way": way})
+
+
+def is_large_file(source: str | BinaryIO) -> bool:
+    """By lines and unpacked bytes, of which no more is read than tells it. What cannot be read is
+    not large: its reader says why."""
+    if source == "-":  # can be read only once
+        return True
+    lines = n_bytes = 0
+    try:
+        with ExitStack() as open_files:
+            for piece in _iterate_unpacked(source, open_files):
+                lines, n_bytes = lines + piece.count(b"\n"), n_bytes + len(piece)
+                if lines >= LARGE_LINES or n_bytes >= LARGE_BYTES:
+                    return True
+    except UNREADABLE_ERRORS:
+        return False
+    finally:
+        if not isinstance(source, str):
+            source.seek(0)
+    return False
+
+
+def _iterate_unpacked(source: str | BinaryIO, open_files: ExitStack) -> Iterator[bytes]:
+    if not zipfile.is_zipfile(source):
+        if not isinstance(source, str):
+            source.seek(0)
+        yield from iterate_pieces(source)
+        return
+    archive = open_files.enter_context(zipfile.ZipFile(source))
+    for info in archive.infolist():
+        part = open_files.enter_context(archive.open(info))
+        while block := part.read(PIECE_BYTES):
+            yield block

@@ -1,0 +1,132 @@
+"""Making a campaign on one page, or as another one is; and known pairs from qrels or a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.core.presets import PRESETS
+from annotation.forms_campaign_creation import KnownPairsForm, NewCampaignForm
+from annotation.models import Campaign
+from annotation.permissions import can_create, get_managed_campaign
+from annotation.selectors.qualification import get_single_key_warnings
+from annotation.services.campaigns import campaign_creation, control_pairs
+from annotation.services.campaigns import lifecycle as service
+from annotation.services.errors import CampaignError
+from assay.formats.errors import FormatError
+from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render_page
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: SignedInRequest) -> HttpResponse:
+    """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an
+    empty one, made step by step."""
+    if not can_create(request):
+        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
+    first = NewCampaignForm.beginning(request.user, request.GET)
+    form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
+    if request.method == "POST" and form.is_valid():
+        if not form.at_once:
+            campaign = service.create_campaign(
+                name=form.cleaned_data["name"],
+                collection=form.cleaned_data["collection"],
+                actor=request.user,
+            )
+            return redirect("campaign-step", campaign.slug, "files")
+        try:
+            campaign, taken = campaign_creation.start_campaign(actor=request.user, **form.wanted())
+        except control_pairs.GradesInDoubt as doubt:
+            form.ask_for_grades(doubt)
+        except (CampaignError, FormatError) as error:
+            form.add_error(None, str(error))
+        else:
+            if taken is not None:
+                messages.info(request, taken.sentence())
+                warn_of_single_key(request, campaign)
+            return redirect("campaign-step", campaign.slug, "open")
+    context = {
+        "form": form,
+        "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()],
+    }
+    return render_page(
+        request,
+        "annotation/campaign_new.html",
+        context,
+        status=400 if form.errors or form.doubt else 200,
+    )
+
+
+def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
+    for says in get_single_key_warnings(campaign):
+        messages.warning(request, says)
+
+
+@login_required
+@require_POST
+def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A new draft with what this campaign has, but for its judgements; `people`: its annotators,
+    too."""
+    campaign = get_managed_campaign(request, slug)
+    if not can_create(request):
+        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
+    name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
+    try:
+        copy = campaign_creation.duplicate_campaign(
+            campaign, name=name, actor=request.user, with_people="people" in request.POST
+        )
+    except CampaignError as error:
+        messages.error(request, _("Not duplicated: %(error)s") % {"error": error})
+        return redirect("campaign-step", slug, "open")
+    messages.success(
+        request,
+        _("%(name)s is a draft with the settings of %(campaign_name)s.")
+        % {"name": copy.name, "campaign_name": campaign.name},
+    )
+    return redirect("campaign-step", copy.slug, "open" if copy.pool_id else "pool")
+
+
+@login_required
+@require_POST
+def known(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Gold and qualification pairs from qrels of the collection, or from a file."""
+    campaign = get_managed_campaign(request, slug)
+    form = KnownPairsForm(campaign.collection, request.POST, request.FILES)
+    try:
+        if not form.is_valid():
+            raise CampaignError(
+                " ".join(str(error) for errors in form.errors.values() for error in errors)
+            )
+        counts: dict[str, Any] = {
+            name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")
+        }
+        taken = control_pairs.add_known_pairs(
+            campaign,
+            form.rows(),
+            counts_as=form.counts_as(),
+            replace=form.cleaned_data["replace"],
+            actor=request.user,
+            **counts,
+        )
+    except control_pairs.GradesInDoubt as doubt:
+        form.ask_for_grades(doubt)
+        return render_page(
+            request,
+            "annotation/campaign_known_pairs.html",
+            {"campaign": campaign, "form": form},
+            status=400,
+        )
+    except (CampaignError, FormatError) as error:
+        messages.error(request, _("Not taken: %(error)s") % {"error": error})
+    else:
+        messages.success(request, taken.sentence())
+        warn_of_single_key(request, campaign)
+    return redirect("campaign-gold", slug)

@@ -1,0 +1,88 @@
+"""What people are told beside the ranks of a bootstrap, on the page and by the command alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.comparison.mean_intervals import MIN_TOPICS
+from assay.number_words import format_count
+
+MAX_NAMED = 3
+"""Runs that are named; the rest is counted."""
+
+
+def sort_by_expected_rank(condition: dict[str, Any]) -> list[str]:
+    """Tags, best first: by expected rank, or where nothing is said of ranks by score."""
+    if condition.get("no_verdict"):
+        return sorted(condition["observed"], key=lambda tag: (-condition["observed"][tag], tag))
+    return sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
+
+
+def format_beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MAX_NAMED) -> str:
+    """The runs that `tag` is significantly worse than, each with the share of the trials in which
+    `tag` beats it."""
+    worse = condition["significantly_worse"].get(tag, [])
+    named = [
+        f"{other} ({100 * condition['beats'][tag][other]:.1f}%)"
+        for other in (worse if most is None else worse[:most])
+    ]
+    rest = len(worse) - len(named)
+    return ", ".join(named) + (f" and {rest} more" if rest else "") or "-"
+
+
+CAVEAT = (
+    "Judgements are drawn from those of their own pair, which understates the noise with two "
+    "judgements per pair (0.8 of it where annotators are right "
+    "in 80%) and overstates it with five (1.2 times), ten (1.7 times) or better annotators."
+)
+"""Beside every figure of `label_noise`."""
+LABEL_NOISE_CAVEAT = (
+    "With the noise of labels: judgements drawn anew within their pairs, for the topics as they "
+    "are, and together with topics. The spread over "
+    "topics holds that noise already, as far as labels of different topics err apart; so the last "
+    "columns are on the safe side. " + CAVEAT
+)
+
+
+def label_noise_rows(condition: dict[str, Any], tags: list[str]) -> list[list[Any]]:
+    """Return one row per run: tag, three ranks under resampled labels, four with topics."""
+    drawn = condition["labels"]
+    return [
+        [
+            tag,
+            *(drawn["by_labels"][key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
+            drawn["with_topics"]["expected_rank"][tag],
+            *drawn["with_topics"]["interval"][tag],
+            format_possible_ranks(drawn, tag),
+        ]
+        for tag in tags
+    ]
+
+
+def format_possible_ranks(condition: dict[str, Any], tag: str) -> str:
+    """The ranks that a run may truly have; a dash in reports of before."""
+    if tag not in condition.get("rank_interval", {}):
+        return "-"
+    low, high = condition["rank_interval"][tag]
+    if low is None or low != low:
+        return "-"
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def multiple_comparisons_note(condition: dict[str, Any]) -> str:
+    """What "significantly worse" means, and how many equal pairs of so many are called so."""
+    n = condition.get("comparisons", 0)
+    if not n:
+        return ""
+    if condition.get("no_verdict"):
+        return f"Nothing is said of ranks. No verdict: {condition['no_verdict']}."
+    called = f"{0.05 * n:.{2 if n < 20 else 1 if n < 200 else 0}f}"
+    return (
+        "Significantly worse: by the paired t-test over topics at .05; in brackets the share of trials won all "
+        f"the same. Nothing is corrected for many comparisons: of {format_count(n, 'pair')} of equal "
+        f"runs about {called} would be called so. "
+        f"May be: the ranks that tests against all other runs leave (95%, Holm); with fewer than "
+        f"{MIN_TOPICS} topics every rank. "
+        "Best, worst and percentiles are of the samples, and miss the "
+        "true rank more often."
+    )

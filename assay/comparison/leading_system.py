@@ -1,0 +1,312 @@
+"""Which system leads by a measure, how surely, and what the unjudged documents leave open (METHODS
+13, 14): the answer of the page Systems.
+
+    standing = standing_of(values, tags)              systems best first, tests of all pairs,
+    intervals
+    words = leader_words(standing, "nDCG@10")         the verdict in words; `describe_score_bounds` on the
+    unjudged
+
+Tests are paired t-tests of every pair of systems (Student 1908; Smucker, Allan and Carterette
+2007), corrected by Holm (1979); where all differences are the same, permutation tests (Fisher
+1935). A test supports a direction only if the signed ranks do not point to the other one (ours).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.comparison.mean_intervals import mean_interval
+from assay.comparison.rankings import list_leaders
+from assay.comparison.significance import (
+    adjust_p_values,
+    no_verdict_reason,
+    rounded_differences,
+    signed_rank_direction,
+    verdict_p_value,
+)
+from assay.comparison.system_comparison import list_pairs
+from assay.labels.intervals import Interval
+from assay.significant_digits import format_p_equals
+
+Floats = NDArray[np.float64]
+ALPHA = 0.05
+MAX_NAMED = 3
+"""So many runs are named in the sentence; of more the number is told."""
+DECIMALS = 10
+"""Means that differ only beyond these decimals are tied, as in rankings of systems."""
+
+
+def rank_systems(
+    values: Floats,
+    tags: Sequence[str],
+    *,
+    interval: Callable[[Floats], Interval] = mean_interval,
+    untested: str = "",
+) -> dict[str, Any]:
+    """values: float64 (n_topics, n_systems), a row with NaN is left out. untested: why there is no
+    test, else empty.
+
+    -> topics: that count; systems: best first, ties by tag, each with tag, mean, low, high (NaN where there is no interval) and reason;
+    p, holm: of each system (but the last) the p-values against those below it, raw and corrected over all pairs, NaN without a test;
+    opposed: the same, whether the signed ranks point to the other side than the mean; untested: why there are no tests, else empty;
+    wins: topics on which the leader is ahead of the first run that is not tied with it, tied with it, behind it; None without such a run.
+    """
+    values = values[~np.isnan(values).any(axis=1)]
+    n_topics, n = values.shape
+    means = np.array(
+        [math.fsum(column) / n_topics for column in values.T.tolist()]
+        if n_topics
+        else [math.nan] * n
+    )
+    order = sorted(
+        range(n), key=lambda i: (-round(float(means[i]), DECIMALS) if n_topics else 0.0, tags[i])
+    )
+    values, means = values[:, order], means[order]
+    systems = []
+    for k, i in enumerate(order):
+        one = interval(values[:, k])
+        systems.append(
+            {
+                "tag": tags[i],
+                "mean": float(means[k]),
+                "low": one.low,
+                "high": one.high,
+                "reason": one.reason,
+            }
+        )
+    pairs = list_pairs(n)
+    p, opposed = np.full(len(pairs), math.nan), np.zeros(len(pairs), bool)
+    untested = untested or no_verdict_reason(n_topics)
+    if not untested and pairs:
+        first, second = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
+        ahead = rounded_differences(values[:, second].T, values[:, first].T)
+        p, opposed = verdict_p_value(ahead), signed_rank_direction(ahead) < 0
+    held = adjust_p_values(p, "holm")
+    rows = [[k for k, (a, _) in enumerate(pairs) if a == i] for i in range(n - 1)]
+    return {
+        "topics": n_topics,
+        "systems": systems,
+        "p": [p[row].tolist() for row in rows],
+        "holm": [held[row].tolist() for row in rows],
+        "opposed": [opposed[row].tolist() for row in rows],
+        "untested": untested,
+        "wins": _count_wins(values, means),
+    }
+
+
+def _count_wins(values: Floats, means: Floats) -> list[int] | None:
+    """values: (n_topics, n_systems), means: (n_systems), best first."""
+    if not len(values) or not len(means):
+        return None
+    behind = np.flatnonzero(np.round(means, DECIMALS) < round(float(means[0]), DECIMALS))
+    if not len(behind):
+        return None
+    ahead = rounded_differences(values[:, behind[0]], values[:, 0])
+    return [int((ahead > 0).sum()), int((ahead == 0).sum()), int((ahead < 0).sum())]
+
+
+class RivalSystem(NamedTuple):
+    """A run beside the leaders. p: corrected, the greatest against any leader. is_opposed: against
+    a leader the mean and the signed ranks point to different sides, so that there is no verdict."""
+
+    tag: str
+    p: float
+    is_opposed: bool
+
+
+CORRECTION_SENTENCES = {
+    "none": "Without correction for multiple comparisons",
+    "bonferroni": "After Bonferroni correction",
+    "holm": "After Holm correction",
+    "max": "By randomised Tukey HSD",
+}
+
+
+def describe_verdict(
+    measure: str,
+    means: Mapping[str, float],
+    rivals: Sequence[RivalSystem],
+    *,
+    topics: int,
+    correction: str,
+    alpha: float = ALPHA,
+    estimated: bool = False,
+    no_verdict: str = "",
+    wins: tuple[int, int, int] | None = None,
+) -> str:
+    """Which run leads by a measure and from which it differs significantly: the one wording of
+    page, API, reports, studies, commands, library.
+
+    means: by tag. rivals: all runs but the leaders, best first; none where runs are not compared
+    with each other. no_verdict: why there is none, else empty. wins: on how many topics the first
+    leader is ahead of the next run, tied with it, behind it."""
+    leaders = list_leaders(means)
+    is_one, named = len(leaders) == 1, _join_names(leaders)
+    over = f"{means[leaders[0]]:.4f}, {topics:,} topic{'s' if topics != 1 else ''}"
+    if len(means) == 1:
+        return f"{named} is the only run: mean {measure} {means[leaders[0]]:.4f}."
+    won = (
+        f" Topics of {leaders[0]} against {rivals[0].tag}: {wins[0]:,} won, {wins[1]:,} tied, {wins[2]:,} lost."
+        if wins and rivals
+        else ""
+    )
+    if no_verdict:
+        highest = "the highest estimated mean" if estimated else "the highest mean"
+        return f"{named} {'has' if is_one else 'have'} {highest} {measure} ({over}). No verdict: {no_verdict}.{won}"
+    verb = (
+        ("is estimated to lead" if is_one else "are estimated to lead together")
+        if estimated
+        else "leads"
+        if is_one
+        else "lead together"
+    )
+    parts = [f"{named} {verb} by {measure} ({over})."]
+    opposed = [one.tag for one in rivals if one.p < alpha and one.is_opposed]
+    alike = [one for one in rivals if not one.p < alpha]
+    different = [one for one in rivals if one.p < alpha and not one.is_opposed]
+    does_not, differs = ("it does not", "it differs") if is_one else ("they do not", "they differ")
+    if alike:
+        parts.append(
+            f"{CORRECTION_SENTENCES[correction]} {does_not} differ significantly from {_list_with_p(alike)}."
+        )
+    elif different:
+        others = (
+            different[0].tag
+            if len(rivals) == 1
+            else f"all {len(rivals)} other runs"
+            if not opposed
+            else f"{len(different)} other runs"
+        )
+        largest = f"{'largest ' if len(different) > 1 else ''}{format_p_equals(max(one.p for one in different))}"
+        parts.append(
+            f"{CORRECTION_SENTENCES[correction]} {differs} significantly from {others} ({largest})."
+        )
+    if opposed:
+        parts.append(
+            f"No verdict against {_join_names(opposed)}: the mean and the signed ranks point to different sides."
+        )
+    return " ".join(parts) + won
+
+
+def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
+    named = [
+        f"{one.tag} ({format_p_equals(one.p)})" if not math.isnan(one.p) else one.tag
+        for one in rivals[:MAX_NAMED]
+    ]
+    return _join_names(
+        named + ([f"{len(rivals) - MAX_NAMED} more"] if len(rivals) > MAX_NAMED else [])
+    )
+
+
+def describe_leader(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
+    """`describe_verdict` of a standing."""
+    systems = standing["systems"]
+    if not systems or not standing["topics"]:
+        return "No system leads yet: no topic has a label."
+    n_leaders = len(list_leaders({one["tag"]: one["mean"] for one in systems}))
+    rivals = []
+    for k, one in enumerate(systems[n_leaders:], n_leaders):
+        p = [standing["holm"][i][k - i - 1] for i in range(n_leaders)]
+        opposed = [standing["opposed"][i][k - i - 1] for i in range(n_leaders)]
+        rivals.append(RivalSystem(one["tag"], max(p), any(opposed)))
+    means = {one["tag"]: one["mean"] for one in systems}
+    return describe_verdict(
+        measure,
+        means,
+        rivals,
+        topics=standing["topics"],
+        correction="holm",
+        estimated=estimated,
+        no_verdict=standing["untested"],
+        wins=standing["wins"],
+    )
+
+
+def describe_comparison(
+    measure: str,
+    of_measure: Mapping[str, Any],
+    *,
+    against: str,
+    family: str,
+    alpha: float,
+    estimated: bool = False,
+    no_verdict: str = "",
+) -> str:
+    """`describe_verdict` of one measure of `compare systems`: means, topics, no_verdict, and pairs
+    with a, b, p, opposed, wins, ties, losses."""
+    means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
+    if not of_measure["topics"]:
+        return f"No verdict: {why or 'no topic counts for all runs'}."
+    leaders = list_leaders(means)
+    rest = sorted(
+        (tag for tag in means if tag not in leaders),
+        key=lambda tag: (-round(means[tag], DECIMALS), tag),
+    )
+    rows = {frozenset((row["a"], row["b"])): row for row in of_measure["pairs"]}
+    against_leaders = {
+        tag: [rows.get(frozenset((leader, tag))) for leader in leaders] for tag in rest
+    }
+    known = (
+        {tag: [row for row in pairs if row is not None] for tag, pairs in against_leaders.items()}
+        if against == "all"
+        else {}
+    )
+    rivals = [
+        RivalSystem(tag, max(row["p"] for row in pairs), any(row["opposed"] for row in pairs))
+        for tag, pairs in known.items()
+        if pairs
+    ]
+    wins = None
+    if rivals:
+        row = known[rivals[0].tag][0]
+        wins = (row["wins"], row["ties"], row["losses"])
+        wins = wins if row["b"] == leaders[0] else wins[::-1]
+    return describe_verdict(
+        measure,
+        means,
+        rivals,
+        topics=of_measure["topics"],
+        correction=family,
+        alpha=alpha,
+        estimated=estimated,
+        no_verdict=why,
+        wins=wins,
+    )
+
+
+def describe_score_bounds(systems: Sequence[Mapping[str, Any]]) -> str:
+    """What the unjudged documents of the tops leave open, from each system's least and most (None
+    where that is not known).
+
+    Both are taken over the unjudged of all tops, else grades that lower the leader's recall base
+    alone would be forgotten; they need not be reached by the same grades, so that what the ranges
+    allow is not said to be possible."""
+    leader, rest = systems[0], systems[1:]
+    if leader.get("least") is None or not rest:
+        return ""
+    if all(one["most"] - one["least"] < 1e-12 for one in systems):
+        return "Every document that these scores look at is judged."
+    could = [one["tag"] for one in rest if one["most"] > leader["least"] + 1e-12]
+    if not could:
+        is_alone = all(one["most"] < leader["least"] - 1e-12 for one in rest)
+        stays = f"{leader['tag']} leads" if is_alone else f"no run is ahead of {leader['tag']}"
+        return f"Whatever grades the unjudged documents in the runs' tops have, {stays}."
+    shown = _join_names(
+        [
+            *could[:MAX_NAMED],
+            *([f"{len(could) - MAX_NAMED} more"] if len(could) > MAX_NAMED else []),
+        ]
+    )
+    return (
+        f"The ranges that other grades of the unjudged documents give do not rule out that "
+        f"{shown} lead{'s' if len(could) == 1 else ''}."
+    )
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,143 @@
+"""Each run left out of the pool in turn, as a late run sees it: holes, exact range and expected
+fill of nDCG, beside what its judgements said (SAMPLING 6).
+
+for one in left_out_scores(runs, groups, qrels, cutoff=10, level=1): ...          a LeftOutScores a
+run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.unjudged_documents import (
+    MAX_MEAN_UNJUDGED,
+    ScoreBounds,
+    TopicTop,
+    imputed_ndcg,
+    mean_grade_of_unique_documents,
+    ndcg_bounds,
+    read_topic_tops,
+)
+
+
+class LeftOutScores(NamedTuple):
+    """unit: the group that was left out with the run. holes: in each topic. judged: mean nDCG@k
+    under all qrels. bounds: float64 (n_topics) of each end, with the holes that leaving out has
+    made. filled: the mean with every hole at its expected grade. truth: float64 (n_topics), nDCG@k
+    once these holes alone are judged, which is what the bounds are of."""
+
+    tag: str
+    unit: str
+    holes: list[int]
+    judged: float
+    bounds: ScoreBounds
+    filled: float
+    truth: NDArray[np.float64]
+
+    @property
+    def mean_holes(self) -> float:
+        return sum(self.holes) / max(len(self.holes), 1)
+
+    @property
+    def is_filled(self) -> bool:
+        """Beyond so many holes a topic expected fill flatters bad runs, and is not shown."""
+        return self.mean_holes <= MAX_MEAN_UNJUDGED
+
+
+def iterate_left_out_scores(
+    runs: Sequence[RunColumns],
+    groups: Sequence[str],
+    qrels: QrelsColumns,
+    *,
+    cutoff: int,
+    level: int,
+) -> Iterator[LeftOutScores]:
+    """Documents that only the left-out group has among its first `cutoff` lose their judgement;
+    what nobody ever judged counts as 0 throughout.
+
+    groups: of each run. Groups by name, their runs as given.
+    """
+    highest = max(int(qrels.grades.max(initial=0)), 1)
+    for group in sorted(set(groups)):
+        others = [k for k, name in enumerate(groups) if name != group]
+        own = [k for k, name in enumerate(groups) if name == group]
+        reduced = drop_unique_judgements(
+            qrels, [runs[k] for k in own], [runs[k] for k in others], cutoff=cutoff
+        )
+        worth = mean_grade_of_unique_documents(
+            [runs[k] for k in others],
+            [groups[k] for k in others],
+            reduced,
+            depth=cutoff,
+            level=level,
+        )
+        for k in own:
+            whole = read_topic_tops(runs[k], qrels, cutoff)
+            tops = [
+                _restrict_unjudged(top, full)
+                for top, full in zip(read_topic_tops(runs[k], reduced, cutoff), whole, strict=True)
+            ]
+            yield LeftOutScores(
+                runs[k].tag,
+                group,
+                [len(top.holes) for top in tops],
+                float(ndcg_bounds(whole, cutoff=cutoff, highest=highest).zero.mean()),
+                ndcg_bounds(tops, cutoff=cutoff, highest=highest),
+                float(imputed_ndcg(tops, worth, cutoff=cutoff).mean()),
+                _rescale_ideal(whole, tops, cutoff),
+            )
+
+
+def _restrict_unjudged(top: TopicTop, full: TopicTop) -> TopicTop:
+    """Only what lost its judgement is a hole."""
+    return replace(
+        top,
+        grades=[
+            0 if known is None else grade
+            for grade, known in zip(top.grades, full.grades, strict=True)
+        ],
+    )
+
+
+def _rescale_ideal(
+    whole: Sequence[TopicTop], tops: Sequence[TopicTop], cutoff: int
+) -> NDArray[np.float64]:
+    """Only this run's holes are judged, so the ideal has no other document of its group."""
+    judged = []
+    for full, top in zip(whole, tops, strict=True):
+        grades = [
+            g
+            for g, known in zip(full.grades, top.grades, strict=True)
+            if known is None and g is not None
+        ]
+        judged.append(replace(top, grades=full.grades, judged=[*top.judged, *grades]))
+    return ndcg_bounds(judged, cutoff=cutoff, highest=1).zero
+
+
+def drop_unique_judgements(
+    qrels: QrelsColumns, own: Sequence[RunColumns], others: Sequence[RunColumns], *, cutoff: int
+) -> QrelsColumns:
+    """The qrels, unjudged where only `own` have the document among their first `cutoff`."""
+    first, rest = _list_top_pairs(own, cutoff), _list_top_pairs(others, cutoff)
+    grades = qrels.grades.copy()
+    for index, topic in enumerate(qrels.topics):
+        rows = qrels.rows(index)
+        for row, document in enumerate(qrels.documents[rows].tolist(), start=rows.start):
+            if (topic, document) in first and (topic, document) not in rest:
+                grades[row] = -1
+    return replace(qrels, grades=grades)
+
+
+def _list_top_pairs(runs: Sequence[RunColumns], cutoff: int) -> set[tuple[str, bytes]]:
+    return {
+        (topic, document)
+        for run in runs
+        for index, topic in enumerate(run.topics)
+        for document in run.documents[run.rows(index)][:cutoff].tolist()
+    }

@@ -1,0 +1,329 @@
+"""Between which values a measure lies whatever the holes of a run turn out to be (METHODS 14,
+SAMPLING 6).
+
+    bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of
+    qrels (but ERR, see below, and those that `no_bounds_reason` names)
+    difference_of(tops, rival, measure, ...) -> Bounds               of one run less that of
+    another, over the holes of both
+    depth_of(measures) -> int | None                                 how many ranks of the run they
+    read; None: all
+
+Open are the run's unjudged documents down to the cutoff, all of them where there is none; what is
+unjudged elsewhere stays out of the recall base, but for the holes of other runs that
+`open_together` has counted. Each may have any grade. Where a hole of a higher grade can only raise
+the score (DCG, ERR, NCG, P, R, RR, Success) the ends are all lowest and all highest. Where it
+raises the recall base, too (AP, Rprec, Bpref), each number of relevant holes is tried, the first or
+the last of them relevant: at an equal number a relevant document further up never lowers these.
+nDCG tries every multiset of grades. Holes of other runs add nothing to a score, and at their
+highest lower the ends of nDCG, NCG, R and AP; for Rprec and Bpref every number of relevant ones is
+tried. ERR without `max_rel` goes by the highest grade of the qrels, as in `evaluation`: where a
+hole may have a higher one its range is no narrower than the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.comparison.unjudged_documents import (
+    ScoreBounds,
+    TopicTop,
+    list_unjudged,
+    merge_unjudged,
+    ndcg_bounds,
+    ndcg_difference,
+    precision_bounds,
+    rbp_bounds,
+)
+from assay.measures.evaluation import stopping_probability
+from assay.measures.measures import FAMILIES, Measure
+
+MAX_DEPTH = 100
+"""Ranks of a run that are read for RBP without a cutoff; what lies below is in its residual."""
+MAX_COMBINATIONS = 4_000_000
+"""Cells (fillings of a topic's holes x ranks) that nDCG tries."""
+MAX_OTHER_UNJUDGED = 2_000
+"""Numbers of relevant holes, a run's own and of other runs, that Rprec and Bpref try of a topic;
+beyond that they may be anything."""
+BoundsTuple = tuple[float, float, float]
+"""Least, with the holes not relevant, greatest."""
+
+
+def no_bounds_reason(measure: Measure) -> str | None:
+    """Why there is no range of this measure; None where there is one."""
+    if measure.condensed:
+        return "the condensed form leaves unjudged documents out, which judging them would undo"
+    if measure.family == "Judged":
+        return "it tells how much is judged, whatever the grades are"
+    if measure.family == "infAP":
+        return "it estimates from a random sample, for which unjudged documents are not open"
+    if FAMILIES[measure.family].function is not None:
+        return "it is a function of your own, which may fall where a grade rises"
+    return None
+
+
+def required_depth(measures: Sequence[Measure]) -> int | None:
+    if any(measure.cutoff is None and measure.family != "RBP" for measure in measures):
+        return None
+    return max([MAX_DEPTH, *(measure.cutoff or 0 for measure in measures)])
+
+
+def compute_bounds(
+    tops: Sequence[TopicTop], measure: Measure, *, level: int, highest: int
+) -> ScoreBounds:
+    """level: the lowest relevant grade where the measure brings none; highest: that a hole may
+    have.
+
+    ValueError where `no_bounds_reason` says why, and where nDCG would have to try too many fillings of a
+    topic's holes."""
+    if reason := no_bounds_reason(measure):
+        raise ValueError(f"there is no range of {measure}: {reason}")
+    lowest = measure.level or level
+    if measure.family in ("nDCG", "nDCG-exp"):
+        check_combinations(tops, measure, highest)
+        return ndcg_bounds(
+            tops, cutoff=measure.cutoff, highest=highest, exponential=measure.family == "nDCG-exp"
+        )
+    if measure.family == "P":
+        return precision_bounds(tops, cutoff=measure.cutoff or 0, level=lowest)
+    if measure.family == "RBP":
+        return rbp_bounds(
+            tops, persistence=measure.persistence or 0.0, level=lowest, cutoff=measure.cutoff
+        )
+    if measure.family == "ERR" and measure.highest is None:
+        ends = _err_bounds(tops, measure, highest)
+    elif measure.family in GRADED_FORMULAS:
+        ends = [_monotone_bounds(top, measure, highest) for top in tops]
+    else:
+        ends = [
+            BINARY_FORMULAS[measure.family](_make_open_ranking(top, lowest, measure.cutoff))
+            for top in tops
+        ]
+    low, zero, high = (
+        (np.array(column, np.float64) for column in zip(*ends, strict=True))
+        if ends
+        else (np.empty(0),) * 3
+    )
+    return ScoreBounds(low, zero, high)
+
+
+def compute_difference_bounds(
+    tops: Sequence[TopicTop],
+    rival: Sequence[TopicTop],
+    measure: Measure,
+    *,
+    level: int,
+    highest: int,
+) -> ScoreBounds:
+    """Of the run less the rival, topic by topic, whatever the holes of both turn out to be. Exact
+    for nDCG; else no narrower than the truth.
+
+    A hole that only one of them has raises the ideal and the number of relevant documents of both.
+    Errors as `compute_bounds`."""
+    if reason := no_bounds_reason(measure):
+        raise ValueError(f"there is no range of {measure}: {reason}")
+    if measure.family in ("nDCG", "nDCG-exp") and not any(
+        _has_too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)
+    ):
+        exponential = measure.family == "nDCG-exp"
+        ends = [
+            ndcg_difference(*pair, cutoff=measure.cutoff, highest=highest, exponential=exponential)
+            for pair in zip(tops, rival, strict=True)
+        ]
+        low, zero, high = (
+            (np.array(column, np.float64) for column in zip(*ends, strict=True))
+            if ends
+            else (np.empty(0),) * 3
+        )
+        return ScoreBounds(low, zero, high)
+    own, other = (
+        compute_bounds(side, measure, level=level, highest=highest)
+        for side in merge_unjudged([tops, rival], measure.cutoff)
+    )
+    return ScoreBounds(own.low - other.high, own.zero - other.zero, own.high - other.low)
+
+
+def _has_too_many(top: TopicTop, rival: TopicTop, measure: Measure, highest: int) -> bool:
+    n = len({*list_unjudged(top, measure.cutoff), *list_unjudged(rival, measure.cutoff)})
+    return math.comb(n + highest, highest) * max(len(top.judged) + n, 1) > MAX_COMBINATIONS
+
+
+def check_combinations(tops: Sequence[TopicTop], measure: Measure, highest: int) -> None:
+    for top in tops:
+        n = sum(grade is None for grade in top.grades[: measure.cutoff])
+        fillings = math.comb(n + highest, highest)
+        if fillings * max(len(top.grades[: measure.cutoff]), 1) > MAX_COMBINATIONS:
+            raise ValueError(
+                f"{measure}: topic {top.topic} has {n} holes and {highest + 1} grades, "
+                f"{fillings:,} fillings to try, which is too many; expected a lower "
+                "cutoff, or a measure that need not try them (DCG, AP, RBP)"
+            )
+
+
+def _monotone_bounds(top: TopicTop, measure: Measure, highest: int) -> BoundsTuple:
+    low, high = (
+        [fill if grade is None else grade for grade in top.grades[: measure.cutoff]]
+        for fill in (0, highest)
+    )
+    score = GRADED_FORMULAS[measure.family]
+    n_holes = sum(grade is None for grade in top.grades[: measure.cutoff])
+    least = score(low, [*top.judged, *[highest] * top.n_elsewhere], measure, highest)
+    return (
+        least,
+        score(low, top.judged, measure, highest),
+        score(high, [*top.judged, *[highest] * n_holes], measure, highest),
+    )
+
+
+def _err_bounds(tops: Sequence[TopicTop], measure: Measure, highest: int) -> list[BoundsTuple]:
+    """ERR is told in units of the highest grade of all qrels (`evaluation`). A hole of a higher
+    one, of whichever topic, changes those of every topic:
+    each highest grade that the qrels may come to have is tried."""
+    seen = max((grade for top in tops for grade in top.judged), default=0)
+    is_open = any(top.n_elsewhere or None in top.grades[: measure.cutoff] for top in tops)
+    tried = [
+        [_monotone_bounds(top, measure, most) for top in tops]
+        for most in range(seen, (highest if is_open else seen) + 1)
+    ]
+    return [
+        (min(low for low, _, _ in of_topic), of_topic[0][1], max(high for _, _, high in of_topic))
+        for of_topic in zip(*tried, strict=True)
+    ]
+
+
+def _dcg(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:
+    return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+
+
+def _ncg(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:
+    ideal = sum(sorted((grade for grade in judged if grade > 0), reverse=True)[: measure.cutoff])
+    return sum(grades) / ideal if ideal else 0.0
+
+
+def _err(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:
+    going, total = 1.0, 0.0
+    for rank, chance in enumerate(
+        stopping_probability(np.array(grades, np.int64), measure.highest or highest).tolist(),
+        start=1,
+    ):
+        total += going * chance / rank
+        going *= 1 - chance
+    return total
+
+
+GRADED_FORMULAS: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int], float]] = {
+    "DCG": _dcg,
+    "NCG": _ncg,
+    "ERR": _err,
+}
+
+
+class _OpenRanking(NamedTuple):
+    """Ranks down to the cutoff. n_relevant, n_others: judged documents, retrieved or not.
+    n_elsewhere: holes that only other runs have."""
+
+    relevant: list[int]
+    holes: list[int]
+    n_relevant: int
+    n_others: int
+    others: list[int]
+    n_elsewhere: int
+
+
+def _make_open_ranking(top: TopicTop, lowest: int, cutoff: int | None) -> _OpenRanking:
+    grades = list(enumerate(top.grades[:cutoff], start=1))
+    n_relevant = sum(grade >= lowest for grade in top.judged)
+    return _OpenRanking(
+        [rank for rank, grade in grades if grade is not None and grade >= lowest],
+        [rank for rank, grade in grades if grade is None],
+        n_relevant,
+        len(top.judged) - n_relevant,
+        [rank for rank, grade in grades if grade is not None and grade < lowest],
+        top.n_elsewhere,
+    )
+
+
+def _success_bounds(of: _OpenRanking) -> BoundsTuple:
+    least = float(bool(of.relevant))
+    return least, least, float(bool(of.relevant or of.holes))
+
+
+def _reciprocal_rank_bounds(of: _OpenRanking) -> BoundsTuple:
+    least = 1 / of.relevant[0] if of.relevant else 0.0
+    return least, least, 1 / min(of.relevant[:1] + of.holes[:1]) if of.relevant or of.holes else 0.0
+
+
+def _recall_bounds(of: _OpenRanking) -> BoundsTuple:
+    n, n_found = len(of.holes), len(of.relevant)
+    least, zero = (
+        n_found / total if total else 0.0
+        for total in (of.n_relevant + of.n_elsewhere, of.n_relevant)
+    )
+    return least, zero, (n_found + n) / (of.n_relevant + n) if of.n_relevant + n else 0.0
+
+
+def _average_precision_bounds(of: _OpenRanking) -> BoundsTuple:
+    def value(chosen: list[int], elsewhere: int) -> float:
+        ranks = np.sort(np.array(of.relevant + chosen, np.int64))
+        n = of.n_relevant + len(chosen) + elsewhere
+        return float((np.arange(1, len(ranks) + 1) / ranks).sum() / n) if n else 0.0
+
+    return _enumerate_bounds(
+        value, of.holes, [0, of.n_elsewhere] if of.n_elsewhere else [0]
+    )  # more relevant ones elsewhere only lower it
+
+
+def _r_precision_bounds(of: _OpenRanking) -> BoundsTuple:
+    def value(chosen: list[int], elsewhere: int) -> float:
+        n = of.n_relevant + len(chosen) + elsewhere
+        return sum(rank <= n for rank in (*of.relevant, *chosen)) / n if n else 0.0
+
+    return _enumerate_bounds(value, of.holes, range(of.n_elsewhere + 1))
+
+
+def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
+    def value(chosen: list[int], elsewhere: int, against_elsewhere: int = 0) -> float:
+        n = of.n_relevant + len(chosen) + elsewhere
+        if not n:
+            return 0.0
+        left = set(of.holes) - set(chosen)
+        against = np.sort(np.array([*of.others, *left], np.int64))
+        above = np.searchsorted(against, np.array(of.relevant + chosen, np.int64))
+        bound = min(n, of.n_others + len(left) + against_elsewhere)
+        return float((1 - (np.minimum(above, n) / bound if bound else 0 * above)).sum() / n)
+
+    def most(chosen: list[int], elsewhere: int) -> float:
+        """A document elsewhere that is judged not relevant makes those above weigh less."""
+        return value(chosen, elsewhere, of.n_elsewhere - elsewhere)
+
+    elsewhere = range(of.n_elsewhere + 1)
+    least, zero, _ = _enumerate_bounds(value, of.holes, elsewhere)
+    return least, zero, _enumerate_bounds(most, of.holes, elsewhere)[2]
+
+
+def _enumerate_bounds(
+    value: Callable[[list[int], int], float], holes: list[int], elsewhere: Sequence[int]
+) -> BoundsTuple:
+    """The first m holes relevant for the upper end, the last m for the lower, for every m, and
+    every number of relevant ones elsewhere."""
+    numbers, zero = range(len(holes) + 1), value([], 0)
+    if len(elsewhere) > 2 and len(numbers) * len(elsewhere) > MAX_OTHER_UNJUDGED:
+        return 0.0, zero, 1.0
+    tried = [(m, n) for m in numbers for n in elsewhere]
+    return (
+        min(value(holes[len(holes) - m :], n) for m, n in tried),
+        zero,
+        max(value(holes[:m], n) for m, n in tried),
+    )
+
+
+BINARY_FORMULAS: dict[str, Callable[[_OpenRanking], BoundsTuple]] = {
+    "Success": _success_bounds,
+    "RR": _reciprocal_rank_bounds,
+    "R": _recall_bounds,
+    "AP": _average_precision_bounds,
+    "Rprec": _r_precision_bounds,
+    "Bpref": _bpref_bounds,
+}

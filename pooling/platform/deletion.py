@@ -1,0 +1,130 @@
+"""What goes when something of a collection is deleted, told before: rows by kind, what keeps it
+from going, how it comes back.
+
+One mechanism for all kinds: what the database would delete along with a row, read from the models'
+own relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import CASCADE, PROTECT
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from assay.number_words import format_count
+from pooling.models import Collection
+
+RECOVERY_HINTS = {
+    "collection": gettext_lazy(
+        "It comes back only from your own copies: its description as a file, and the files that were brought."
+    ),
+    "topics": gettext_lazy("Bring the topic file again. What the check decided is decided anew."),
+    "run": gettext_lazy("Bring the run's file again; its description and group are typed anew."),
+    "qrels": gettext_lazy(
+        "Bring the file again. Reports that were made of them keep their results."
+    ),
+    "documents": gettext_lazy("Bring the file again. Texts that pools have taken stay."),
+    "pool": gettext_lazy("The same runs, depth and seed make the same pairs again."),
+}
+"""kind -> how what is deleted comes back."""
+
+
+@dataclass(frozen=True)
+class RemovalPreview:
+    """goes: counted words ("120 pairs") of what is deleted along. refused: why it cannot go now;
+    empty when it can."""
+
+    kind: str
+    title: str
+    goes: list[str]
+    refused: list[str]
+    back: str
+
+
+def preview_removal(collection: Collection, kind: str, pk: int | None) -> RemovalPreview | None:
+    """None where there is no such thing."""
+    if kind == "topics":
+        rows: Any = collection.topics.all()
+        pools = collection.pools.count()
+        says = ngettext(
+            "%(n)s pool would lose its pairs: delete it first",
+            "%(n)s pools would lose their pairs: delete the pools first",
+            pools,
+        )
+        refused = [says % {"n": f"{pools:,}"}] if pools else []
+        return RemovalPreview(
+            kind, f"all {rows.count():,} topics", [], refused, str(RECOVERY_HINTS[kind])
+        )
+    if kind == "collection":
+        return _make_preview(kind, collection, collection.name)
+    rows = {
+        "run": collection.runs,
+        "qrels": collection.qrels,
+        "documents": collection.document_files,
+        "pool": collection.pools,
+    }.get(kind)
+    thing = rows.filter(pk=pk).first() if rows is not None and pk is not None else None
+    if thing is None:
+        return None
+    name = thing.tag if kind == "run" else thing.name
+    return _make_preview(
+        kind, thing, f"{'the document file' if kind == 'documents' else 'the ' + kind} {name}"
+    )
+
+
+def count_dependent_rows(thing: Any) -> list[str]:
+    """Counted words ("120 pairs") of the rows that the database deletes along with this one."""
+    return [
+        words
+        for relation, _, words in _iterate_related(thing)
+        if not relation.many_to_many and relation.on_delete is CASCADE
+    ]
+
+
+def _iterate_related(thing: Any) -> Iterator[tuple[Any, int, str]]:
+    """(relation, number of its rows, counted words) of what refers to this row; those without rows
+    are left out."""
+    for relation in thing._meta.related_objects:
+        name = relation.get_accessor_name()
+        n = (
+            getattr(thing, name).count()
+            if name and hasattr(thing, name) and not relation.one_to_one
+            else 0
+        )
+        if n:
+            yield relation, n, _format_count(n, relation.related_model._meta)
+
+
+def _make_preview(kind: str, thing: Any, title: str) -> RemovalPreview:
+    refused = []
+    for relation, n, words in _iterate_related(thing):
+        if relation.many_to_many:
+            says = ngettext(
+                "%(things)s was made from it: delete it first",
+                "%(things)s were made from it: delete them first",
+                n,
+            )
+            refused.append(says % {"things": words})
+        elif relation.on_delete is PROTECT:
+            says = ngettext(
+                "%(things)s needs it: delete it first", "%(things)s need it: delete them first", n
+            )
+            refused.append(says % {"things": words})
+    if kind == "documents" and thing.collection.pools.exists():
+        refused.append(
+            _(
+                "the collection's pools take their texts from its document files: delete the pools first"
+            )
+        )
+    return RemovalPreview(
+        kind, title, count_dependent_rows(thing), refused, str(RECOVERY_HINTS[kind])
+    )
+
+
+def _format_count(n: int, meta: Any) -> str:
+    if meta.object_name == "PoolEntry":
+        return format_count(n, "pair")
+    return f"{n:,} {meta.verbose_name if n == 1 else meta.verbose_name_plural}"

@@ -1,0 +1,584 @@
+"""A collection and its pool made as a file says (pooling.core.collection_file): planned by looking,
+then done by the services of the pages.
+
+plan = planned(said.collection, said.pool, folder="study")     # changes, and what cannot be
+collection, pool = carried_out(plan, user=user)                # in the caller's transaction
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.core.files.base import File
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from assay.formats.pool import read_pool, sort_pool
+from assay.formats.qrels import load_qrels, read_qrels, write_qrels
+from assay.formats.runs import read_run
+from assay.formats.topics import read_topics
+from assay.number_words import format_count
+from assay.pools.pool_kinds import PoolKind
+from assay.pools.topic_checks import join_need
+from pooling.core.collection_file import COLLECTION
+from pooling.core.declaration import Change, Mistake, format_value, list_changes
+from pooling.models import Collection, Job, Pool
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
+from pooling.selectors.collection_description import describe_collection, describe_pool
+from pooling.services import collections, pools, sampling, topics, uploads
+from pooling.services.making import make_parameters
+from pooling.services.renaming import rename_pool
+from pooling.services.runs import describe_run, get_runs_by_tag, load_rankings
+
+DESCRIPTION_KEYS = ("name", "description", "n_documents", "text_format")
+
+
+class PlannedImport(NamedTuple):
+    """A file to import. options: as the kind of file has them."""
+
+    kind: str
+    path: str
+    options: dict[str, Any]
+
+
+@dataclass
+class CollectionPlan:
+    """collection, pool: None where they are to be made. bring: in this order."""
+
+    said: Mapping[str, Any]
+    of_pool: Mapping[str, Any]
+    folder: str | None
+    collection: Collection | None
+    pool: Pool | None
+    changes: list[Change] = field(default_factory=list)
+    refused: list[Mistake] = field(default_factory=list)
+    bring: list[PlannedImport] = field(default_factory=list)
+    stray: list[str] = field(default_factory=list)
+    """Names in the storage of files that were written before something went wrong: no row will name
+    them."""
+
+    def refuse(self, path: tuple[str | int, ...], problem: str, expected: str) -> None:
+        self.refused.append(Mistake(path, problem, expected))
+
+    def change(self, table: str, name: str, before: Any, after: Any, words: str) -> None:
+        self.changes.append(Change(table, name, before, after, words))
+
+    def coming(self, kind: str) -> bool:
+        return any(one.kind == kind for one in self.bring)
+
+    @property
+    def heavy(self) -> bool:
+        """Whether files are read or pairs made: too much for a request, or for a rehearsal."""
+        return bool(self.bring) or any(change.table == "pool" for change in self.changes)
+
+    def file(self, name: str, path: tuple[str | int, ...]) -> str | None:
+        """The path of a file that is there; None and a refusal otherwise."""
+        if self.folder is None:
+            self.refuse(
+                path,
+                f"a file, {name}",
+                "no file here: files are sent one by one, as uploads of the collection",
+            )
+            return None
+        whole_path = os.path.join(self.folder, name)
+        if not os.path.isfile(whole_path):
+            self.refuse(path, f"there is no file {name}", "a path from the folder of this file")
+            return None
+        return whole_path
+
+
+def plan_collection(
+    said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None
+) -> CollectionPlan:
+    """What is to be done. folder: in which paths begin; None where there are no files. FormatError
+    for a file that cannot be read."""
+    collection = Collection.objects.filter(slug=said["slug"]).first()
+    pool = (
+        collection.pools.filter(name=of_pool["name"]).first()
+        if collection is not None and of_pool
+        else None
+    )
+    plan = CollectionPlan(said, of_pool, folder, collection, pool)
+    before = describe_collection(collection) if collection is not None else {}
+    if collection is None:
+        plan.change("collection", "slug", None, said["slug"], f"make the collection {said['slug']}")
+        if not said.get("name"):
+            plan.refuse(
+                ("collection",),
+                f"there is no collection {said['slug']}, and a new one needs a name",
+                'name = "..."',
+            )
+    _plan_topics(plan)
+    _plan_documents(plan)
+    for kind in ("runs", "qrels"):
+        _plan_rows(plan, before, kind)
+    _plan_description(plan, before)
+    _plan_decisions(plan, before)
+    if of_pool:
+        _plan_pool(plan)
+    return plan
+
+
+def _plan_description(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
+    plan.changes += list_changes(
+        before, plan.said, [key for key in COLLECTION if key.name in DESCRIPTION_KEYS], "collection"
+    )
+    for name in plan.said.get("managers", []):
+        if name not in before.get("managers", []):
+            plan.change("collection", "managers", None, name, f"managers: {name}: new")
+
+
+def _plan_topics(plan: CollectionPlan) -> None:
+    known: dict[str, tuple[str, str, str]] = {}
+    if plan.collection is not None:
+        rows = plan.collection.topics.values_list("topic_id", "text", "description", "narrative")
+        known = {
+            topic_id: (text, description, narrative)
+            for topic_id, text, description, narrative in rows
+        }
+    for number, name in enumerate(plan.said.get("topics", [])):
+        place = ("collection", "topics", number)
+        path = plan.file(name, place)
+        if path is None:
+            continue
+        read = read_topics(path, name=name)
+        other = [
+            one.topic
+            for one in read
+            if one.topic in known and known[one.topic] != (one.text, one.description, one.narrative)
+        ]
+        new = [one.topic for one in read if one.topic not in known]
+        if other:
+            problem = (
+                f"{name} says something else of {format_count(len(other), 'topic')} that the "
+                f"collection has: {', '.join(other[:5])}"
+            )
+            plan.refuse(place, problem, "what is there, or topics that are deleted first")
+        elif new and len(new) < len(read):
+            plan.refuse(
+                place,
+                f"{name} has {format_count(len(new), 'topic')} that are new beside others that are there",
+                "the new ones in a file of their own",
+            )
+        elif new:
+            plan.bring.append(PlannedImport("topics", path, {}))
+            plan.change(
+                "collection",
+                "topics",
+                None,
+                name,
+                f"topics: bring {name} ({format_count(len(new), 'topic')})",
+            )
+
+
+def _plan_documents(plan: CollectionPlan) -> None:
+    for number, name in enumerate(plan.said.get("documents", [])):
+        path = plan.file(name, ("collection", "documents", number))
+        if path is None:
+            continue
+        with open(path, "rb") as source:
+            digest = file_digest(source, "sha256").hexdigest()
+        if (
+            plan.collection is None
+            or not plan.collection.document_files.filter(digest=digest).exists()
+        ):
+            plan.bring.append(PlannedImport("documents", path, {}))
+            plan.change(
+                "collection",
+                "documents",
+                None,
+                name,
+                f"documents: bring {name} ({os.path.getsize(path):,} bytes)",
+            )
+
+
+IMPORT_KINDS = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
+"""Key of the file -> (kind of upload, by what rows are told apart)."""
+
+
+def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> None:
+    kind, identity = IMPORT_KINDS[name]
+    row_of = {row[identity]: row for row in before.get(name, [])}
+    (key,) = [key for key in COLLECTION if key.name == name]
+    for number, row in enumerate(plan.said.get(name, [])):
+        place, old = ("collection", name, number), row_of.get(row[identity])
+        path = plan.file(row["file"], (*place, "file")) if row["file"] else None
+        if old is not None:
+            same = {part: row[part] for part in ("file", "order", "lenient") if part in row}
+            changes = list_changes({name: [{**old, **same}]}, {name: [row]}, [key], "collection")
+            plan.changes += changes
+            if kind == "qrels" and changes:
+                plan.refuse(
+                    (*place, "kind"),
+                    f"qrels {row['name']} are {old['kind']}",
+                    "the same, or another name",
+                )
+            if path is not None and not COMPARISONS[kind](plan.collection, row, path):
+                problem = f"{row['file']} is not what the collection has as {row[identity]}"
+                plan.refuse(
+                    (*place, "file"),
+                    problem,
+                    f"another {identity}, or the one that is there deleted first",
+                )
+        elif path is not None:
+            options = {part: value for part, value in row.items() if part != "file" and value}
+            plan.bring.append(
+                PlannedImport(
+                    kind,
+                    path,
+                    {
+                        part: value.isoformat() if part == "submitted_on" else value
+                        for part, value in options.items()
+                    },
+                )
+            )
+            plan.change(
+                "collection", name, None, row, f"{name}: bring {row['file']} as {row[identity]}"
+            )
+        elif not row["file"]:
+            plan.refuse(
+                place,
+                f"the collection has no {kind} {row[identity]}",
+                'file = "..." to bring it from',
+            )
+
+
+def _is_same_run(collection: Collection, row: Mapping[str, Any], path: str) -> bool:
+    one = read_run(path, name=row["file"], lenient=row["lenient"], order=row["order"])
+    other = load_rankings(collection.runs.get(tag=row["tag"]))
+    return one.topics == other.topics and all(
+        np.array_equal(getattr(one, part), getattr(other, part))
+        for part in ("offsets", "documents", "scores")
+    )
+
+
+def _is_same_qrels(collection: Collection, row: Mapping[str, Any], path: str) -> bool:
+    one, other = (
+        read_qrels(path, name=row["file"]),
+        load_qrels(collection.qrels.get(name=row["name"]).columns.path),
+    )
+    texts = []
+    for qrels in (one, other):
+        texts.append(io.StringIO())
+        write_qrels(qrels, texts[-1])
+    return texts[0].getvalue() == texts[1].getvalue()
+
+
+COMPARISONS: dict[str, Callable[[Any, Mapping[str, Any], str], bool]] = {
+    "run": _is_same_run,
+    "qrels": _is_same_qrels,
+}
+
+
+def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
+    said, level = plan.said, plan.said.get("topic_check")
+    keys = [replace(key, whole=level is None) for key in COLLECTION if key.name == "removed"]
+    plan.changes += list_changes(before, said, keys, "collection")
+    plan.changes += [
+        Change("collection", "kept", None, one, f"kept: {one}: new")
+        for one in said.get("kept", [])
+        if one not in before.get("kept", [])
+    ]
+    if plan.collection is None or plan.coming("topics"):
+        if level:
+            plan.change(
+                "collection",
+                "topic_check",
+                None,
+                level,
+                f"topic_check: remove what the check proposes at the level {level}",
+            )
+        return
+    named: list[tuple[tuple[str | int, ...], str]] = [
+        (("collection", "removed", n, "topic"), row["topic"])
+        for n, row in enumerate(said.get("removed", []))
+    ]
+    named += [(("collection", "kept", n), topic) for n, topic in enumerate(said.get("kept", []))]
+    known = set(plan.collection.topics.values_list("topic_id", flat=True))
+    for path, topic in named:
+        if topic not in known:
+            plan.refuse(
+                path, f"topic {topic} is not in the collection", "the id of a topic that is"
+            )
+    if level:
+        decided = {row["topic"] for row in said.get("removed", [])} | set(said.get("kept", []))
+        for topic, reason in _propose_removals(plan.collection, level).items():
+            if topic not in decided:
+                plan.change(
+                    "collection",
+                    "topic_check",
+                    None,
+                    topic,
+                    f"topic_check: remove {topic}: {reason}",
+                )
+
+
+def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
+    """Topics that the check at this level would remove and nobody has decided about -> reason."""
+    rows = list(
+        collection.topics.filter(removed_reason="")
+        .order_by("position")
+        .values_list("topic_id", "text", "description", "narrative", "decided_at")
+    )
+    needs = {
+        topic_id: join_need(description, narrative)
+        for topic_id, _, description, narrative, _ in rows
+    }
+    proposals = topics.propose_removals(
+        [(topic_id, text) for topic_id, text, *_ in rows], level, needs
+    )
+    return {
+        topic_id: proposals[topic_id][0]
+        for topic_id, *_, decided in rows
+        if topic_id in proposals and decided is None
+    }
+
+
+OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "machine")
+STRATA_FIXED_REASON = "its strata are drawn"
+FIXED_REASONS = {
+    "seed": "its order is drawn",
+    "strata": STRATA_FIXED_REASON,
+    "machine": STRATA_FIXED_REASON,
+} | dict.fromkeys(OF_BATCHES, "its batches are planned")
+"""Keys of a pool that stay as they were when it was made -> why."""
+
+
+def _plan_pool(plan: CollectionPlan) -> None:
+    said, pool = plan.of_pool, plan.pool
+    path = plan.file(said["pairs"], ("pool", "pairs")) if "pairs" in said else None
+    if pool is None:
+        plan.change(
+            "pool",
+            "name",
+            None,
+            said["name"],
+            f"pool: make {said['name']}"
+            + (f" from {said['pairs']}" if path else f", depth {said.get('depth')}"),
+        )
+        if "pairs" not in said and "depth" not in said:
+            plan.refuse(
+                ("pool",), f"there is no pool {said['name']}", "depth, or pairs, to make it"
+            )
+        if path is not None:
+            read_pool(path, name=said["pairs"])
+        return
+    if path is not None:
+        if pools.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
+            plan.refuse(
+                ("pool", "pairs"),
+                f"{said['pairs']} does not hold the pairs of {pool.name}",
+                "the same pairs, or another name for another pool",
+            )
+        return
+    before = describe_pool(pool)
+    for name, why in FIXED_REASONS.items():
+        if name in said and said[name] != before.get(name):
+            plan.refuse(
+                ("pool", name),
+                f"{name} of {pool.name} cannot be changed: {why}",
+                format_value(before.get(name)),
+            )
+    if "depth" in said and said["depth"] != before.get("depth"):
+        if pool.kind == PoolKind.SAMPLED or said["depth"] < (
+            before.get("depth") or pool.least_depth
+        ):
+            plan.refuse(
+                ("pool", "depth"),
+                f"{pool.name} is {pool.words}, and no pool becomes another",
+                format_value(before.get("depth")),
+            )
+        plan.change(
+            "pool",
+            "depth",
+            before.get("depth"),
+            said["depth"],
+            f"pool: extend {pool.name} from depth {before.get('depth')} to {said['depth']}",
+        )
+    if new := [tag for tag in said.get("runs", []) if tag not in before.get("runs", [])]:
+        plan.change(
+            "pool",
+            "runs",
+            before.get("runs"),
+            said["runs"],
+            f"pool: extend {pool.name} by {', '.join(new)}",
+        )
+    if "runs" in said and (
+        gone := [tag for tag in before.get("runs", []) if tag not in said["runs"]]
+    ):
+        plan.refuse(
+            ("pool", "runs"),
+            f"{pool.name} has pairs of {', '.join(gone)}, and a pool only grows",
+            "all of its runs",
+        )
+    stages, drawn = said.get("stages", []), before.get("stages", [])
+    if stages[: len(drawn)] != drawn and "stages" in said:
+        plan.refuse(
+            ("pool", "stages"),
+            f"{pool.name} has been drawn to {format_value(drawn)}",
+            "these, and further ones after them",
+        )
+    for share in stages[len(drawn) :]:
+        plan.change(
+            "pool", "stages", drawn, stages, f"pool: draw {pool.name} on to {100 * share:g} %"
+        )
+
+
+def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | None]:
+    """Do what was planned, in the caller's transaction. Refused or FormatError where something
+    cannot be after all; then the caller, once it has rolled back, deletes `plan.stray`."""
+    collection = plan.collection
+    files = set(collections.list_files(collection)) if collection is not None else set()
+    try:
+        collection = _create_or_describe(plan, user)
+        for one in plan.bring:
+            _import_file(plan, collection, one, user)
+        for change in plan.changes:
+            if (change.table, change.name) == ("collection", "runs") and change.before is not None:
+                row = change.after
+                describe_run(
+                    collection.runs.get(tag=row["tag"]),
+                    **{
+                        name: row[name]
+                        for name in ("group", "description", "submitted_on", "baseline")
+                    },
+                )
+        _apply_decisions(plan, collection, user)
+        pool = _create_pool(plan, collection, user) if plan.of_pool else None
+        waiting = (
+            collection.jobs.filter(kind="fetch documents", state=Job.State.QUEUED)
+            if plan.folder is not None
+            else ()
+        )
+        for fetch in waiting:
+            jobs.run_to_end(fetch)
+    except BaseException:
+        if collection is not None and not connection.needs_rollback:
+            plan.stray += set(collections.list_files(collection)) - files
+        raise
+    return collection, pool
+
+
+def _create_or_describe(plan: CollectionPlan, user: Any) -> Collection:
+    """The collection, made or described anew."""
+    said, collection = plan.said, plan.collection
+    names = {change.name for change in plan.changes if change.table == "collection"}
+    if collection is None:
+        given = {name: said[name] for name in DESCRIPTION_KEYS if name in said}
+        collection = collections.create_collection(user=user, slug=said["slug"], **given)
+    elif names & set(DESCRIPTION_KEYS):
+        collections.describe_collection(
+            collection,
+            **{name: said.get(name, getattr(collection, name)) for name in DESCRIPTION_KEYS},
+        )
+    for change in plan.changes:
+        if (change.table, change.name) == ("collection", "managers"):
+            collections.add_manager(collection, change.after)
+    return collection
+
+
+def _import_file(
+    plan: CollectionPlan, collection: Collection, one: PlannedImport, user: Any
+) -> None:
+    with open(one.path, "rb") as source:
+        name = Path(one.path).name
+        upload = uploads.store_upload(
+            collection, kind=one.kind, file=File(source, name=name), name=name, user=user
+        )
+    plan.stray.append(upload.file.name)
+    job = jobs.run_to_end(
+        uploads.request_import(upload, mode="import", options=one.options, user=user)
+    )
+    if not job.report.get("stored"):
+        raise Refused(f"{upload.name}: {'; '.join(job.report['hold'])}")
+
+
+def _apply_decisions(plan: CollectionPlan, collection: Collection, user: Any) -> None:
+    rows = dict(collection.topics.values_list("topic_id", "pk"))
+    decisions: dict[int, str] = {}
+    reasons: dict[int, str] = {}
+    for change in plan.changes:
+        if change.table != "collection" or change.name not in ("removed", "kept"):
+            continue
+        topic = change.after if change.name == "kept" else (change.after or change.before)["topic"]
+        if topic not in rows:
+            raise Refused(
+                _("topic %(topic)s is not in the collection, so nothing can be decided of it")
+                % {"topic": topic}
+            )
+        decisions[rows[topic]] = (
+            "keep"
+            if change.name == "kept"
+            else "remove"
+            if change.after
+            else decisions.get(rows[topic], "open")
+        )
+        if change.name == "removed" and change.after:
+            reasons[rows[topic]] = change.after["reason"]
+    if decisions:
+        topics.decide_topics(collection, decisions, user=user, reasons=reasons)
+    if any((change.table, change.name) == ("collection", "topic_check") for change in plan.changes):
+        jobs.run_to_end(topics.request_check(collection, level=plan.said["topic_check"], user=user))
+        topics.decide_all_topics(collection, decision="remove", user=user)
+
+
+def _create_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
+    said, pool = plan.of_pool, plan.pool
+    if pool is None and "pairs" in said:
+        _import_file(
+            plan,
+            collection,
+            PlannedImport(
+                "set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}
+            ),
+            user,
+        )
+    elif pool is None:
+        kind = (
+            PoolKind.ORDERED
+            if set(OF_BATCHES) & set(said)
+            else PoolKind.SAMPLED
+            if set(OF_SAMPLES) & set(said)
+            else PoolKind.DEPTH
+        )
+        making = make_parameters(
+            kind,
+            **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said},
+            of=collection,
+            user=user,
+        )
+        runs = (
+            get_runs_by_tag(collection, said["runs"])
+            if "runs" in said
+            else list(collection.runs.all())
+        )
+        given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
+        jobs.run_to_end(
+            pools.request_pool(collection, runs=runs, making=making, user=user, **given)
+        )
+    else:
+        changed = {change.name for change in plan.changes if change.table == "pool"}
+        if changed & {"depth", "runs"}:
+            jobs.run_to_end(
+                pools.request_extension(
+                    pool,
+                    runs=get_runs_by_tag(collection, said.get("runs", [])),
+                    depth=said.get("depth"),
+                    user=user,
+                )
+            )
+        for share in said.get("stages", [])[len(pool.stage_shares) :]:
+            jobs.run_to_end(sampling.request_stage(pool, share, user=user))
+            pool.refresh_from_db()
+        pool.refresh_from_db()
+        if pool.name != said["name"]:
+            rename_pool(pool, said["name"], user=user)
+    return collection.pools.get(name=said["name"])

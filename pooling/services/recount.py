@@ -1,0 +1,185 @@
+"""Counting anew what rows of collections keep of their parts and files. Only for `manage.py
+verify`.
+
+for wrong in wrong_figures(): print(wrong.sentence); wrong.mend()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Count, Model
+
+from assay.formats.documents import read_documents
+from assay.formats.qrels import load_qrels
+from assay.formats.runs import load_run
+from assay.word_count import count_words
+from pooling.models import Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Stratum, Upload
+from pooling.platform.file_storage import file_storage
+from pooling.services.documents import TextCounts
+from pooling.services.pools import describe_pairs, load_stored_pairs
+
+AT_ONCE = 500
+
+
+class WrongFigure(NamedTuple):
+    """`row` keeps `kept` in its field `name`; the rows or files it speaks of say `so`. has_to_stay:
+    nobody but a person can say which is right."""
+
+    row: Model
+    name: str
+    kept: Any
+    so: Any
+    has_to_stay: bool = False
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"{self.row._meta.verbose_name} {self.row.pk} ({self.row}): {self.name} is "
+            f"{_shorten(self.kept)}, counted anew {_shorten(self.so)}"
+        )
+
+    def mend(self) -> bool:
+        """-> whether it is right now"""
+        if self.has_to_stay:
+            return False
+        return bool(
+            type(self.row)._default_manager.filter(pk=self.row.pk).update(**{self.name: self.so})
+        )
+
+
+def _shorten(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def find_wrong_figures() -> Iterator[WrongFigure]:
+    """Of what lies in the database alone: pools, their strata, and documents."""
+    for pool in Pool.objects.exclude(built_at=None).order_by("pk"):
+        yield from _recheck_pool(pool, _check_pool)
+    yield from _check_documents()
+
+
+def has_active_job(pool: Pool | None) -> bool:
+    """A job changes it, and its figures follow at the job's end."""
+    return (
+        pool is not None
+        and Job.objects.filter(
+            collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE
+        ).exists()
+    )
+
+
+def _recheck_pool(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[WrongFigure]:
+    """None of a pool that a job changed meanwhile."""
+    if has_active_job(pool):
+        return []
+    wrong = look(pool)
+    changed = Pool.objects.filter(pk=pool.pk).values_list("extended_at", "digest").first() != (
+        pool.extended_at,
+        pool.digest,
+    )
+    return [] if wrong and (changed or has_active_job(pool)) else wrong
+
+
+def _check_pool(pool: Pool) -> list[WrongFigure]:
+    """A pool that was imported with a release has neither digest nor coverage: it has no runs. Of
+    one whose file named runs that are not there the digest is that of the file."""
+    so: dict[str, Any] = {
+        "n_pairs": pool.entries.count(),
+        "missing_documents": pool.entries.filter(document=None).count(),
+    }
+    pairs = load_stored_pairs(pool)[0] if pool.digest else None
+    if pairs is not None and set(pool.coverage.get("contributed", {})) <= set(pairs.tags):
+        described = describe_pairs(pairs)
+        so["digest"] = described["digest"]
+        if pool.depth is not None:
+            so |= {name: described[name] for name in ("by_depth", "coverage")}
+    differ = [
+        WrongFigure(pool, name, getattr(pool, name), value, name == "digest")
+        for name, value in so.items()
+        if getattr(pool, name) != value
+    ]
+    return differ + _check_strata(pool)
+
+
+def _check_strata(pool: Pool) -> list[WrongFigure]:
+    """How many were drawn by the end of each stage; what they were drawn from is never counted
+    again."""
+    drawn: dict[int, dict[int, int]] = {}
+    rows = PoolEntry.objects.filter(
+        pool=pool, stratum__isnull=False, stage__isnull=False
+    ).order_by()
+    for number, stage, n in rows.values_list("stratum", "stage").annotate(n=Count("pk")):
+        drawn.setdefault(number, {})[stage] = n
+    differ = []
+    for one in Stratum.objects.filter(pool=pool):
+        so = [
+            sum(n for stage, n in drawn.get(one.number, {}).items() if stage <= last)
+            for last in range(1, len(one.drawn) + 1)
+        ]
+        if so != one.drawn:
+            differ.append(WrongFigure(one, "drawn", one.drawn, so, has_to_stay=True))
+    return differ
+
+
+def _check_documents() -> Iterator[WrongFigure]:
+    for document in (
+        Document.objects.order_by("pk")
+        .only("docno", "text", "n_words")
+        .iterator(chunk_size=AT_ONCE)
+    ):
+        if document.n_words != (n := count_words(document.text)):
+            yield WrongFigure(document, "n_words", document.n_words, n)
+
+
+def find_wrong_file_figures(row: Any, field: str) -> list[WrongFigure]:
+    """What the row keeps of this file of its own, which is there and has the content it had. Raises
+    ValueError, EOFError, OSError."""
+    so = _compute_file_figures(row, field)
+    stays = isinstance(row, Upload) or field == "ids"
+    return [
+        WrongFigure(row, name, getattr(row, name), value, stays)
+        for name, value in so.items()
+        if getattr(row, name) != value
+    ]
+
+
+def _compute_file_figures(row: Any, field: str) -> dict[str, Any]:
+    name = getattr(row, field).name
+    if isinstance(row, Run):
+        run = load_run(file_storage.path(name))
+        return {
+            "n_rows": len(run),
+            "n_topics": len(run.topics),
+            "max_depth": int(np.diff(run.offsets).max(initial=0)),
+        }
+    if isinstance(row, Qrels):
+        qrels = load_qrels(file_storage.path(name))
+        values, counts = np.unique(qrels.grades, return_counts=True)
+        grades = {
+            str(value): int(n) for value, n in zip(values.tolist(), counts.tolist(), strict=True)
+        }
+        return {"n_rows": len(qrels), "n_topics": len(qrels.topics), "grades": grades}
+    if isinstance(row, DocumentFile) and field == "ids":
+        digests = np.load(file_storage.path(name), mmap_mode="r", allow_pickle=False)
+        if digests.dtype != np.uint64 or bool((digests[1:] < digests[:-1]).any()):
+            raise ValueError("these are no sorted digests")
+        return {"n_documents": len(digests)}
+    if isinstance(row, DocumentFile):
+        texts = TextCounts()
+        for document in read_documents(
+            file_storage.path(name), name=row.name, max_bytes=settings.MAX_UNPACKED_BYTES
+        ):
+            texts.add(document)
+        figures = asdict(texts)
+        if row.ids:
+            del figures["n_documents"]  # of which the file of its ids tells
+        return {"n_bytes": file_storage.size(name)} | figures
+    if isinstance(row, Upload):
+        return {"n_bytes": file_storage.size(name)}
+    return {}
