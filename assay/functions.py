@@ -74,7 +74,7 @@ class FunctionSpec(NamedTuple):
 QRELS_AND_RUNS = ("qrels", "runs")
 SINGLE_RUN_INPUTS = ("run", "run_a", "run_b")
 NAMED_QRELS = {("compare_rankings", "qrels"), ("label_overlap", "clicks")}
-NAMED_QRELS |= {("rank_machines", "machine"), ("machine_judges", "machine")}
+NAMED_QRELS |= {("rank_llm_judges", "machine"), ("compare_llm_judges", "machine")}
 """(command, argument) of qrels by name: {name: qrels}."""
 FUNCTIONS = {
     "aggregate": FunctionSpec("aggregate", ("judgements",)),
@@ -86,12 +86,12 @@ FUNCTIONS = {
     "compare": FunctionSpec("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
     "compare_rankings": FunctionSpec("compare_rankings", ("qrels", "runs")),
     "compare_runs": FunctionSpec("compare_runs", ("qrels", "run_a", "run_b")),
-    "holes": FunctionSpec("holes", ("qrels", "run")),
+    "unjudged": FunctionSpec("unjudged", ("qrels", "run")),
     "label_overlap": FunctionSpec("label_overlap", ("judged", "clicks")),
     "leaderboard": FunctionSpec("leaderboard", QRELS_AND_RUNS),
-    "machine_judges": FunctionSpec("machine_judges", ("prel", "runs", "machine")),
+    "compare_llm_judges": FunctionSpec("compare_llm_judges", ("prel", "runs", "machine")),
     "plan_study": FunctionSpec("plan_study", QRELS_AND_RUNS),
-    "rank_machines": FunctionSpec("rank_machines", ("qrels", "machine")),
+    "rank_llm_judges": FunctionSpec("rank_llm_judges", ("qrels", "machine")),
     "reusability": FunctionSpec("reusability", QRELS_AND_RUNS),
     "simulate_campaign": FunctionSpec("simulate_campaign", QRELS_AND_RUNS),
     "split_half": FunctionSpec("split_half", QRELS_AND_RUNS),

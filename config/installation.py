@@ -68,7 +68,7 @@ def count_people() -> dict[str, int]:
         n=Count("pk"),
         active=Count("pk", filter=active),
         administrators=Count("pk", filter=active & administrator),
-        makers=Count("pk", filter=active & creates & ~administrator),
+        creators=Count("pk", filter=active & creates & ~administrator),
     )
     good = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return {

@@ -75,7 +75,7 @@ def test_figures_are_counted(settings, tmp_path):
         "n": 3,
         "active": 2,
         "administrators": 1,
-        "makers": 1,
+        "creators": 1,
         "sessions": 1,
         "tokens": 1,
     }

@@ -412,7 +412,7 @@ def add_score_bounds(
     for one in systems:
         mine = tops[one["tag"]]
         read = sum(len(top.grades) for top in mine)
-        one["unjudged"] = sum(len(top.holes) for top in mine) / read if read else None
+        one["unjudged"] = sum(len(top.unjudged) for top in mine) / read if read else None
     if (
         measure.family in ("nDCG", "nDCG-exp")
         and sum(_count_combinations(top, highest) for mine in tops.values() for top in mine)
@@ -433,7 +433,7 @@ def add_score_bounds(
 
 
 def _count_combinations(top: TopicTop, highest: int) -> int:
-    return math.comb(len(top.holes) + highest, highest)
+    return math.comb(len(top.unjudged) + highest, highest)
 
 
 def compute_interim_checks(

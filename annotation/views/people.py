@@ -342,12 +342,12 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         messages.success(request, sentence % {"name": user.get_username()})
         return redirect(request.get_full_path())
     rights = {
-        "makers": Q(profile__may_create=True) | Q(is_superuser=True),
+        "creators": Q(profile__may_create=True) | Q(is_superuser=True),
         "administrators": Q(is_superuser=True),
         "inactive": Q(is_active=False),
     }
     words = [
-        ("makers", _("makes campaigns")),
+        ("creators", _("makes campaigns")),
         ("administrators", _("administrator")),
         ("inactive", _("not active")),
     ]

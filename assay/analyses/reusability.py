@@ -127,8 +127,8 @@ def undefined_reason(collection: PackedCollection, *, topics: str) -> str:
 def score_as_unpooled(
     judged: QrelsColumns, runs: list[RunColumns], request: ReusabilityRequest
 ) -> dict[str, Any]:
-    """Return the cutoff k and, by tag, left_out, holes (mean per topic), nDCG@k judged (under all
-    qrels), holes_as_0, bounds, and expected, None with many holes."""
+    """Return the cutoff k and, by tag, left_out, unjudged (mean per topic), nDCG@k judged (under all
+    qrels), unjudged_as_0, bounds, and expected, None with many of them."""
     cutoff = min(UNPOOLED_CUTOFF, request.depth)
     scores = iterate_left_out_scores(
         runs,
@@ -140,9 +140,9 @@ def score_as_unpooled(
     rows = {
         one.tag: {
             "left_out": one.unit,
-            "holes": one.mean_holes,
+            "unjudged": one.mean_unjudged,
             "judged": one.judged,
-            "holes_as_0": float(one.bounds.zero.mean()),
+            "unjudged_as_0": float(one.bounds.zero.mean()),
             "bounds": [float(one.bounds.low.mean()), float(one.bounds.high.mean())],
             "expected": one.filled if one.is_filled else None,
         }
@@ -237,9 +237,9 @@ def format_unpooled_table(late: Values) -> Table:
         [
             tag,
             one["left_out"],
-            one["holes"],
+            one["unjudged"],
             one["judged"],
-            one["holes_as_0"],
+            one["unjudged_as_0"],
             *one["bounds"],
             one["expected"],
         ]

@@ -21,7 +21,7 @@ COMMAND_GROUPS = {
     "Evaluate systems": {
         "evaluate": "evaluate",
         "leaderboard": "leaderboard",
-        "unjudged": "holes",
+        "unjudged": "unjudged",
     },
     "Compare": {
         "compare systems": "compare_systems",
@@ -50,9 +50,9 @@ COMMAND_GROUPS = {
         "clicks convert": "click_qrels",
     },
     "LLM judges": {
-        "llm judge": "judge_by_machine",
-        "llm compare": "machine_judges",
-        "llm rank": "rank_machines",
+        "llm judge": "judge_with_llm",
+        "llm compare": "compare_llm_judges",
+        "llm rank": "rank_llm_judges",
     },
     "Pools and topics": {
         "pool build": "build_pool",
@@ -73,7 +73,7 @@ COMMAND_GROUPS = {
         "audit campaigns": "audit_campaigns",
         "simulate annotators": "simulate_annotators",
         "demo": "make_demo",
-        "creators": "makers",
+        "creators": "creators",
     },
     "Publish": {
         "study": "study",

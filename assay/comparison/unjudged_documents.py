@@ -53,7 +53,7 @@ class TopicTop:
     n_elsewhere: int = 0
 
     @property
-    def holes(self) -> list[int]:
+    def unjudged(self) -> list[int]:
         """Ranks from 1."""
         return [rank for rank, grade in enumerate(self.grades, start=1) if grade is None]
 
@@ -192,7 +192,7 @@ def _ndcg_range(
     top: TopicTop, cutoff: int | None, highest: int, exponential: bool
 ) -> tuple[float, float, float]:
     grades = top.grades[:cutoff]
-    deepest = max(len(top.grades), len(top.judged) + len(top.holes) + top.n_elsewhere)
+    deepest = max(len(top.grades), len(top.judged) + len(top.unjudged) + top.n_elsewhere)
     ground = _SharedGains(top.judged, deepest if cutoff is None else cutoff, exponential)
     places = np.array([k for k, grade in enumerate(grades) if grade is None], np.int64)
     fixed = ground.gained(grades)
@@ -275,11 +275,11 @@ def compute_gains(grades: Sequence[int], exponential: bool) -> Floats:
     return np.exp2(values) - 1 if exponential else values
 
 
-def grade_multisets(n_holes: int, highest: int, exponential: bool) -> Floats:
-    """float64 (n, n_holes): the gains of every multiset of grades, each ascending, the one of all
+def grade_multisets(n_unjudged: int, highest: int, exponential: bool) -> Floats:
+    """float64 (n, n_unjudged): the gains of every multiset of grades, each ascending, the one of all
     lowest first; one, the empty one, of no hole."""
-    multisets = list(combinations_with_replacement(range(highest + 1), n_holes))
-    values = np.array(multisets, np.float64).reshape(len(multisets), n_holes)
+    multisets = list(combinations_with_replacement(range(highest + 1), n_unjudged))
+    values = np.array(multisets, np.float64).reshape(len(multisets), n_unjudged)
     return np.exp2(values) - 1 if exponential else values
 
 
@@ -402,7 +402,7 @@ def judging_order(
     for side, sign in ((tops, 1.0), (rival or (), -1.0)):
         for top, reference in zip(side, tops, strict=False):
             ideal = ideal_dcg(reference, cutoff) or 1.0
-            for rank in top.holes:
+            for rank in top.unjudged:
                 if rank > cutoff:
                     continue
                 weight = sign / (len(tops) * ideal * math.log2(rank + 1))

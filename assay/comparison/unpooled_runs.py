@@ -27,27 +27,27 @@ from assay.comparison.unjudged_documents import (
 
 
 class LeftOutScores(NamedTuple):
-    """unit: the group that was left out with the run. holes: in each topic. judged: mean nDCG@k
+    """unit: the group that was left out with the run. unjudged: in each topic. judged: mean nDCG@k
     under all qrels. bounds: float64 (n_topics) of each end, with the holes that leaving out has
     made. filled: the mean with every hole at its expected grade. truth: float64 (n_topics), nDCG@k
     once these holes alone are judged, which is what the bounds are of."""
 
     tag: str
     unit: str
-    holes: list[int]
+    unjudged: list[int]
     judged: float
     bounds: ScoreBounds
     filled: float
     truth: NDArray[np.float64]
 
     @property
-    def mean_holes(self) -> float:
-        return sum(self.holes) / max(len(self.holes), 1)
+    def mean_unjudged(self) -> float:
+        return sum(self.unjudged) / max(len(self.unjudged), 1)
 
     @property
     def is_filled(self) -> bool:
         """Beyond so many holes a topic expected fill flatters bad runs, and is not shown."""
-        return self.mean_holes <= MAX_MEAN_UNJUDGED
+        return self.mean_unjudged <= MAX_MEAN_UNJUDGED
 
 
 def iterate_left_out_scores(
@@ -86,7 +86,7 @@ def iterate_left_out_scores(
             yield LeftOutScores(
                 runs[k].tag,
                 group,
-                [len(top.holes) for top in tops],
+                [len(top.unjudged) for top in tops],
                 float(ndcg_bounds(whole, cutoff=cutoff, highest=highest).zero.mean()),
                 ndcg_bounds(tops, cutoff=cutoff, highest=highest),
                 float(imputed_ndcg(tops, worth, cutoff=cutoff).mean()),

@@ -168,12 +168,12 @@ def _monotone_bounds(top: TopicTop, measure: Measure, highest: int) -> BoundsTup
         for fill in (0, highest)
     )
     score = GRADED_FORMULAS[measure.family]
-    n_holes = sum(grade is None for grade in top.grades[: measure.cutoff])
+    n_unjudged = sum(grade is None for grade in top.grades[: measure.cutoff])
     least = score(low, [*top.judged, *[highest] * top.n_elsewhere], measure, highest)
     return (
         least,
         score(low, top.judged, measure, highest),
-        score(high, [*top.judged, *[highest] * n_holes], measure, highest),
+        score(high, [*top.judged, *[highest] * n_unjudged], measure, highest),
     )
 
 
@@ -225,7 +225,7 @@ class _OpenRanking(NamedTuple):
     n_elsewhere: holes that only other runs have."""
 
     relevant: list[int]
-    holes: list[int]
+    unjudged: list[int]
     n_relevant: int
     n_others: int
     others: list[int]
@@ -247,16 +247,20 @@ def _make_open_ranking(top: TopicTop, lowest: int, cutoff: int | None) -> _OpenR
 
 def _success_bounds(of: _OpenRanking) -> BoundsTuple:
     least = float(bool(of.relevant))
-    return least, least, float(bool(of.relevant or of.holes))
+    return least, least, float(bool(of.relevant or of.unjudged))
 
 
 def _reciprocal_rank_bounds(of: _OpenRanking) -> BoundsTuple:
     least = 1 / of.relevant[0] if of.relevant else 0.0
-    return least, least, 1 / min(of.relevant[:1] + of.holes[:1]) if of.relevant or of.holes else 0.0
+    return (
+        least,
+        least,
+        1 / min(of.relevant[:1] + of.unjudged[:1]) if of.relevant or of.unjudged else 0.0,
+    )
 
 
 def _recall_bounds(of: _OpenRanking) -> BoundsTuple:
-    n, n_found = len(of.holes), len(of.relevant)
+    n, n_found = len(of.unjudged), len(of.relevant)
     least, zero = (
         n_found / total if total else 0.0
         for total in (of.n_relevant + of.n_elsewhere, of.n_relevant)
@@ -271,7 +275,7 @@ def _average_precision_bounds(of: _OpenRanking) -> BoundsTuple:
         return float((np.arange(1, len(ranks) + 1) / ranks).sum() / n) if n else 0.0
 
     return _enumerate_bounds(
-        value, of.holes, [0, of.n_elsewhere] if of.n_elsewhere else [0]
+        value, of.unjudged, [0, of.n_elsewhere] if of.n_elsewhere else [0]
     )  # more relevant ones elsewhere only lower it
 
 
@@ -280,7 +284,7 @@ def _r_precision_bounds(of: _OpenRanking) -> BoundsTuple:
         n = of.n_relevant + len(chosen) + elsewhere
         return sum(rank <= n for rank in (*of.relevant, *chosen)) / n if n else 0.0
 
-    return _enumerate_bounds(value, of.holes, range(of.n_elsewhere + 1))
+    return _enumerate_bounds(value, of.unjudged, range(of.n_elsewhere + 1))
 
 
 def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
@@ -288,7 +292,7 @@ def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
         n = of.n_relevant + len(chosen) + elsewhere
         if not n:
             return 0.0
-        left = set(of.holes) - set(chosen)
+        left = set(of.unjudged) - set(chosen)
         against = np.sort(np.array([*of.others, *left], np.int64))
         above = np.searchsorted(against, np.array(of.relevant + chosen, np.int64))
         bound = min(n, of.n_others + len(left) + against_elsewhere)
@@ -299,8 +303,8 @@ def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
         return value(chosen, elsewhere, of.n_elsewhere - elsewhere)
 
     elsewhere = range(of.n_elsewhere + 1)
-    least, zero, _ = _enumerate_bounds(value, of.holes, elsewhere)
-    return least, zero, _enumerate_bounds(most, of.holes, elsewhere)[2]
+    least, zero, _ = _enumerate_bounds(value, of.unjudged, elsewhere)
+    return least, zero, _enumerate_bounds(most, of.unjudged, elsewhere)[2]
 
 
 def _enumerate_bounds(

@@ -211,7 +211,7 @@ def measure_judges(folder: Path) -> list[dict[str, object]]:
     out = io.StringIO()
     given = ["--level", str(LEVEL), "--scale", str(HIGHEST)]
     call_command(
-        "rank_machines",
+        "rank_llm_judges",
         "--table",
         str(folder / "labels_wide.tsv.gz"),
         *given,
@@ -220,7 +220,7 @@ def measure_judges(folder: Path) -> list[dict[str, object]]:
         stderr=io.StringIO(),
     )
     result = json.loads(out.getvalue())
-    line = f"rank_machines --table {folder.name}/labels_wide.tsv.gz {' '.join(given)}"
+    line = f"rank_llm_judges --table {folder.name}/labels_wide.tsv.gz {' '.join(given)}"
     rows = []
     for name in result["order"]:
         low, high = result["machines"][name].pop("interval")

@@ -38,8 +38,8 @@ def provider(server, settings):
     server.token, server.userinfo, server.algorithm, server.key = {}, {}, "RS256", server.own_key
     for name, value in server.settings().items():
         setattr(settings, name, value)
-    settings.MAKER_GROUPS, settings.ADMIN_GROUPS, settings.INSTITUTION = (
-        ["makers"],
+    settings.CREATOR_GROUPS, settings.ADMIN_GROUPS, settings.INSTITUTION = (
+        ["creators"],
         ["it"],
         "the University",
     )
@@ -89,11 +89,11 @@ def test_groups_give_rights_and_take_them_at_the_next_sign_in(provider, settings
         return can_create(user), user.is_superuser, user.is_staff
 
     assert rights("students") == (False, False, False)
-    assert rights("students", "makers") == (True, False, False)
+    assert rights("students", "creators") == (True, False, False)
     assert rights("it") == (True, True, True), "administrators may, too"
     assert rights() == (False, False, False)
     rights("it")
-    settings.ADMIN_GROUPS = settings.MAKER_GROUPS = []
+    settings.ADMIN_GROUPS = settings.CREATOR_GROUPS = []
     assert rights() == (True, True, True), "what the settings do not speak of stays"
 
 
@@ -225,11 +225,11 @@ def header(settings):
         "X-Remote-Groups",
         ["127.0.0.1"],
     )
-    settings.MAKER_GROUPS = ["makers"]
+    settings.CREATOR_GROUPS = ["creators"]
 
 
 def test_the_header_is_believed_from_the_trusted_proxy_alone(header):
-    headers = {"x-remote-user": "ada", "x-remote-groups": "students;makers"}
+    headers = {"x-remote-user": "ada", "x-remote-groups": "students;creators"}
     stranger = Client()
     for more in ({}, {"x-forwarded-for": "127.0.0.1"}):
         answer = stranger.get(

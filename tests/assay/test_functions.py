@@ -81,8 +81,8 @@ def test_two_runs_and_one_run(files: dict[str, Path]) -> None:
             answer("compare_runs", files["qrels"], files["x"], files["y"])[0],
         )
         same(
-            assay.holes(str(files["qrels"]), str(files["x"])),
-            answer("holes", files["qrels"], files["x"])[0],
+            assay.unjudged(str(files["qrels"]), str(files["x"])),
+            answer("unjudged", files["qrels"], files["x"])[0],
         )
 
 
@@ -112,19 +112,19 @@ def test_labels_of_clicks_and_of_llm_judges(files: dict[str, Path], tmp_path: Pa
         warnings.simplefilter("ignore")
         for given in (CLICKED, clicked):
             same(
-                assay.rank_machines(QRELS, {"judge": given}),
-                answer("rank_machines", judged, "--machine", f"judge={clicked}")[0],
+                assay.rank_llm_judges(QRELS, {"judge": given}),
+                answer("rank_llm_judges", judged, "--machine", f"judge={clicked}")[0],
             )
         sample = tmp_path / "sample.prel"
         runs = [str(files[tag]) for tag in RUNS]
         words = ("--depth", "8", "--budget", "0.8", "--strata", "votes", "--qrels", judged)
         answer("sample_pool", *runs, *words, "--output", sample)
         of_command = answer(
-            *("machine_judges", sample, *runs, "--machine", f"judge={clicked}"),
+            *("compare_llm_judges", sample, *runs, "--machine", f"judge={clicked}"),
             *("--measures", "P@5"),
         )[0]
         for given in (str(sample), read_prel(sample)):
-            same(assay.machine_judges(given, RUNS, {"judge": CLICKED}, "P@5"), of_command)
+            same(assay.compare_llm_judges(given, RUNS, {"judge": CLICKED}, "P@5"), of_command)
 
 
 def test_labels_of_a_click_log(tmp_path: Path) -> None:

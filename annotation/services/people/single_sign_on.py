@@ -107,8 +107,8 @@ def _create_account(identity: InstitutionIdentity) -> User:
 def _apply_group_rights(user: User, groups: frozenset[str]) -> None:
     """What the settings give to groups is given and taken at every sign-in; what they do not speak
     of stays as it is."""
-    if settings.MAKER_GROUPS:
-        set_creator(user, may_create=bool(groups & set(settings.MAKER_GROUPS)), actor=None)
+    if settings.CREATOR_GROUPS:
+        set_creator(user, may_create=bool(groups & set(settings.CREATOR_GROUPS)), actor=None)
     if settings.ADMIN_GROUPS:
         is_administrator = bool(groups & set(settings.ADMIN_GROUPS))
         if user.is_superuser != is_administrator or user.is_staff != is_administrator:

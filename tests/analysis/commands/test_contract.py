@@ -29,17 +29,17 @@ OPTIONS = {
     "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --campaign",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
     "study": "--campaign --collection --processes --replace --keys",
-    "holes": "--measures --pool --groups --against --campaign",
-    "machine_judges": "--machine --machines --about --judgements --related --measures",
+    "unjudged": "--measures --pool --groups --against --campaign",
+    "compare_llm_judges": "--machine --machines --about --judgements --related --measures",
     "simulate_campaign": (
         "--order --depth --budgets --strata --batch --audit --sensitivity --specificity "
         "--judgements --simulations --stopping --processes"
     ),
-    "judge_by_machine": (
+    "judge_with_llm": (
         "--topics --documents --endpoint --model --store --prompt --samples --per-minute "
         "--max-cost --estimate"
     ),
-    "rank_machines": "--machine --table --level --scale",
+    "rank_llm_judges": "--machine --table --level --scale",
     "stopping_advice": "--sampled --depth --cutoff --last --audit --recall --level",
     "compare_rankings": f"{MEASURED} --measures --qrels --bootstrap --campaign",
     "label_overlap": "--judged --clicks --pool --top --threshold --campaign",
@@ -207,8 +207,8 @@ def answers(tmp_path: Path):
         ],
         "compare_systems": [judged, *runs, "--measures", "AP", "--trials", "20"],
         "plan_study": [judged, *runs, "--measures", "AP", "--difference", "0.1"],
-        "holes": [judged, other],
-        "machine_judges": [sampled, *runs, "--machine", f"m={labels}", "--measures", "P@1"],
+        "unjudged": [judged, other],
+        "compare_llm_judges": [sampled, *runs, "--machine", f"m={labels}", "--measures", "P@1"],
         "evaluate": [judged, *runs, "--per-topic", "--measures", "AP"],
         "compare_rankings": [
             *runs,
@@ -292,13 +292,13 @@ KEYS = {
         "AP.topics",
     ],
     "plan_study": ["AP.variance.median", *each("AP", "topics_needed smallest_difference labels")],
-    "holes": [
-        "holes.total",
-        "holes.per_topic.1",
+    "unjudged": [
+        "unjudged.total",
+        "unjudged.per_topic.1",
         *(f"{key}.nDCG@10" for key in ("score", "bounds", "filled")),
         "order[][]",
     ],
-    "machine_judges": [
+    "compare_llm_judges": [
         *each("m.agreement", "kappa weighted_kappa binary_kappa confusion by_topic"),
         *(f"m.systems.P@1.{key}.good" for key in ("people", "corrected", "cross_fitted")),
         *each("m.systems.P@1", "gain tau_machine_alone tau_machine_alone_top5"),
@@ -376,7 +376,7 @@ SEEDED |= {
     "sample_pool",
     "compare_systems",
     "plan_study",
-    "machine_judges",
+    "compare_llm_judges",
 }
 
 
@@ -462,7 +462,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
         ("build_pool", good, poor, "--output"),
         ("sample_pool", good, poor, "--output", beside, "--draw"),
         ("check_topics", topics, "--keep", beside, "--removed"),
-        ("holes", judged, poor, "--top-up"),
+        ("unjudged", judged, poor, "--top-up"),
     ):
         assert refused(*words, absent) == (
             2,

@@ -116,17 +116,17 @@ def test_what_a_run_left_out_would_be_told_as_a_late_run(files: list[str]) -> No
     found, _ = answer("reusability", *files, "--depth", 2, "--measures", "AP", "--late")
     late = found["late"]["runs"]["two"]
     d = 1 / math.log2(3)
-    assert (found["late"]["cutoff"], late["left_out"], late["holes"], late["judged"]) == (
+    assert (found["late"]["cutoff"], late["left_out"], late["unjudged"], late["judged"]) == (
         2,
         "two",
         1,
         1,
     )
-    assert late["holes_as_0"] == pytest.approx(d / (1 + d))
+    assert late["unjudged_as_0"] == pytest.approx(d / (1 + d))
     assert late["bounds"] == pytest.approx([d / (1 + d), 1])
     assert late["expected"] == pytest.approx((0.65 + d) / (1 + d))
     one = found["late"]["runs"]["one"]
-    assert (one["holes"], one["bounds"]) == (0, [one["judged"]] * 2), "nothing is its alone"
+    assert (one["unjudged"], one["bounds"]) == (0, [one["judged"]] * 2), "nothing is its alone"
     assert "late" not in answer("reusability", *files, "--depth", 2, "--measures", "AP")[0]
     out = StringIO()
     call_command(

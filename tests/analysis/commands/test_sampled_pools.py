@@ -1,4 +1,4 @@
-"""sample_pool, evaluate --sampled, holes and machine_judges on plain files."""
+"""sample_pool, evaluate --sampled, holes and compare_llm_judges on plain files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analyses.shared.holes_tables import words
+from assay.analyses.shared.unjudged_tables import words
 from assay.formats.pool import read_pool, sort_pool
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
@@ -193,7 +193,7 @@ def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_awa
     compared, _ = answer("compare_systems", out, *runs, "--sampled")
     assert compared["undefined"] == dict.fromkeys(("HT-nDCG@10", "HT-P@10", "xinfAP"), reason)
     machine, _ = answer(
-        "machine_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5"
+        "compare_llm_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5"
     )
     assert machine["right"]["systems"]["P@5"]["undefined"] == {
         "forward": reason,
@@ -274,13 +274,13 @@ def test_intervals_that_exclude_each_other_are_said_to_contradict(
         ),
     )
     systems = answer(
-        "machine_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10"
+        "compare_llm_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10"
     )[0]["m"]["systems"]["P@10"]
     assert systems["contradictions"]
     for tag, (a, b) in systems["contradictions"].items():
         assert systems[a][tag][1] > systems[b][tag][2] or systems[b][tag][1] > systems[a][tag][2]
     text, _ = printed(
-        "machine_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10"
+        "compare_llm_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10"
     )
     assert "Contradiction: two 95% confidence intervals of one quantity exclude each other" in text
 
@@ -377,9 +377,9 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
         pooled="1 Q0 a 1 3 pooled\n1 Q0 d 2 2 pooled\n",
         other="1 Q0 e 1 3 other\n1 Q0 a 2 2 other\n1 Q0 d 3 1 other\n",
     )
-    arguments = ("holes", qrels, late, "--measures", "nDCG@3 P@3 RBP(0.5)", "--scale", 3)
+    arguments = ("unjudged", qrels, late, "--measures", "nDCG@3 P@3 RBP(0.5)", "--scale", 3)
     found, _ = answer(*arguments, "--pool", pooled, other)
-    assert found["holes"] == {"total": 1, "per_topic": {"1": 1}}
+    assert found["unjudged"] == {"total": 1, "per_topic": {"1": 1}}
     assert found["score"]["P@3"] == pytest.approx(1 / 3)
     assert found["bounds"]["P@3"] == pytest.approx([1 / 3, 2 / 3])
     assert found["bounds"]["RBP(0.5)"] == pytest.approx([0.5, 0.875])
@@ -389,13 +389,13 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
     assert found["filled"]["RBP(0.5)"] is None
     assert found["order"] == [["1", "b", pytest.approx(1 / (ideal * math.log2(3)))]]
     assert "--pool" in answer(*arguments)[0]["undefined"]["nDCG@3"]
-    assert "no range of AP-J" in refused("holes", qrels, late, "--measures", "AP-J")
+    assert "no range of AP-J" in refused("unjudged", qrels, late, "--measures", "AP-J")
     assert set(
-        answer("holes", qrels, late, "--measures", "AP RR R@5 Bpref ERR@5")[0]["bounds"]
+        answer("unjudged", qrels, late, "--measures", "AP RR R@5 Bpref ERR@5")[0]["bounds"]
     ) == {"AP", "RR", "R@5", "Bpref", "ERR@5"}
     assert (
         "1 unjudged document in the first 10 of 1 topic, at most 1 in one."
-        in printed("holes", qrels, late)[0]
+        in printed("unjudged", qrels, late)[0]
     )
 
 
@@ -410,7 +410,7 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
     )
     out = tmp_path / "top.tsv"
     found, _ = answer(
-        "holes",
+        "unjudged",
         qrels,
         late,
         "--measures",
@@ -442,7 +442,7 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
     assert difference["bounds"] == pytest.approx([least, most])
     assert difference["settled"] is False
     said = printed(
-        "holes", qrels, late, "--measures", "nDCG@3", "--against", other, "--judge", "2"
+        "unjudged", qrels, late, "--measures", "nDCG@3", "--against", other, "--judge", "2"
     )[0]
     assert (
         "Of what the unjudged documents leave open of the difference by nDCG@3, by their weights. "
@@ -460,7 +460,7 @@ def test_a_sign_is_not_settled_where_a_hole_of_the_other_run_could_turn_it(tmp_p
         other="1 Q0 y 1 2 other\n1 Q0 b 2 1 other\n",
     )
     found, _ = answer(
-        "holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
+        "unjudged", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
     )
     second = 1 / math.log2(3)
     assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx(
@@ -480,7 +480,7 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     }
     qrels, late, other = files(tmp_path, qrels="1 0 a 2\n1 0 c 1\n2 0 a 2\n2 0 c 1\n", **runs)
     found, _ = answer(
-        "holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
+        "unjudged", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
     )
     second = 1 / math.log2(3)
     assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx(
@@ -488,9 +488,9 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     )
     assert found["settles"]["left"] is None
     assert found["closed"] is None
-    said = printed("holes", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3)[
-        0
-    ]
+    said = printed(
+        "unjudged", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
+    )[0]
     nothing = (
         "judging this pair settles, by their weights in nDCG@2, nothing of the difference to other"
     )
@@ -509,7 +509,7 @@ def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None
         qrels="".join(f"1 0 {d} 1\n" for d in found_ones) + "1 0 i 0\n",
         late="".join(f"1 Q0 {d} {k} {100 - k} late\n" for k, d in enumerate(f"{found_ones}iz")),
     )
-    found, _ = answer("holes", qrels, late, "--measures", "nDCG@10", "--scale", 3)
+    found, _ = answer("unjudged", qrels, late, "--measures", "nDCG@10", "--scale", 3)
     low, high = found["bounds"]["nDCG@10"]
     assert (high, high - low, found["settles"]["left"]) == (
         pytest.approx(1),
@@ -518,7 +518,7 @@ def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None
     )
     assert (
         "Weights are no bound"
-        in printed("holes", qrels, late, "--measures", "nDCG@10", "--scale", 3)[0]
+        in printed("unjudged", qrels, late, "--measures", "nDCG@10", "--scale", 3)[0]
     )
 
 
@@ -533,7 +533,7 @@ def test_a_measure_that_reads_to_the_end_is_not_said_to_be_settled_by_what_is_ju
         qrels="".join(f"1 0 {d} {int(d == 'd1')}\n" for d in documents[:10]),
         late="".join(f"1 Q0 {d} {k} {100 - k} late\n" for k, d in enumerate(documents)),
     )
-    found, _ = answer("holes", qrels, late, "--measures", "AP")
+    found, _ = answer("unjudged", qrels, late, "--measures", "AP")
     assert found["bounds"]["AP"] == pytest.approx([15 / 44, 1 / 2])
     said = (
         "Every result of late down to rank 10 has been judged; AP reads further: it is at least "
@@ -572,7 +572,7 @@ def test_a_pool_is_sampled_by_the_grades_of_a_machine(
         ]
         assert chances == sorted(chances)
     corrected, _ = answer(
-        "machine_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5"
+        "compare_llm_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5"
     )
     assert corrected["right"]["systems"]["P@5"]["corrected"]["forward"][0] == pytest.approx(
         1, abs=1e-9
@@ -591,7 +591,7 @@ def test_a_machine_that_is_right_and_one_that_is_not(
     turned = "".join(f"{t} 0 {d} {0 if d in 'abcde' else 1}\n" for t in range(12) for d in LETTERS)
     (wrong,) = files(tmp_path, wrong=turned)
     found, _ = answer(
-        "machine_judges",
+        "compare_llm_judges",
         out,
         *runs,
         "--machine",
@@ -613,7 +613,7 @@ def test_a_machine_that_is_right_and_one_that_is_not(
     assert opposite["tau_machine_alone"] == -1
     (partial,) = files(tmp_path, partial="0 0 a 1\n")
     assert "239 of 240 pairs of the pool have no label" in refused(
-        "machine_judges", out, *runs, "--machine", partial
+        "compare_llm_judges", out, *runs, "--machine", partial
     )
     twice, odd = files(
         tmp_path,
@@ -621,8 +621,8 @@ def test_a_machine_that_is_right_and_one_that_is_not(
         odd="machine\ttopic\tdocument\tgrade\nm\t0\ta\t--1\n",
     )
     assert f"{twice}:2: m has document a of topic 0 in line 1 already" in refused(
-        "machine_judges", out, *runs, "--machines", twice
+        "compare_llm_judges", out, *runs, "--machines", twice
     )
     assert f"{odd}:2: expected machine, topic, document, grade" in refused(
-        "machine_judges", out, *runs, "--machines", odd
+        "compare_llm_judges", out, *runs, "--machines", odd
     )

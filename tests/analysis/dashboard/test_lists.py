@@ -174,7 +174,7 @@ def test_reports_are_found_by_title_kind_and_state(campaign):
         Report.objects.create(
             collection=campaign.collection,
             campaign=campaign,
-            kind="holes" if i == 3 else "evaluate",
+            kind="unjudged" if i == 3 else "evaluate",
             title=f"Scores {i}",
             seed=i,
             finished_at=done,
@@ -185,7 +185,7 @@ def test_reports_are_found_by_title_kind_and_state(campaign):
 
     assert titles("") == list("6543210")
     assert titles("?sort=seed&state=done") == list("123456")
-    assert titles("?kind=holes") == ["3"]
+    assert titles("?kind=unjudged") == ["3"]
     assert titles("?q=scores+5&measure=AP") == ["5"]
 
 
@@ -196,7 +196,7 @@ def test_administrators_find_people_by_right_and_tokens_by_standing():
     tokens.create_api_token(user=ada, name="good")
     client = client_of(root)
     assert [
-        user.username for user in client.get("/accounts?who=makers&sort=-name").context["people"]
+        user.username for user in client.get("/accounts?who=creators&sort=-name").context["people"]
     ] == ["root", "ada"]
     assert [user.username for user in client.get("/accounts?q=B").context["people"]] == ["bob"]
     assert "Nobody fits." in client.get("/accounts?q=zz").content.decode()

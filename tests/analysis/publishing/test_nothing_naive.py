@@ -51,7 +51,7 @@ OF_CAMPAIGN = {
     "bootstrap": REFUSES,
     "compare_rankings": REFUSES,
     "compare_runs": REFUSES,
-    "holes": REFUSES,
+    "unjudged": REFUSES,
     "leaderboard": REFUSES,
     "plan_study": REFUSES,
     "reusability": REFUSES,
@@ -77,16 +77,16 @@ OF_FILES = {
     },
     "simulate_campaign": "qrels",
     "label_overlap": "labels only",
-    "rank_machines": "labels only",
-    "machine_judges": "its own five columns, by chances; and a machine's labels of every pair",
+    "rank_llm_judges": "labels only",
+    "compare_llm_judges": "its own five columns, by chances; and a machine's labels of every pair",
     "sample_pool": "a machine's labels of every pair",
 }
 """Every command that reads qrels."""
-MORE = {"holes": ["A"], "compare_runs": ["A", "B"], "stability": ["--element", "topics"]}
+MORE = {"unjudged": ["A"], "compare_runs": ["A", "B"], "stability": ["--element", "topics"]}
 FURTHER = {
     "stability": ["--element", "topics"],
     "label_overlap": ["--clicks"],
-    "rank_machines": ["--machine"],
+    "rank_llm_judges": ["--machine"],
 }
 
 
@@ -207,7 +207,7 @@ def test_qrels_of_a_sampled_pool_are_refused_from_a_file(campaign, name, tmp_pat
             )
         )
         paths.append(str(path))
-    given = paths[: {"holes": 1}.get(name, 2)]
+    given = paths[: {"unjudged": 1}.get(name, 2)]
     if name == "compare_rankings":
         first, second = (
             [*given, "--qrels", f"x={one}", "--qrels", f"y={one}"] for one in (marked, five)
@@ -244,7 +244,7 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
         ):
             reports.request_report(kind, **asked)
         return
-    if name == "machine_judges":
+    if name == "compare_llm_judges":
         with pytest.raises(Refused, match="no machine judge of this campaign is frozen"):
             reports.request_report(kind, **asked)
         return
@@ -258,7 +258,7 @@ def test_only_what_shows_no_score_counts_labels_alone():
     assert {name for name, kind in KINDS.items() if kind.estimates} == {
         "evaluate",
         "compare_systems",
-        "machine_judges",
+        "compare_llm_judges",
     }
 
 
@@ -374,7 +374,14 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
         if inspect.isfunction(one := getattr(assay, name))
         and "qrels" in inspect.signature(one).parameters
     }
-    assert takes > {"evaluate", "compare", "write_qrels", "stability", "holes", "compare_rankings"}
+    assert takes > {
+        "evaluate",
+        "compare",
+        "write_qrels",
+        "stability",
+        "unjudged",
+        "compare_rankings",
+    }
     marked, five = tmp_path / "marked.qrels", tmp_path / "five.txt"
     marked.write_bytes(
         prepare_export(EXPORTS["qrels"], campaign, ExportOptions(comments=True)).read()
@@ -389,10 +396,10 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
     one = {"A": runs["A"]}
     further = {
         "compare_runs": ([one, {"B": runs["B"]}], {}),
-        "holes": ([one], {}),
+        "unjudged": ([one], {}),
         "stability": ([runs], {"element": "topics"}),
     }
-    for name in sorted(takes - {"write_qrels", "rank_machines"}):  # the latter counts labels only
+    for name in sorted(takes - {"write_qrels", "rank_llm_judges"}):  # the latter counts labels only
         rest, options = further.get(name, ([runs], {}))
 
         def called(qrels, name=name, rest=rest, options=options):

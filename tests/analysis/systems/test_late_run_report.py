@@ -31,7 +31,7 @@ def asked(collection, **options):
     row = collection.qrels.filter(kind="judged").order_by("pk").first()
     parameters = {"runs": runs, "qrels": [f"imported:{row.pk}"], "options": options}
     return reports.request_report(
-        KINDS["holes"],
+        KINDS["unjudged"],
         collection=collection,
         campaign=None,
         parameters=parameters,
@@ -53,7 +53,7 @@ def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(
     assert result["against"]["run"] == "sys.1"
     assert result["settles"]["n"] == 5
     low, high = result["bounds"]["nDCG@10"]
-    each = result["holes"]["total"] / N_TOPICS
+    each = result["unjudged"]["total"] / N_TOPICS
     assert (
         f"{each:.1f} of 10 results of this system have never been judged. Its nDCG@10 is at least "
         f"{low:.3f}, at most {high:.3f}"
@@ -64,7 +64,7 @@ def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(
     assert (
         len(order["rows"] if isinstance(order, dict) else order)
         == len(result["order"])
-        > result["holes"]["total"]
+        > result["unjudged"]["total"]
     ), "holes of both runs"
     assert "of the difference to sys.1." in page
     assert len(report.command.split("--pool")[1].split("runs/")) - 1 >= 4, (
@@ -73,11 +73,11 @@ def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(
 
 
 def test_a_run_all_of_whose_results_are_judged_closes_the_report(collection):
-    found = KINDS["holes"]
+    found = KINDS["unjudged"]
     result = {
         "run": "late",
         "cutoff": 10,
-        "holes": {"total": 0, "per_topic": {"1": 0}},
+        "unjudged": {"total": 0, "per_topic": {"1": 0}},
         "order": [],
         "score": {"P@10": 0.5},
         "bounds": {"P@10": [0.5, 0.5]},

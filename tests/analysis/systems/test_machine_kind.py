@@ -33,7 +33,7 @@ from tests.pooling.conftest import run as do
 
 pytestmark = pytest.mark.django_db
 PRINTS_PICTURES = True
-KIND = KINDS["machine_judges"]
+KIND = KINDS["compare_llm_judges"]
 
 
 def labelled(

@@ -73,7 +73,7 @@ ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
     ),
     ("stability", 4, [CAMPAIGN], {"element": "topics", "pairs": 3, "measures": "AP"}),
     ("reusability", 5, ["judged, old"], {"depth": 3, "by_group": True, "measures": "AP"}),
-    ("holes", 5, ["judged, old"], {"late": "sys.3", "against": "sys.1", "judge": 5}),
+    ("unjudged", 5, ["judged, old"], {"late": "sys.3", "against": "sys.1", "judge": 5}),
 ]
 
 
@@ -144,5 +144,5 @@ def test_the_stored_result_is_the_commands_answer_on_the_exported_files(
 
 def test_every_kind_is_held_to_its_command() -> None:
     assert {kind for kind, *_ in ASKED} == set(KINDS) - {
-        "machine_judges"
+        "compare_llm_judges"
     }  # asks for a sampled pool: test_machine_kind.py

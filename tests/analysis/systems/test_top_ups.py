@@ -68,7 +68,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
 ):
     report = finished(asked(collection, late="sys.3"))
     order = [(topic, document) for topic, document, _ in report.result["order"]]
-    assert len(order) == report.result["holes"]["total"] > 20
+    assert len(order) == report.result["unjudged"]["total"] > 20
     client.force_login(collection.managers.get())
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert "Make the top-up campaign" in page
@@ -89,7 +89,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     (job,) = top_ups.request_follow_up_reports()
     assert top_ups.request_follow_up_reports() == [], "once"
     closed = Report.objects.get(job=job)
-    assert finished(closed).result["holes"]["total"] == 0
+    assert finished(closed).result["unjudged"]["total"] == 0
     assert closed.result["closed"] == "every result down to rank 10 has been judged"
     low, high = closed.result["bounds"]["nDCG@10"]
     assert low == high == closed.result["score"]["nDCG@10"]
@@ -119,7 +119,7 @@ def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
     (job,) = top_ups.request_follow_up_reports()
     later = finished(Report.objects.get(job=job))
     assert later.result["closed"] is None
-    assert later.result["before"]["holes"] - later.result["holes"]["total"] == 6
+    assert later.result["before"]["unjudged"] - later.result["unjudged"]["total"] == 6
     assert later.result["order"] == [
         row
         for row in later.result["order"]
@@ -170,7 +170,7 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {"late": "sys.3"}}
     report = finished(
         reports.request_report(
-            KINDS["holes"],
+            KINDS["unjudged"],
             collection=collection,
             campaign=own,
             parameters=parameters,

@@ -82,7 +82,7 @@ def test_a_hole_is_a_document_that_nobody_judged_also_where_the_qrels_have_it_wi
         ([2, None], [2], 3),
         ([], [1], 0),
     ]
-    assert tops[0].holes == [2]
+    assert tops[0].unjudged == [2]
 
 
 def test_holes_as_zero_are_the_measures_as_usual() -> None:

@@ -559,7 +559,7 @@ def test_nfcorpus_as_a_real_beir_folder(manager, own_storage, data_folder):
 
 
 def test_a_list_of_pairs_becomes_a_pool_in_its_order(collection, bring):
-    """As `holes --top-up` writes it for a campaign over what nobody has judged of a late run."""
+    """As `unjudged --top-up` writes it for a campaign over what nobody has judged of a late run."""
     bring("set", zipped(FIRA))
     listed = b"topic\tdocument\tbest_rank\tpriority\truns\n2\tb\t3\t2\t\n1\tb\t1\t1\t\n"
     job = bring("set", listed, name="top-up.tsv")

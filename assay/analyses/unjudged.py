@@ -12,10 +12,10 @@ from typing import IO, Any
 import numpy as np
 
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
-from assay.analyses.shared.holes_tables import tables
 from assay.analyses.shared.measures import parse_measure_list, read_one_qrels, read_runs
 from assay.analyses.shared.reading import RunReading, measures_option
 from assay.analyses.shared.run_groups import read_run_groups
+from assay.analyses.shared.unjudged_tables import tables
 from assay.cli.base import BadInput, write_text_atomically
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.unjudged_documents import (
@@ -100,7 +100,7 @@ def compute(
     if before is not None:
         then = read_topic_tops(run, before, required_depth(measures))
         result["before"] = {
-            "holes": list_unjudged(then, cutoff)["holes"]["total"]
+            "unjudged": list_unjudged(then, cutoff)["unjudged"]["total"]
         } | compute_scores(then, measures, level, highest)
     others = [one for one in pool if one.tag != run.tag]
     result |= imputed_scores(qrels, tops, measures, others, group_of, level)
@@ -149,8 +149,8 @@ def imputed_scores(
 ) -> Values:
     """Impute the score of each measure from documents that only one of the pool's runs found; None,
     with the reason, if that is not possible."""
-    holes = {
-        str(m): sum(r <= (m.cutoff or 10) for top in tops for r in top.holes) / max(len(tops), 1)
+    n_unjudged = {
+        str(m): sum(r <= (m.cutoff or 10) for top in tops for r in top.unjudged) / max(len(tops), 1)
         for m in measures
     }
     filled: dict[str, float | None] = {}
@@ -162,15 +162,15 @@ def imputed_scores(
         name = str(measure)
         filled[name] = None
         if not runs:
-            reasons[name] = "--pool with the runs of the pool tells what a hole is worth"
+            reasons[name] = "an imputed score needs the runs of the pool (--pool)"
         elif measure.family not in ("nDCG", "P") or measure.cutoff is None:
             reasons[name] = (
-                "expected fill is for nDCG@k and P@k; the residual of RBP is in its bounds"
+                "scores are imputed for nDCG@k and P@k; the residual of RBP is in its bounds"
             )
-        elif holes[name] > MAX_MEAN_UNJUDGED:
+        elif n_unjudged[name] > MAX_MEAN_UNJUDGED:
             reasons[name] = (
-                f"{holes[name]:.1f} holes a topic: expected fill flatters such runs; trust "
-                f"the bounds, or judge some"
+                f"{n_unjudged[name]:.1f} unjudged documents per topic: imputed scores are too high for "
+                f"such runs; use the bounds, or judge some of them"
             )
         else:
             depth = measure.cutoff or 10
@@ -209,14 +209,14 @@ def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, An
     against = result.get("against")
     if against and next(iter(against["differences"].values()))["settled"]:
         return (
-            f"the sign of the difference to {against['run']} is settled, whatever the holes that "
-            f"are left turn out to be"
+            f"the sign of the difference to {against['run']} is settled, whatever the grades of "
+            f"the remaining unjudged documents"
         )
     name, bounds = next(iter((against["differences"] if against else result["bounds"]).items()))
     low, high = bounds["bounds"] if against else bounds
     if high - low < NEGLIGIBLE_WIDTH:
         what = f"the difference to {against['run']} by {name}" if against else name
-        return f"what the holes that are left may change of {what} is under {NEGLIGIBLE_WIDTH}"
+        return f"the remaining unjudged documents change {what} by less than {NEGLIGIBLE_WIDTH}"
     return None
 
 
@@ -276,8 +276,8 @@ def compute_ranges(
 
 
 def list_unjudged(tops: Sequence[TopicTop], cutoff: int) -> dict[str, Any]:
-    per_topic = {top.topic: sum(rank <= cutoff for rank in top.holes) for top in tops}
-    return {"holes": {"total": sum(per_topic.values()), "per_topic": per_topic}}
+    per_topic = {top.topic: sum(rank <= cutoff for rank in top.unjudged) for top in tops}
+    return {"unjudged": {"total": sum(per_topic.values()), "per_topic": per_topic}}
 
 
 def mean_or_nan(values: np.ndarray) -> float:

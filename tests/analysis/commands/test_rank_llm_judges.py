@@ -1,4 +1,4 @@
-"""`rank_machines`: from files or from one table, and the 33 judges of LLMJudge by the correlation
+"""`rank_llm_judges`: from files or from one table, and the 33 judges of LLMJudge by the correlation
 that numpy finds."""
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def test_a_table_says_what_files_say(tmp_path: Path) -> None:
         for k in (2, 3, 4)
     )
     by_files = run(
-        "rank_machines",
+        "rank_llm_judges",
         people,
         "--machine",
         f"model-a={machines[0]}",
         "--machine",
         f"model-b={machines[1]}",
     )
-    by_table = run("rank_machines", "--table", written(tmp_path, TABLE, "wide.tsv"))
+    by_table = run("rank_llm_judges", "--table", written(tmp_path, TABLE, "wide.tsv"))
     assert by_table["machines"] == by_files["machines"]
     assert by_table["order"] == by_files["order"]
     assert (
@@ -65,13 +65,13 @@ def test_a_table_says_what_files_say(tmp_path: Path) -> None:
 def test_a_table_that_cannot_be_read_is_refused_with_its_line(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    assert said in refused("rank_machines", "--table", written(tmp_path, text, "wide.tsv"))[2]
+    assert said in refused("rank_llm_judges", "--table", written(tmp_path, text, "wide.tsv"))[2]
 
 
 def test_one_of_both_is_given(tmp_path: Path) -> None:
     table = written(tmp_path, TABLE, "wide.tsv")
     for given in ([], [table], ["--table", table, "--machine", table]):
-        assert "or a --table with a column for each" in refused("rank_machines", *given)[2]
+        assert "or a --table with a column for each" in refused("rank_llm_judges", *given)[2]
 
 
 @pytest.mark.data
@@ -79,7 +79,7 @@ def test_the_33_judges_of_llmjudge_are_ranked_by_their_correlation_with_people(
     data_folder: Path,
 ) -> None:
     path = data_folder / "llmjudge-2024" / "labels_wide.tsv.gz"
-    result = run("rank_machines", "--table", str(path), "--level", "2", "--scale", "3")
+    result = run("rank_llm_judges", "--table", str(path), "--level", "2", "--scale", "3")
     with gzip.open(path, "rt", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     worth = {}
@@ -109,7 +109,7 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     )
     other = written(tmp_path, "1 0 a 1\n1 0 b 1\n2 0 a 0\n2 0 b 1\n", "other.txt")
     found = run(
-        "rank_machines", people, "--machine", f"other={other}", "--machine", f"alike={alike}"
+        "rank_llm_judges", people, "--machine", f"other={other}", "--machine", f"alike={alike}"
     )
     assert found["order"] == ["alike", "other"]
     assert (found["machines"]["alike"]["gain"], found["machines"]["alike"]["interval"]) == (
@@ -123,9 +123,9 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     assert "no interval: 2 topics; an interval needs 10" in found["machines"]["other"]["undefined"]
     assert (
         "people and machine agree on every pair"
-        in printed("rank_machines", people, "--machine", f"alike={alike}")[0]
+        in printed("rank_llm_judges", people, "--machine", f"alike={alike}")[0]
     )
-    undefined = run("rank_machines", people, "--machine", f"other={other}", "--level", "2")[
+    undefined = run("rank_llm_judges", people, "--machine", f"other={other}", "--level", "2")[
         "machines"
     ]["other"]
     assert undefined["gain"] is None

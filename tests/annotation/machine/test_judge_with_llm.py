@@ -1,4 +1,4 @@
-"""judge_by_machine against an endpoint that replays labels, delays, fails and lies."""
+"""judge_with_llm against an endpoint that replays labels, delays, fails and lies."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_pair_is_labelled_once_and_the_labels_are_the_machines(
     replay, out = Replay(LABELS), tmp_path / "labels.txt"
     with serving(replay) as url:
         found, warned = answer(
-            "judge_by_machine",
+            "judge_with_llm",
             *asked,
             *store(tmp_path),
             "--endpoint",
@@ -73,7 +73,7 @@ def test_every_pair_is_labelled_once_and_the_labels_are_the_machines(
             "--price-out",
             50,
         )
-        again, _ = answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        again, _ = answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
     lines = out.read_text().splitlines()
     assert lines[0].startswith("# labels of a machine, not of people: replay, prompt grade 1")
     assert {(t, d): int(g) for t, _, d, g in (line.split() for line in lines[1:])} == LABELS
@@ -113,7 +113,7 @@ def test_the_prompt_shows_query_document_scale_and_guidelines_and_nothing_else(
             "--prompt",
             "reasons",
         )
-        answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url, *own)
+        answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, *own)
     prompt = replay.seen[0]["messages"][1]["content"]
     for part in (
         "question about topic",
@@ -137,7 +137,7 @@ def test_several_samples_make_one_label(tmp_path: Path, asked: list[str]) -> Non
     )
     with serving(replay) as url:
         found, _ = answer(
-            "judge_by_machine",
+            "judge_with_llm",
             *asked,
             *store(tmp_path),
             "--endpoint",
@@ -166,8 +166,8 @@ def test_lies_and_nonsense_are_counted_and_make_no_label(tmp_path: Path, asked: 
         "d3": "Not grade 0 as in 2019. Grade: 2",
     }
     with serving(Replay(LABELS, lambda server, pair, number: lies.get(pair[1]))) as url:
-        found, _ = answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
-        text, _ = printed("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        found, _ = answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
+        text, _ = printed("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
     assert found["outcomes"] == {"graded": 6, "refused": 3, "malformed": 6}
     assert found["without_label"] == 9
     assert found["labels"]["2"] >= 3
@@ -186,7 +186,7 @@ def test_failures_pass_and_are_counted(tmp_path: Path, asked: list[str]) -> None
         }.get(pair[1])
 
     with serving(Replay(LABELS, fails)) as url:
-        found, _ = answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        found, _ = answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
     assert found["troubles"] == {
         "rate limited": 3,
         "server error": 3,
@@ -207,7 +207,7 @@ def test_an_answer_that_does_not_come_is_asked_for_again_and_left_when_it_never_
     replay = Replay(LABELS, slow)
     with serving(replay) as url:
         found, _ = answer(
-            "judge_by_machine",
+            "judge_with_llm",
             *asked,
             *store(tmp_path),
             "--endpoint",
@@ -220,7 +220,7 @@ def test_an_answer_that_does_not_come_is_asked_for_again_and_left_when_it_never_
         assert found["troubles"] == {"timed out": 1, "server error": 2}
         assert (found["answers"], found["unanswered"], found["without_label"]) == (14, 1, 1)
         replay.behaviour = None
-        found, _ = answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        found, _ = answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
     assert (found["answers"], found["unanswered"], found["calls"]["now"]) == (15, 0, 1)
 
 
@@ -228,7 +228,7 @@ def test_a_wrong_key_ends_it_at_once(tmp_path: Path, asked: list[str]) -> None:
     replay = Replay(LABELS, lambda server, pair, number: 401)
     with serving(replay) as url:
         assert "status 401" in refused(
-            "judge_by_machine", *asked, *store(tmp_path), "--endpoint", url, "--threads", 1
+            "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--threads", 1
         )
     assert sum(replay.requests.values()) == 1
 
@@ -239,7 +239,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
     with serving(Replay(LABELS)) as url:
         prices = ("--price-in", 1000, "--price-out", 1000)
         found, _ = answer(
-            "judge_by_machine",
+            "judge_with_llm",
             *asked,
             *store(tmp_path),
             "--endpoint",
@@ -255,7 +255,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
         assert "limit of cost" in found["stopped"]
         assert found["unanswered"] == 15 - found["answers"]
         assert "nothing tells what a call costs" in refused(
-            "judge_by_machine",
+            "judge_with_llm",
             *asked,
             "--store",
             str(tmp_path / "x"),
@@ -266,7 +266,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
         )
     untouched = tmp_path / "never"
     found, _ = answer(
-        "judge_by_machine", *asked, "--store", untouched, "--endpoint", url, *prices, "--estimate"
+        "judge_with_llm", *asked, "--store", untouched, "--endpoint", url, *prices, "--estimate"
     )
     assert found["estimate"]["cost"] > 0
     assert not untouched.exists()
@@ -274,16 +274,16 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
 
 def test_answers_of_another_setting_are_not_mixed(tmp_path: Path, asked: list[str]) -> None:
     with serving(Replay(LABELS)) as url:
-        answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
         assert "made with another prompt" in refused(
-            "judge_by_machine", *asked, *store(tmp_path), "--endpoint", url, "--prompt", "reasons"
+            "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--prompt", "reasons"
         )
         assert "made with another model" in refused(
-            "judge_by_machine", *asked, *store(tmp_path), "--endpoint", url, "--model", "other"
+            "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--model", "other"
         )
         (tmp_path / "answers.jsonl").write_text("not a store\n")
         assert "answers.jsonl:1: no line of a store" in refused(
-            "judge_by_machine", *asked, *store(tmp_path), "--endpoint", url
+            "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url
         )
 
 
@@ -291,7 +291,7 @@ def test_what_cannot_be_asked_is_refused_before_any_call(tmp_path: Path, asked: 
     (tmp_path / "mine.txt").write_text("Query $query, document $document")
     replay = Replay(LABELS)
     with serving(replay) as url:
-        call = ("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        call = ("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
         assert "$scale missing" in refused(*call, "--prompt", tmp_path / "mine.txt")
         assert "neither grade nor reasons nor a file" in refused(*call, "--prompt", "other")
         (tmp_path / "topics.tsv").write_text("0\tonly one\n")
@@ -320,7 +320,7 @@ def test_after_a_kill_in_the_middle_every_call_was_made_once(
     replay = Replay(LABELS, holds)
     with serving(replay) as url:
         words = [
-            "judge_by_machine",
+            "judge_with_llm",
             *asked,
             *store(tmp_path),
             "--endpoint",
@@ -362,7 +362,7 @@ def test_pairs_of_a_sampled_pool_and_of_qrels(tmp_path: Path, asked: list[str]) 
         (tmp_path / name).write_text("".join(line.format(t, d) for t, d in PAIRS[:7]))
         with serving(Replay(LABELS)) as url:
             call = (
-                "judge_by_machine",
+                "judge_with_llm",
                 tmp_path / name,
                 *asked[1:],
                 "--store",
@@ -376,10 +376,10 @@ def test_pairs_of_a_sampled_pool_and_of_qrels(tmp_path: Path, asked: list[str]) 
 def test_a_line_cut_by_the_kill_is_asked_again(tmp_path: Path, asked: list[str]) -> None:
     replay = Replay(LABELS)
     with serving(replay) as url:
-        answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url, "--threads", 1)
+        answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--threads", 1)
         path = tmp_path / "answers.jsonl"
         path.write_bytes(path.read_bytes()[:-10])
-        found, _ = answer("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        found, _ = answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
     assert (found["answers"], found["calls"]["now"], found["calls"]["lost"]) == (15, 1, 1)
     assert len([row for row in stored(tmp_path) if "key" in row]) == 15
 
@@ -388,7 +388,7 @@ def test_two_programs_do_not_write_to_one_store(tmp_path: Path, asked: list[str]
     replay = Replay(LABELS, lambda server, pair, number: server.hold())
     said: list[Any] = []
     with serving(replay) as url:
-        call = ("judge_by_machine", *asked, *store(tmp_path), "--endpoint", url)
+        call = ("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
         first = threading.Thread(target=lambda: said.append(answer(*call)))
         first.start()
         assert replay.held.wait(60)

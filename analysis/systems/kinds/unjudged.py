@@ -9,8 +9,8 @@ from typing import Any
 from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
 from analysis.systems.options import ReportField, changed_options, report_fields
 from analysis.systems.topped_up import TOP_UP_FILE
-from assay.analyses.holes import Options
-from assay.analyses.shared.holes_tables import closing_words, pictures, tables
+from assay.analyses.shared.unjudged_tables import closing_words, pictures, tables
+from assay.analyses.unjudged import Options
 
 FIELDS = (
     ReportField(
@@ -53,7 +53,7 @@ def call_arguments(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str
 
 
 KIND = ReportKind(
-    name="holes",
+    name="unjudged",
     place=130,
     title="A run that came late",
     sentence="How much of a run has never been judged, between which scores it lies, and which pairs to judge first?",

@@ -17,7 +17,7 @@ CERTAIN = (
 
 
 def scores_table(result: Values) -> Table:
-    total, per_topic = result["holes"]["total"], result["holes"]["per_topic"]
+    total, per_topic = result["unjudged"]["total"], result["unjudged"]["per_topic"]
     reasons = result.get("undefined", {})
     rows: list[list[Cell]] = [
         [name, score, *result["bounds"][name], result["filled"][name], reasons.get(name, "")]
@@ -39,11 +39,11 @@ def scores_table(result: Values) -> Table:
 
 def words(result: Values) -> str:
     """Return the result in one sentence: score bounds, and what judging would settle."""
-    holes, n = result["holes"], max(len(result["holes"]["per_topic"]), 1)
+    unjudged, n = result["unjudged"], max(len(result["unjudged"]["per_topic"]), 1)
     closed = f"Closed: {result['closed']}. " if result.get("closed") else ""
     name, score = next(iter(result["score"].items()))
     low, high = result["bounds"][name]
-    if not holes["total"]:
+    if not unjudged["total"]:
         judged = f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged"
         if result["order"]:
             return f"{judged}, but not those of {result['against']['run']}; {_settled(result)}."
@@ -52,7 +52,7 @@ def words(result: Values) -> str:
     expected = result["filled"][name]
     near = f", probably near {expected:.3f}" if expected is not None else ""
     return (
-        f"{closed}{holes['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
+        f"{closed}{unjudged['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
         f"Its {name} is at least {low:.3f}, at most {high:.3f}{near} ("
         f"{score:.3f} if none of them is relevant); {_settled(result)}."
     )
@@ -77,7 +77,7 @@ def _settled(result: Values) -> str:
 def closing_words(result: Values) -> str:
     """Return, for the report after a follow-up campaign, why nothing more needs to be judged or what
     is open, and the first score bounds now and before."""
-    left = result["holes"]["total"]
+    left = result["unjudged"]["total"]
     why = str(result.get("closed") or f"{left:,} results are left that nobody has judged")
     name, (low, high) = next(iter(result["bounds"].items()))
     now = (
@@ -105,9 +105,9 @@ def before_table(result: Values) -> Table:
         ]
         for name, bounds in result["bounds"].items()
     ]
-    filled = before["holes"] - result["holes"]["total"]
+    filled = before["unjudged"] - result["unjudged"]["total"]
     note = (
-        f"{filled:,} of {format_count(before['holes'], 'unjudged document')} have been judged since. "
+        f"{filled:,} of {format_count(before['unjudged'], 'unjudged document')} have been judged since. "
         f"Both bounds are over all grades that unjudged documents may have."
     )
     columns = [
@@ -166,7 +166,7 @@ def tables(result: Values) -> list[Table]:
         ]
         note = (
             "Most informative first. A follow-up campaign has them in this order; the command "
-            "`holes --top-up` writes them as a pool."
+            "`unjudged --top-up` writes them as a pool."
         )
         made.append(Table("order", "Judge first", ["topic", "document", "weight"], order, note))
     return made

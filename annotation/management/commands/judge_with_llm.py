@@ -368,7 +368,7 @@ class Command(FileCommand):
         if result["stopped"]:
             parts.append(f"Stopped: {result['stopped']}.")
         parts.append(
-            "These are labels of a machine. They are unfit for verdicts; machine_judges tells "
+            "These are labels of a machine. They are unfit for verdicts; compare_llm_judges tells "
             "what they add to people's."
         )
         return "\n\n".join(parts)

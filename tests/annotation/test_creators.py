@@ -47,12 +47,12 @@ def test_nobody_else_sees_or_gives_rights(client):
 
 def test_the_command_gives_takes_and_lists(capsys):
     ada = make_user("ada")
-    call_command("makers", "add", "ada")
+    call_command("creators", "add", "ada")
     assert rights(ada) == (True, True)
-    call_command("makers", "list")
+    call_command("creators", "list")
     assert capsys.readouterr().out.splitlines()[-1] == "ada"
-    call_command("makers", "remove", "ada")
+    call_command("creators", "remove", "ada")
     assert rights(ada) == (False, False)
     with pytest.raises(CommandError, match="there is no account bob; nothing was changed"):
-        call_command("makers", "add", "ada", "bob")
+        call_command("creators", "add", "ada", "bob")
     assert rights(ada) == (False, False)

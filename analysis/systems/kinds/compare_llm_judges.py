@@ -17,7 +17,7 @@ from analysis.systems.options import changed_options, report_fields
 from analysis.systems.written_files import WrittenFile, format_tsv, get_chosen_runs
 from annotation.models import Campaign
 from annotation.selectors import machines
-from assay.analyses.machine_judges import Options
+from assay.analyses.compare_llm_judges import Options
 from assay.analyses.shared.machine_tables import pictures, tables
 from assay.cli.base import to_json_types
 from pooling.models import Run
@@ -109,7 +109,7 @@ def judgements_table(report: Report, work: ClaimedJob) -> str:
 
 
 KIND = ReportKind(
-    name="machine_judges",
+    name="compare_llm_judges",
     place=120,
     title="A machine beside people",
     sentence=(
