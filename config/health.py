@@ -178,7 +178,7 @@ def _collect_metrics() -> list[str]:
             "assay_line_seconds_total",
             "counter",
             "seconds that answered requests stood in line for a thread",
-            [(f'{{kind="{kind}"}}', seconds) for kind, seconds in COUNTS.seconds_in_line()],
+            [(f'{{kind="{kind}"}}', seconds) for kind, seconds in COUNTS.queue_seconds()],
         ),
     ]
     return lines

@@ -24,7 +24,7 @@ class RequestCounts:
         self.place = 0
         self.lock = threading.Lock()
 
-    def take_place(self, age: int) -> None:
+    def claim_slot(self, age: int) -> None:
         """age: gunicorn's number of this process, which no other has."""
         self.place = age % MAX_PROCESSES
 
@@ -55,7 +55,7 @@ class RequestCounts:
         for kind in KINDS:
             yield kind, self._total(kind, _REFUSED)
 
-    def seconds_in_line(self) -> Iterator[tuple[str, float]]:
+    def queue_seconds(self) -> Iterator[tuple[str, float]]:
         for kind in KINDS:
             yield kind, self._total(kind, _MICROSECONDS) / 1_000_000
 

@@ -66,19 +66,19 @@ class Supervisor:
         try:
             while not self.stopping:
                 time.sleep(0.2)
-                if not all(self._alive(child) for child in self.children):
+                if not all(self._is_running(child) for child in self.children):
                     status = 1
                     break
             sys.stdout.write("\nEnding …\n")
             sys.stdout.flush()
         finally:
-            self._end()
+            self._terminate()
         return status
 
     def _stop(self, *_: object) -> None:
         self.stopping = True
 
-    def _alive(self, child: SupervisedProcess) -> bool:
+    def _is_running(self, child: SupervisedProcess) -> bool:
         """Restart the child if it has died. -> False when it dies too often."""
         assert child.process is not None
         if self.stopping or child.process.poll() is None:
@@ -99,7 +99,7 @@ class Supervisor:
         self.begun(self.children)
         return True
 
-    def _end(self) -> None:
+    def _terminate(self) -> None:
         for child in self.children:
             if child.process and child.process.poll() is None:
                 child.process.terminate()

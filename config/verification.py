@@ -103,7 +103,7 @@ def find_figure_faults(
     figures: Iterable[WrongFigure], *, mend: bool
 ) -> Iterator[InstallationFault]:
     for wrong in figures:
-        yield InstallationFault(wrong.sentence, mend and wrong.mend())
+        yield InstallationFault(wrong.sentence, mend and wrong.fix())
 
 
 def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:

@@ -50,7 +50,7 @@ def when_ready(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    COUNTS.take_place(worker.age)
+    COUNTS.claim_slot(worker.age)
 
 
 def worker_abort(worker: Any) -> None:

@@ -41,12 +41,12 @@ class Upkeep:
             jobs.release_jobs_of_dead_workers()
         if now - self.kept_up_at >= DUE_WORK_SECONDS:
             self.kept_up_at = now
-            self.keep_up()
+            self.run_upkeep()
         if now - self.shortened_at >= TRUNCATE_LOG_SECONDS:
             self.shortened_at = now
             sqlite_log.truncate_log()
 
-    def keep_up(self) -> None:
+    def run_upkeep(self) -> None:
         """Ask for the work that is due by itself. What is wrong with one kind of it does not stop
         the others."""
         for look in hooks.upkeep:

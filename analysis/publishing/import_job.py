@@ -134,7 +134,7 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
             anyway=work.parameters.get("anyway", False),
             way=str(import_guard.FORCE_CHECKBOX_HINT),
         )
-        with work.finishing() as report:
+        with work.completion_transaction() as report:
             if name.lower().endswith(".zip") or zipfile.is_zipfile(path):
                 campaign = import_release(path, name=name, user=work.job.created_by, step=step)
                 report.update(

@@ -137,7 +137,7 @@ def build_release(work: ClaimedJob) -> dict[str, Any]:
             )
             stored = release.file.name
     try:
-        with work.finishing() as report:
+        with work.completion_transaction() as report:
             if same_release is None:
                 release.save()
             record_event(

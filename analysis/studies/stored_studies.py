@@ -148,7 +148,7 @@ def run_study(work: ClaimedJob) -> dict[str, Any]:
         digest = digest_checksums(target)
     try:
         work.progress(len(study.parts), message="", now=True)
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             row.refresh_from_db()
             row.input_digest, row.finished_at, row.warnings = (
                 digest,

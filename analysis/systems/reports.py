@@ -175,7 +175,7 @@ def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str,
     names = {name: store_file(report, name, content) for name, content in made.items()}
     try:
         work.progress(message="", now=True)
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             report.refresh_from_db()
             report.result, report.warnings, report.finished_at = result, warnings, timezone.now()
             report.files = {**report.files, **names}

@@ -55,7 +55,7 @@ class AnswerStore:
         for number, line in enumerate(whole.splitlines(), start=1):
             try:
                 row = json.loads(line)
-                self._take(row, number)
+                self._index_row(row, number)
             except BadInput:
                 raise
             except (ValueError, KeyError, TypeError):
@@ -65,7 +65,7 @@ class AnswerStore:
         if not whole:
             self._write({"setting": self.setting})
 
-    def _take(self, row: dict[str, Any], number: int) -> None:
+    def _index_row(self, row: dict[str, Any], number: int) -> None:
         if number == 1:
             differing = [
                 key

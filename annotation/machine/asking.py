@@ -193,9 +193,9 @@ class _Labeller:
         self.plan, self.store, self.told, self.stop = plan, store, told, stop
         self.report, self.lock, self.end = LabellingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0
-        self.spent = sum(self.price_of(row) for row in store.answers.values())
+        self.spent = sum(self.compute_price(row) for row in store.answers.values())
 
-    def price_of(self, row: dict[str, Any]) -> float:
+    def compute_price(self, row: dict[str, Any]) -> float:
         return self.plan.price(row["tokens_in"], row["tokens_out"])
 
     def ask(self, key: str, pair: PairToJudge) -> None:
@@ -223,12 +223,12 @@ class _Labeller:
                 pause = self.plan.pause * 2**attempt if error.wait is None else error.wait
                 self._wait(min(pause, MAX_PAUSE))
                 continue
-            self._keep(key, pair, said, time.monotonic() - start)
+            self._store_answer(key, pair, said, time.monotonic() - start)
             return
         with self.lock:
             self.report.unanswered += 1
 
-    def _keep(self, key: str, pair: PairToJudge, said: ChatReply, seconds: float) -> None:
+    def _store_answer(self, key: str, pair: PairToJudge, said: ChatReply, seconds: float) -> None:
         reply = (
             Reply(Outcome.REFUSED, None)
             if said.refusal
@@ -245,7 +245,7 @@ class _Labeller:
             "seconds": round(seconds, 3),
         }
         with self.lock:
-            self.spent += self.price_of(row)
+            self.spent += self.compute_price(row)
         self.store.answer(key, row)
         self.told()
 

@@ -124,7 +124,7 @@ class _WatchedSocket(io.RawIOBase):
         self.socket, self.until, self.stop = connected, until, stop
         connected.settimeout(POLL_SECONDS)
 
-    def _patiently(self, step: Callable[[], int]) -> int:
+    def _retry_until_ready(self, step: Callable[[], int]) -> int:
         while True:
             if self.stop.is_set():
                 raise CallStopped
@@ -139,7 +139,7 @@ class _WatchedSocket(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        return self._patiently(lambda: self.socket.recv_into(buffer))
+        return self._retry_until_ready(lambda: self.socket.recv_into(buffer))
 
     def makefile(self, mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -147,7 +147,7 @@ class _WatchedSocket(io.RawIOBase):
     def sendall(self, data: bytes) -> None:
         left = memoryview(data)
         while left:
-            left = left[self._patiently(partial(self.socket.send, left)) :]
+            left = left[self._retry_until_ready(partial(self.socket.send, left)) :]
 
     def close(self) -> None:
         """Nothing: http.client closes it before the answer is read whole. Who connected closes the

@@ -74,7 +74,7 @@ class DatabaseStore:
         with ThreadPoolExecutor(1) as side:
             calls = side.submit(label_pairs, pairs, self.plan, self, stop=self.end)
             while not (calls.done() and self.writes.empty()):
-                self._guarded(lambda: self._serve(calls))
+                self._guarded(lambda: self._process_calls(calls))
                 if self.stopped is not None and time.monotonic() - self.stopped_at > GRACE_SECONDS:
                     self.end.set()
         if self.stopped is not None:
@@ -107,7 +107,7 @@ class DatabaseStore:
             if state != MachineLabel.State.ASKED:
                 self.answers[key] = {"grade": grade, "tokens_in": sent, "tokens_out": received}
 
-    def _serve(self, calls: Future[LabellingReport]) -> None:
+    def _process_calls(self, calls: Future[LabellingReport]) -> None:
         """The next write, or a moment's wait for one."""
         try:
             write, written = self.writes.get(timeout=POLL_SECONDS)
@@ -135,7 +135,7 @@ class DatabaseStore:
         if self.stopped is None:
             self.stopped, self.stopped_at = reason, time.monotonic()
 
-    def _written(self, write: Callable[[], None]) -> None:
+    def _commit(self, write: Callable[[], None]) -> None:
         done: Future[None] = Future()
         self.writes.put((write, done))
         done.result()
@@ -159,7 +159,7 @@ class DatabaseStore:
                 MachineLabel.objects.get_or_create(**named, defaults={"key": key})
                 MachineLabel.objects.filter(**named).update(calls=F("calls") + 1)
 
-        self._written(write)
+        self._commit(write)
         self.asked[key] = self.asked.get(key, 0) + 1
 
     def failed(self, key: str, trouble: str) -> None:
@@ -169,7 +169,7 @@ class DatabaseStore:
             with self.work.writing():
                 MachineJudge.objects.filter(pk=self.judge.pk).update(troubles=troubles)
 
-        self._written(write)
+        self._commit(write)
 
     def answer(self, key: str, row: dict[str, Any]) -> None:
         place = self.places[key]
@@ -194,7 +194,7 @@ class DatabaseStore:
                 )
             self.answers[key] = row
 
-        self._written(write)
+        self._commit(write)
 
     def _open(self) -> None:
         """Inside a transaction: nothing is added to a judge that is frozen or gone."""

@@ -295,7 +295,7 @@ class PoolPairFinder:
         }
         self.texts: dict[tuple[str, str], tuple[int, str]] | None = None
 
-    def place_of(self, label: FileLabel) -> tuple[int, str] | None:
+    def find_position(self, label: FileLabel) -> tuple[int, str] | None:
         """(row of Topic, document id), None for a pair that the pool has not."""
         if not label.by_text:
             row = self.entries.get((label.topic, label.document))

@@ -223,7 +223,7 @@ class Command(FileCommand):
     def grades_of(self, path: str, pool: PooledPairs) -> Grades:
         """Read grades. Warns if the pool has none of the pairs."""
         qrels = read_llm_qrels(path)
-        self.tell_of(path, qrels)
+        self.note_reading(path, qrels)
         grades: dict[tuple[str, bytes], int] = {}
         for index, topic in enumerate(qrels.topics):
             rows = qrels.rows(index)

@@ -270,7 +270,7 @@ class FileCommand:
     def note(self, message: str) -> None:
         self.stderr.write(f"note: {message}")
 
-    def tell_of(self, name: str, read: RunColumns | QrelsColumns) -> None:
+    def note_reading(self, name: str, read: RunColumns | QrelsColumns) -> None:
         """Pass on what the reader of a file warns of and notes."""
         for warning in read.warnings:
             self.warn(f"{name}: {warning}")

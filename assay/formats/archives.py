@@ -112,7 +112,7 @@ def _iterate_tar_entries(stream: PeekableStream) -> Iterator[tuple[str, int, int
     """(path, size, number) of the regular files of a tar archive; the caller reads the content and
     its padding before going on."""
     number, long_name = 0, ""
-    while header := stream.exactly(BLOCK_BYTES):
+    while header := stream.read_exactly(BLOCK_BYTES):
         if len(header) < BLOCK_BYTES:
             raise FormatError.single(
                 stream.name, None, "the tar archive is cut off", "a whole archive"
@@ -233,7 +233,7 @@ def _parse_size(header: bytes, name: str, number: int) -> int:
 
 
 def _read_content(stream: PeekableStream, size: int, number: int) -> bytes:
-    content = stream.exactly(size)
+    content = stream.read_exactly(size)
     _skip_content(stream, -size % BLOCK_BYTES, number, padding=True)
     if len(content) < size:
         raise FormatError.single(

@@ -167,7 +167,7 @@ def _iterate_documents(
     elif head[:1] == b"<":
         text = head.decode("utf-8", "replace")
         if not BEGIN_PATTERN.search(text) and HTML_PATTERN.search(text[:2000]):
-            content = stream.exactly(MAX_DOCUMENT_BYTES)
+            content = stream.read_exactly(MAX_DOCUMENT_BYTES)
             yield from _read_member(ArchiveMember(Path(called).name, content, 1), mistakes)
         else:
             yield from _read_trec(stream, mistakes)

@@ -404,7 +404,7 @@ class PeekableStream(io.RawIOBase):
         given, self._waiting = self._waiting[:size], self._waiting[size:]
         return given
 
-    def exactly(self, size: int) -> bytes:
+    def read_exactly(self, size: int) -> bytes:
         """`size` bytes, fewer only where the content ends."""
         parts = []
         while size and (part := self.read(size)):
@@ -415,7 +415,7 @@ class PeekableStream(io.RawIOBase):
 
 def read_json(stream: PeekableStream, called: str) -> Any:
     """A JSON file as a whole (at most `MAX_JSON_BYTES` bytes), errors as FormatError."""
-    raw = stream.exactly(MAX_JSON_BYTES + 1)
+    raw = stream.read_exactly(MAX_JSON_BYTES + 1)
     if len(raw) > MAX_JSON_BYTES:
         raise FormatError.single(
             called, None, f"JSON of more than {MAX_JSON_BYTES} bytes", "a smaller file"

@@ -90,7 +90,7 @@ class LabelTable:
             n_grades=self.n_grades,
         )
 
-    def of_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
+    def for_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
         """Only the judgements of these pairs (n_pairs)."""
         return self.where(pairs[self.pair])
 
@@ -101,7 +101,7 @@ class LabelTable:
 
     def with_enough(self, min_judgements: int) -> LabelTable:
         """Only the pairs with at least so many judgements."""
-        return self.of_pairs(self.judgements_per_pair >= min_judgements)
+        return self.for_pairs(self.judgements_per_pair >= min_judgements)
 
     def binary(self, threshold: int) -> LabelTable:
         """Each judgement binarised: 1 (relevant) from grade `threshold`, else 0 (METHODS 4: before

@@ -4,7 +4,7 @@
     world = world_of(pool, grades, runs, level)
     seen = errors.judged(world.grades[rows], level, rng)            what fallible annotators say of
     these pairs
-    again = world.of_topics(np.array([0, 0, 2]))                              topics drawn with
+    again = world.for_topics(np.array([0, 0, 2]))                              topics drawn with
     repetition, as new topics
 
 Rows are pairs by topic and document; topics of `of_topics` that were drawn twice are two topics
@@ -94,7 +94,7 @@ class JudgedPool:
     def topic(self) -> Ints:
         return np.repeat(np.arange(self.n_topics), np.diff(self.offsets))
 
-    def of_topics(self, chosen: Ints) -> JudgedPool:
+    def for_topics(self, chosen: Ints) -> JudgedPool:
         """These topics, as often as they are named."""
         rows = _concatenate_ranges(self.offsets[chosen], self.offsets[chosen + 1])
         sizes = np.diff(self.offsets)[chosen]

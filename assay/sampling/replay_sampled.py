@@ -138,7 +138,7 @@ def simulate_sample(
     rng = np.random.default_rng(list(seed))
     measures = corresponding_measures(plan.measures)
     truth = world.scores(world.grades, measures).mean(axis=1)
-    again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
+    again = world.for_topics(rng.integers(0, world.n_topics, world.n_topics))
     draw = make_draw(again, plan, rng)
     whole = again.scores(again.grades, measures)
     results = {
@@ -215,7 +215,7 @@ def replay_until_stop(world: JudgedPool, plan: SampledReplay, seed: Sequence[int
     """The variance rule at each budget of the plan; DCG@10 in nDCG's range, helped by the
     regression on ranks."""
     rng = np.random.default_rng(list(seed))
-    again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
+    again = world.for_topics(rng.integers(0, world.n_topics, world.n_topics))
     draw = make_draw(again, plan, rng)
     sure = _mean_dcg(world)
     own = _mean_dcg(again)
@@ -279,7 +279,7 @@ def evaluate_stop(
         whole = low > 0 or high < 0
         significant.append(whole)
         seen.append(whole and abs(one.difference) > one.half)
-        if one.narrows_little and one.judging > 0:
+        if one.is_barely_narrowed and one.judging > 0:
             narrowed.append((high - low) / 2 < (1 - VARIANCE_SHARE) * one.half)
     return StopOutcome(sum(significant), sum(seen), len(narrowed), sum(narrowed))
 

@@ -278,10 +278,10 @@ class SampledComparison(NamedTuple):
         """v_j / v_t is at most .35 by its bound, or 1.96 √v_j <= .02."""
         if self.why is not None or self.equal_so_far:
             return self.why is None and self.judging == 0
-        return self.narrows_little or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE_DIFFERENCE
+        return self.is_barely_narrowed or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE_DIFFERENCE
 
     @property
-    def narrows_little(self) -> bool:
+    def is_barely_narrowed(self) -> bool:
         return self.share_at_most <= SHARE_OF_SPREAD
 
 

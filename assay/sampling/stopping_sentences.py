@@ -62,7 +62,7 @@ def describe_comparison(comparison: SampledComparison) -> str:
         return f"{pair}: equal so far."
     if comparison.judging == 0:
         return f"{pair}: everything that counts here is judged. More judging would not make more topics."
-    if comparison.narrows_little:
+    if comparison.is_barely_narrowed:
         narrows = (
             "judging the rest would narrow the interval of this difference by at most a fifth "
             "(with 95% confidence)"

@@ -293,12 +293,12 @@ class ClaimedJob:
             now or time.monotonic() - self._written_at >= THROTTLE_SECONDS
         ):
             self._written_at = time.monotonic()
-            self.say_alive()
+            self.send_heartbeat()
             self._changes = {}
         if self.cancel_seen.is_set() and not self.past_cancelling:
             raise JobCancelled
 
-    def say_alive(self) -> None:
+    def send_heartbeat(self) -> None:
         """Write a sign of life and what has changed, and read whether a person wants the job
         cancelled. Raises Fenced."""
         self._guarded(heartbeat=timezone.now(), **self._changes)
@@ -309,7 +309,7 @@ class ClaimedJob:
             self._cancel_seen_at = time.monotonic()
             self.cancel_seen.set()
 
-    def why_end(self) -> Exception | None:
+    def end_reason(self) -> Exception | None:
         """What to interrupt the job with, where it neither ends by itself nor goes on."""
         now, limit = time.monotonic(), settings.JOB_IDLE_SECONDS
         if (
@@ -328,7 +328,7 @@ class ClaimedJob:
             yield
 
     @contextmanager
-    def finishing(self) -> Iterator[dict[str, Any]]:
+    def completion_transaction(self) -> Iterator[dict[str, Any]]:
         """A transaction whose effects and the job's end become true together; fill the report that
         it gives."""
         report: dict[str, Any] = {}
@@ -386,7 +386,7 @@ def run_job(job_id: int) -> bool:
             message=f"this installation knows no jobs of the kind {job.kind!r}",
         )
         return True
-    watch = JobWatch(work.why_end, lambda reason: _end_early(work, reason))
+    watch = JobWatch(work.end_reason, lambda reason: _end_early(work, reason))
     with heartbeat_thread(lambda: _send_heartbeat(work, watch), f"job {job_id}"):
         _execute(work, watch)
     return True
@@ -549,7 +549,7 @@ def _claim_job(job_id: int) -> ClaimedJob | None:
 def _send_heartbeat(work: ClaimedJob, watch: JobWatch) -> bool:
     """False, and the work is fenced, where another worker holds the job."""
     try:
-        work.say_alive()
+        work.send_heartbeat()
     except JobTakenOver:
         return False
     finally:

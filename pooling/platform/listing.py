@@ -126,19 +126,19 @@ class ListPage:
         return self.page.paginator.count
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         """Rows may be left out, for words or a choice ask for it."""
         return bool(self.words) or any(choice.chosen for choice in self.choices)
 
     @property
     def empty(self) -> bool:
         """The list has no row at all; one in which nothing fits is not empty."""
-        return not self.count and not self.narrowed
+        return not self.count and not self.is_filtered
 
     @property
     def tools(self) -> bool:
         return (self.searchable or bool(self.choices)) and (
-            self.narrowed or self.count > MIN_ROWS_FOR_TOOLS
+            self.is_filtered or self.count > MIN_ROWS_FOR_TOOLS
         )
 
     @property

@@ -77,7 +77,7 @@ def import_documents(work: ClaimedJob) -> dict[str, Any]:
     work.progress(len(digests), message="storing", now=True)
     name = store_id_digests(digests)
     try:
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             row = inspection.row(
                 collection,
                 name=upload.name,

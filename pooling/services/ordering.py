@@ -202,7 +202,7 @@ def plan_batch(work: ClaimedJob) -> dict[str, Any]:
         catch_up(pool, work)
     new = pool.entries.filter(stage=number)
     n_new, n_audit = new.count(), new.filter(entered=SelectionMethod.CHANCE).count()
-    with work.finishing() as report:
+    with work.completion_transaction() as report:
         facts = {"pairs": pool.n_pairs, "batch": number, "new pairs": n_new, "audit pairs": n_audit}
         facts["pairs in batches"] = pool.entries.exclude(stage=None).count()
         report.update(facts=facts, warnings=[], pool=pool.pk)

@@ -286,7 +286,7 @@ def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
     pool = get_job_pool(work)
     stored = store_pool_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
-    with work.finishing() as report:
+    with work.completion_transaction() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing)
         report.update(
             facts={"texts stored": stored, "pairs without text": missing}, warnings=[], pool=pool.pk
@@ -520,7 +520,7 @@ def _finish_pool(
         warnings.append(
             f"{format_part(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it"
         )
-    with work.finishing() as report:
+    with work.completion_transaction() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing, **changes)
         facts = {
             "pairs": len(pairs),

@@ -110,7 +110,7 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
             raise Refused(
                 _("exactly these qrels are there already, as %(name)s") % {"name": same.name}
             )
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             row = make_qrels_row(
                 collection,
                 grades,

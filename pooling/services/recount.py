@@ -1,7 +1,7 @@
 """Counting anew what rows of collections keep of their parts and files. Only for `manage.py
 verify`.
 
-for wrong in wrong_figures(): print(wrong.sentence); wrong.mend()
+for wrong in wrong_figures(): print(wrong.sentence); wrong.fix()
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class WrongFigure(NamedTuple):
             f"{_shorten(self.kept)}, counted anew {_shorten(self.so)}"
         )
 
-    def mend(self) -> bool:
+    def fix(self) -> bool:
         """-> whether it is right now"""
         if self.has_to_stay:
             return False

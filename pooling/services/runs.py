@@ -87,7 +87,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
         same = collection.runs.filter(digest=digest).first()
         if same is not None:
             raise Refused(_("exactly this run is there already, as %(tag)s") % {"tag": same.tag})
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             row = Run.objects.create(
                 collection=collection,
                 tag=tag,

@@ -252,7 +252,7 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
     for catch_up in hooks.on_extended:
         catch_up(pool, work)
     drawn = int((stage > 0).sum())
-    with work.finishing() as report:
+    with work.completion_transaction() as report:
         facts = {
             "pairs": len(pairs),
             "stage": len(shares),

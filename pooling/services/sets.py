@@ -469,7 +469,7 @@ def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[s
                 )
             )
         new_topics = prepare_insert(coming.topics)
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             insert_rows(new_topics)
             for row in [*filter(None, [file_row]), *qrels_rows]:
                 row.save(force_insert=True)

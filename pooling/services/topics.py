@@ -59,7 +59,7 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
         return report
     ready = prepare_insert(rows)
     try:
-        with work.finishing() as final:
+        with work.completion_transaction() as final:
             insert_rows(ready)
             uploads.delete_upload(upload, keep_file=False)
             final.update(report)

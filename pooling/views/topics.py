@@ -233,7 +233,7 @@ def _decide_chosen(request: HttpRequest, collection: Collection) -> None:
     decision = request.POST.get("action", "")
     if decision == "remove-found":
         listed = topics_page(request, collection, topic_selectors.count_topics(collection))
-        chosen = list(listed.fitting.values_list("pk", flat=True)) if listed.narrowed else []
+        chosen = list(listed.fitting.values_list("pk", flat=True)) if listed.is_filtered else []
         decision = "remove"
     else:
         chosen = [parse_row_id(pk) for pk in request.POST.getlist("topic")]

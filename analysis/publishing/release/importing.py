@@ -74,8 +74,8 @@ class _ReleaseImport:
 
     def __init__(self, release: ReleaseFile, user: User | None, step: ProgressStep) -> None:
         self.release, self.user, self.step = release, user, step
-        self.scale = self._scale()
-        self.choices = self._choices()
+        self.scale = self._read_scale()
+        self.choices = self._read_choices()
 
     def run(self) -> Campaign:
         pair_rows = self.release.pairs()
@@ -90,18 +90,18 @@ class _ReleaseImport:
         collection = collections.restore_collection(
             self.release.about["collection"], user=self.user
         )
-        topics = self._topics(collection)
-        pool = self._pool(collection, topics)
-        campaign = self._campaign(collection, pool, last=answers.last)
-        self._guidelines(campaign)
-        with self._part("annotators.tsv"):
+        topics = self._create_topics(collection)
+        pool = self._create_pool(collection, topics)
+        campaign = self._create_campaign(collection, pool, last=answers.last)
+        self._create_guidelines(campaign)
+        with self._importing_part("annotators.tsv"):
             members = campaigns.restore_annotators(campaign, annotators, n_judged=answers.n_judged)
         self.step("annotators", len(members))
         if self.release.has("feedback.tsv"):
-            with self._part("feedback.tsv"):
+            with self._importing_part("feedback.tsv"):
                 campaigns.restore_feedback(self.release.feedback(), members=members)
-        pairs = self._pairs(campaign, pair_rows, topics, answers)
-        with self._part("judgements.tsv"):
+        pairs = self._create_pairs(campaign, pair_rows, topics, answers)
+        with self._importing_part("judgements.tsv"):
             n = campaigns.restore_judgements(
                 campaign,
                 self.release.judgements(self.scale),
@@ -110,9 +110,9 @@ class _ReleaseImport:
                 step=lambda stored: self.step("judgements", stored),
             )
         self.step("judgements", n)
-        self._prove(campaign)
+        self._verify_qrels(campaign)
         self._machines(campaign, topics)
-        self._recipe(campaign)
+        self._create_recipe(campaign)
         record_event(
             campaign,
             self.user,
@@ -129,14 +129,14 @@ class _ReleaseImport:
         return self.release.wrong(problem, expected, part=part, line=line)
 
     @contextmanager
-    def _part(self, name: str) -> Iterator[None]:
+    def _importing_part(self, name: str) -> Iterator[None]:
         """What cannot be restored stands in this part."""
         try:
             yield
         except NotRestorable as error:
             raise self.wrong(error.problem, error.expected, name, error.line) from None
 
-    def _scale(self) -> set[int]:
+    def _read_scale(self) -> set[int]:
         settings = self.release.about["campaign"]["settings"]
         scale, threshold = settings.get("scale"), settings.get("threshold")
         if (
@@ -151,7 +151,7 @@ class _ReleaseImport:
             raise self.wrong(" ".join(mistakes), "a scale that can be used")
         return set(scales.Scale(scale, threshold).values)
 
-    def _choices(self) -> LabelChoices:
+    def _read_choices(self) -> LabelChoices:
         recipe = self.release.about["recipe"]
         try:
             choices = LabelChoices.of(recipe)
@@ -174,16 +174,16 @@ class _ReleaseImport:
             )
         return choices
 
-    def _topics(self, collection: Collection) -> dict[str, Topic]:
-        with self._part("topics.jsonl"):
+    def _create_topics(self, collection: Collection) -> dict[str, Topic]:
+        with self._importing_part("topics.jsonl"):
             topics = collections.restore_topics(collection, self.release.objects("topics.jsonl"))
         self.step("topics", len(topics))
         return topics
 
-    def _pool(self, collection: Collection, topics: dict[str, Topic]) -> Pool:
+    def _create_pool(self, collection: Collection, topics: dict[str, Topic]) -> Pool:
         documents: dict[str, int] = {}
         if self.release.has("documents.jsonl"):
-            with self._part("documents.jsonl"):
+            with self._importing_part("documents.jsonl"):
                 documents = collections.restore_documents(
                     collection, self.release.objects("documents.jsonl")
                 )
@@ -191,8 +191,8 @@ class _ReleaseImport:
         about = self.release.about["pool"]
         with self.release.part("pool.tsv") as file:
             pairs = read_pool(file, name=f"{self.release.name}/pool.tsv")  # type: ignore[arg-type]
-        created_at = self._moment(about.get("created_at"))
-        with self._part("pool.tsv"):
+        created_at = self._parse_datetime(about.get("created_at"))
+        with self._importing_part("pool.tsv"):
             pool = collections.restore_pool(
                 collection,
                 about,
@@ -203,7 +203,7 @@ class _ReleaseImport:
                 user=self.user,
             )
         if self.release.has("strata.tsv") and self.release.has("draw.tsv"):
-            with self._part("draw.tsv"):
+            with self._importing_part("draw.tsv"):
                 collections.restore_draw(
                     pool, self.release.strata(), self.release.draws(), topics=topics
                 )
@@ -216,7 +216,9 @@ class _ReleaseImport:
         self.step("pairs of the pool", len(pairs))
         return pool
 
-    def _campaign(self, collection: Collection, pool: Pool, *, last: datetime | None) -> Campaign:
+    def _create_campaign(
+        self, collection: Collection, pool: Pool, *, last: datetime | None
+    ) -> Campaign:
         about = self.release.about["campaign"]
         seed, least = about.get("seed"), about.get("least_priority")
         return campaigns.restore_campaign(
@@ -227,13 +229,13 @@ class _ReleaseImport:
             | {name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
             judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.PERSON,
             seed=seed if isinstance(seed, int) and abs(seed) < 2**62 else 0,
-            opened_at=self._moment(about.get("opened_at")),
-            closed_at=self._moment(about.get("closed_at")) or last,
+            opened_at=self._parse_datetime(about.get("opened_at")),
+            closed_at=self._parse_datetime(about.get("closed_at")) or last,
             user=self.user,
             least_priority=least if isinstance(least, int) and abs(least) < 2**31 else None,
         )
 
-    def _guidelines(self, campaign: Campaign) -> None:
+    def _create_guidelines(self, campaign: Campaign) -> None:
         said = {
             g.get("number"): g
             for g in self.release.about.get("guidelines", [])
@@ -241,23 +243,23 @@ class _ReleaseImport:
         }
         for number, text in self.release.guidelines():
             about = said.get(number, {})
-            written_at = self._moment(about.get("written_at"))
+            written_at = self._parse_datetime(about.get("written_at"))
             campaigns.restore_guideline(
                 campaign, number, text, note=str(about.get("note") or ""), written_at=written_at
             )
 
-    def _pairs(
+    def _create_pairs(
         self,
         campaign: Campaign,
         rows: list[campaigns.PairRow],
         topics: dict[str, Topic],
         answers: campaigns.AnswerSummary,
     ) -> campaigns.RestoredPairs:
-        with self._part("pairs.tsv"):
+        with self._importing_part("pairs.tsv"):
             pairs = campaigns.make_unsaved_pairs(campaign, rows, topics=topics, answers=answers)
-        with self._part("gold.tsv"):
+        with self._importing_part("gold.tsv"):
             campaigns.set_gold(pairs, self.release.gold(self.scale))
-        with self._part("adjudications.tsv"):
+        with self._importing_part("adjudications.tsv"):
             campaigns.set_rulings(pairs, self.release.adjudications(self.scale))
         campaigns.store_pairs(campaign, pairs)
         self.step("pairs", len(pairs))
@@ -268,13 +270,13 @@ class _ReleaseImport:
         machines.json says."""
         if not self.release.has(MACHINES):
             return
-        with self._part(MACHINES):
+        with self._importing_part(MACHINES):
             n = restore_judges(
                 campaign, self.release.machines(), self.release.machine_labels(), topics=topics
             )
         self.step("labels of machines", n)
 
-    def _prove(self, campaign: Campaign) -> None:
+    def _verify_qrels(self, campaign: Campaign) -> None:
         """FormatError unless the judgements give the release's qrels."""
         made = make_labels(campaign, self.choices)
         if "known" not in self.release.about.get(
@@ -296,7 +298,7 @@ class _ReleaseImport:
                     part,
                 )
 
-    def _recipe(self, campaign: Campaign) -> None:
+    def _create_recipe(self, campaign: Campaign) -> None:
         about = self.release.about["recipe"]
         more = {name: bool(about.get(name)) for name in ("documents", "notes")}
         name = str(about.get("name") or "default")[:200]
@@ -307,7 +309,7 @@ class _ReleaseImport:
             created_by=self.user,
         )
 
-    def _moment(self, text: Any) -> datetime | None:
+    def _parse_datetime(self, text: Any) -> datetime | None:
         if text is None:
             return None
         try:

@@ -127,7 +127,7 @@ class ReleaseFile:
         if (total := sum(info.file_size for info in infos)) > MAX_BYTES:
             raise self.wrong(f"{total:,} bytes when unpacked", f"at most {MAX_BYTES:,}")
         self._check_sums(names)
-        self.about = self._about()
+        self.about = self._read_manifest()
 
     def _check_sums(self, names: list[str]) -> None:
         """Reads every part once, so that a damaged one is found before anything is written."""
@@ -178,7 +178,7 @@ class ReleaseFile:
             raise self.wrong("a NUL character", "text", part=name)
         return text
 
-    def _about(self) -> dict[str, Any]:
+    def _read_manifest(self) -> dict[str, Any]:
         try:
             about = json.loads(self.text("campaign.json"))
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
@@ -258,7 +258,7 @@ class ReleaseFile:
                 else:
                     yield row, dict(zip(columns, row.cells, strict=True))
 
-    def _checked(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
+    def _checked_rows(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
         """What `read(line, cells)` makes of each row; all problems of the part at its end."""
         mistakes = FileProblems(f"{self.name}/{part}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
@@ -279,7 +279,7 @@ class ReleaseFile:
             standing = parse_choice(c["standing"], Membership.Standing.values, "standing")
             return AnnotatorRow(c["annotator"], standing, c["reason"], parse_judge_kind(c))
 
-        return list(self._checked("annotators.tsv", read))
+        return list(self._checked_rows("annotators.tsv", read))
 
     def feedback(self) -> list[FeedbackRow]:
         def read(line: int, c: dict[str, str]) -> FeedbackRow:
@@ -292,7 +292,7 @@ class ReleaseFile:
             parse_choice(c["question"], [OPINION, REMARK], "question")
             return FeedbackRow(line, c["annotator"], text=parse_short_text(c["answer"], 5000))
 
-        return list(self._checked("feedback.tsv", read))
+        return list(self._checked_rows("feedback.tsv", read))
 
     def pairs(self) -> list[PairRow]:
         """Of the campaign and of its qualification."""
@@ -319,7 +319,9 @@ class ReleaseFile:
             )
 
         return [
-            row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)
+            row
+            for part in ("pairs.tsv", "qualification.tsv")
+            for row in self._checked_rows(part, read)
         ]
 
     def strata(self) -> list[StratumRow]:
@@ -339,7 +341,7 @@ class ReleaseFile:
                 )
             return StratumRow(place, c["stratum"], size, [n or 0 for n in counts])
 
-        return list(self._checked("strata.tsv", read))
+        return list(self._checked_rows("strata.tsv", read))
 
     def draws(self) -> list[DrawRow]:
         def read(line: int, c: dict[str, str]) -> DrawRow:
@@ -357,7 +359,7 @@ class ReleaseFile:
                 )
             return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)
 
-        return list(self._checked("draw.tsv", read))
+        return list(self._checked_rows("draw.tsv", read))
 
     def machines(self) -> list[dict[str, Any]]:
         """What machines.json says of each, not looked into."""
@@ -378,7 +380,7 @@ class ReleaseFile:
                 )
             return MachineLabelRow(line, c["machine"], c["topic"], c["document"], grade)
 
-        return self._checked(MACHINE_LABELS, read) if self.has(MACHINE_LABELS) else iter(())
+        return self._checked_rows(MACHINE_LABELS, read) if self.has(MACHINE_LABELS) else iter(())
 
     def gold(self, scale: set[int]) -> list[RulingRow]:
         def read(line: int, c: dict[str, str]) -> RulingRow:
@@ -386,7 +388,7 @@ class ReleaseFile:
                 c["topic"], c["document"], _parse_grade(c["grade"], scale), None, c["explanation"]
             )
 
-        return list(self._checked("gold.tsv", read))
+        return list(self._checked_rows("gold.tsv", read))
 
     def adjudications(self, scale: set[int]) -> list[RulingRow]:
         def read(line: int, c: dict[str, str]) -> RulingRow:
@@ -398,7 +400,7 @@ class ReleaseFile:
                 c["reason"],
             )
 
-        return list(self._checked("adjudications.tsv", read))
+        return list(self._checked_rows("adjudications.tsv", read))
 
     def judgements(self, scale: set[int]) -> Iterator[JudgementRow]:
         """One by one; FormatError with all problems at the end."""
@@ -445,7 +447,7 @@ class ReleaseFile:
                 parse_lease_token(c["lease_id"]),
             )
 
-        return self._checked("judgements.tsv", read, quoting=True)
+        return self._checked_rows("judgements.tsv", read, quoting=True)
 
 
 def parse_judge_kind(cells: Mapping[str, str]) -> str:

@@ -97,7 +97,7 @@ class Command(DatabaseCommand):
             raise file.with_lines(error) from None
         declaration.rehearse_plan(plan, actor=actor)
         changes = plan.all_changes
-        applied = bool(changes) and not dry_run and (yes or self.agreed(changes, asked=not json))
+        applied = bool(changes) and not dry_run and (yes or self.confirm(changes, asked=not json))
         if applied:
             declaration.apply_plan(plan, actor=actor)
         said = file.described
@@ -109,7 +109,7 @@ class Command(DatabaseCommand):
         }
         return {**names, **told, "applied": applied, "dry_run": dry_run}
 
-    def agreed(self, changes: list[Change], *, asked: bool) -> bool:
+    def confirm(self, changes: list[Change], *, asked: bool) -> bool:
         """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
         if not asked or not sys.stdin.isatty():
             raise BadInput(

@@ -131,22 +131,22 @@ class _JudgementImport:
                 judgements.topic,
             )
         )
-        self.excluded = self._excluded()
+        self.excluded = self._excluded_annotators()
 
-    def _excluded(self) -> set[int]:
+    def _excluded_annotators(self) -> set[int]:
         """Annotators of whom no judgement counts, because the file says so."""
         kept = set(self.file.annotator[~self.file.excluded].tolist())
         return {code for code in range(len(self.file.annotators)) if code not in kept}
 
     def run(self, step: Callable[[int], object]) -> ImportResult:
-        self._say_what_is_unknown()
-        pairs = self._pairs()
+        self._warn_about_unknown()
+        pairs = self._build_pairs()
         machines = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.MACHINE else ())
-        answers = restoring.summarise_answers(self._rows(), pairs, machines=machines)
+        answers = restoring.summarise_answers(self._iterate_rows(), pairs, machines=machines)
         collection = self.wanted.collection or restore_collection(
             {"name": self.wanted.name, "slug": self.wanted.name}, user=self.user
         )
-        topics = self._topics(collection)
+        topics = self._create_topics(collection)
         pool = restore_pool(
             collection,
             {
@@ -157,7 +157,7 @@ class _JudgementImport:
             },
             read_pool(io.BytesIO(self._pool_text().encode()), name=self.file.name),
             topics=topics,
-            documents=self._documents(collection),
+            documents=self._create_documents(collection),
             created_at=self.now,
             user=self.user,
         )
@@ -165,27 +165,27 @@ class _JudgementImport:
             collection,
             pool,
             slug=self.wanted.name,
-            settings=self._settings(pairs),
+            settings=self._campaign_settings(pairs),
             judge_kind=self.wanted.judge_kind,
             seed=0,
-            opened_at=min((row.judged_at for row in self._rows()), default=None),
+            opened_at=min((row.judged_at for row in self._iterate_rows()), default=None),
             closed_at=answers.last,
             user=self.user,
         )
         members = restoring.restore_annotators(
-            campaign, self._annotators(), n_judged=answers.n_judged
+            campaign, self._build_annotators(), n_judged=answers.n_judged
         )
         made = restoring.make_unsaved_pairs(campaign, pairs, topics=topics, answers=answers)
         restoring.store_pairs(campaign, made)
         n = restoring.restore_judgements(
-            campaign, self._rows(), members=members, pairs=made, step=step
+            campaign, self._iterate_rows(), members=members, pairs=made, step=step
         )
         record_event(
             campaign, self.user, AuditAction.BROUGHT_JUDGEMENTS, self.file.name, judgements=n
         )
         return ImportResult(campaign, n, self.warnings)
 
-    def _say_what_is_unknown(self) -> None:
+    def _warn_about_unknown(self) -> None:
         n = len(self.file.topic)
         if undated := int(np.isnan(self.file.judged_at).sum()):
             self.warnings.append(
@@ -202,10 +202,10 @@ class _JudgementImport:
                 f"known grades, so such pairs are like all others"
             )
 
-    def _pairs(self) -> list[PairRow]:
+    def _build_pairs(self) -> list[PairRow]:
         """In the order in which the file first has them."""
         counted: Counter[tuple[str, str]] = Counter()
-        for row in self._newest():
+        for row in self._iterate_newest():
             counted[row.topic, row.document] += row.standing == Judgement.Standing.COUNTED
         usual = Counter(n for n in counted.values() if n)
         self.per_pair = max(usual, key=lambda n: (usual[n], n), default=1)
@@ -217,9 +217,9 @@ class _JudgementImport:
         )
         return [PairRow(topic, document, Pair.Kind.NORMAL) for topic, document in named]
 
-    def _newest(self) -> Iterator[JudgementRow]:
+    def _iterate_newest(self) -> Iterator[JudgementRow]:
         last: JudgementRow | None = None
-        for row in self._rows():
+        for row in self._iterate_rows():
             if last is not None and (last.topic, last.document, last.annotator) != (
                 row.topic,
                 row.document,
@@ -230,7 +230,7 @@ class _JudgementImport:
         if last is not None:
             yield last
 
-    def _rows(self) -> Iterator[JudgementRow]:
+    def _iterate_rows(self) -> Iterator[JudgementRow]:
         """Revisions of one annotator and pair together, ascending: a later row of the file is a
         later revision."""
         before, revision = None, 0
@@ -283,7 +283,7 @@ class _JudgementImport:
             else Judgement.Standing.COUNTED
         )
 
-    def _topics(self, collection: Collection) -> dict[str, Topic]:
+    def _create_topics(self, collection: Collection) -> dict[str, Topic]:
         """Those of the collection, and new ones behind them."""
         topic_of = {topic.topic_id: topic for topic in collection.topics.all()}
         first = max((topic.position for topic in topic_of.values()), default=-1) + 1
@@ -298,7 +298,7 @@ class _JudgementImport:
         ]
         return {**topic_of, **restore_topics(collection, rows)}
 
-    def _documents(self, collection: Collection) -> dict[str, int]:
+    def _create_documents(self, collection: Collection) -> dict[str, int]:
         row_of_docno = dict(
             collection.documents.filter(docno__in=self.file.documents).values_list("docno", "pk")
         )
@@ -326,7 +326,7 @@ class _JudgementImport:
         )
         return HEADER_LINE + "".join(lines)
 
-    def _settings(self, pairs: Sequence[PairRow]) -> dict[str, Any]:
+    def _campaign_settings(self, pairs: Sequence[PairRow]) -> dict[str, Any]:
         names = (
             list(self.wanted.grades)
             or list(DEFAULT_NAMES.get(self.wanted.n_grades, ()))
@@ -341,7 +341,7 @@ class _JudgementImport:
             "min_active_seconds": self.wanted.min_seconds,
         }
 
-    def _annotators(self) -> list[AnnotatorRow]:
+    def _build_annotators(self) -> list[AnnotatorRow]:
         return [
             AnnotatorRow(
                 pseudonym,

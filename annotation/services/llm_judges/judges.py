@@ -156,7 +156,7 @@ def create_judge_from_file(
     values = set(campaign.grades.values)
     pairs = selectors.PoolPairFinder(campaign)
     for label in labels:
-        if (place := pairs.place_of(label)) is None:
+        if (place := pairs.find_position(label)) is None:
             continue
         if label.grade not in values:
             scale = ", ".join(map(str, sorted(values)))
@@ -316,7 +316,7 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
     warnings = [f"stopped: {outcome.stopped}"] if outcome.stopped else []
     if outcome.unanswered:
         warnings.append(f"{outcome.unanswered:,} answers are left for another time: start it again")
-    with work.finishing() as report:
+    with work.completion_transaction() as report:
         report.update(facts=facts, warnings=warnings)
     return report
 

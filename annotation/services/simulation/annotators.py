@@ -40,7 +40,7 @@ class SimulatedAnnotator:
     session_ends: datetime = datetime.min
 
     @property
-    def gone(self) -> bool:
+    def has_left(self) -> bool:
         return self.leaves_after is not None and self.n_judged >= self.leaves_after
 
 

@@ -152,7 +152,7 @@ class _SharedState:
     ) -> tuple[str | None, bool]:
         """One judgement of one annotator: (the state in which this annotator is finished, or None;
         whether something was judged)."""
-        if annotator.gone:
+        if annotator.has_left:
             return "dropped out", False
         if not hand:
             leases = server.post(annotator.token, "leases", {"want": LEASES_HELD})

@@ -62,7 +62,7 @@ def run_directly(
                     agenda.step()
         told(report.judgements)
         if not agenda.events:
-            agenda.ask_again()
+            agenda.reschedule()
     _backdate_judgements(campaign, annotators)
     report.seconds = time.monotonic() - began
     return report
@@ -110,7 +110,7 @@ class _Agenda:
             ),
         )
         for annotator in annotators:
-            self.sit_down(annotator, start + self.sitting * float(annotator.rng.uniform()))
+            self.start_session(annotator, start + self.sitting * float(annotator.rng.uniform()))
 
     def note(
         self,
@@ -120,7 +120,7 @@ class _Agenda:
     ) -> None:
         heapq.heappush(self.events, (moment, next(self.numbers), annotator, work))
 
-    def sit_down(self, annotator: SimulatedAnnotator, moment: datetime) -> None:
+    def start_session(self, annotator: SimulatedAnnotator, moment: datetime) -> None:
         annotator.session_ends = moment + self.sitting
         self.note(moment, annotator)
 
@@ -132,7 +132,7 @@ class _Agenda:
             self.submit(annotator, *work, moment)
         if moment >= annotator.session_ends:
             pause = PAUSES * self.sitting * float(annotator.rng.exponential())
-            self.sit_down(annotator, min(moment + pause, self.now))
+            self.start_session(annotator, min(moment + pause, self.now))
             return
         member.n_judged = Membership.objects.values_list("n_judged", flat=True).get(pk=member.pk)
         if member.goal is not None and member.n_judged >= member.goal:
@@ -141,7 +141,7 @@ class _Agenda:
         lease = scheduling.claim_pair(member, now=moment)
         if lease is None:
             self.resting.append(annotator)
-        elif annotator.gone:
+        elif annotator.has_left:
             self.report.states["dropped out"] += 1
         else:
             answer = self.answer(annotator, lease)
@@ -179,14 +179,14 @@ class _Agenda:
         )
         return make_answer(behaviour, annotator, text or "")
 
-    def ask_again(self) -> None:
+    def reschedule(self) -> None:
         """Nobody found anything, but leases of those who dropped out end some time: all ask again
         after the last; else they are done."""
         live = Lease.objects.filter(pair__campaign=self.campaign, state=Lease.State.LIVE)
         last = live.aggregate(last=Max("expires_at"))["last"]
         if last is not None and last <= self.now:
             for annotator in self.resting:
-                self.sit_down(annotator, last)
+                self.start_session(annotator, last)
         else:
             self.report.states["done"] += len(self.resting)
         self.resting.clear()

@@ -68,7 +68,7 @@ def read_tops(
             run = read_run(
                 path, order=options.order, scores=options.scores, lenient=options.lenient
             )
-            command.tell_of(path, run)
+            command.note_reading(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(
                     f"{path}: {format_count(ignored, 'topic', 'is', 'are')} not among those given and left out"

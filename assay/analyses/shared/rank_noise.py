@@ -48,7 +48,7 @@ class RankNoise:
         self.source, self.warn = source, warn
 
     @cache  # noqa: B019 - lives as long as one command
-    def noisy(self, measure: Measure, level: int) -> NoisyLabels:
+    def resample_labels(self, measure: Measure, level: int) -> NoisyLabels:
         return make_noisy_labels(
             self.judgements,
             self.judged,
@@ -72,7 +72,7 @@ class RankNoise:
     ) -> Values | None:
         """Rank the runs on these topics. None, with a warning, if too few of them have labels by
         the judgements."""
-        noisy = self.noisy(measure, level)
+        noisy = self.resample_labels(measure, level)
         place = {topic: number for number, topic in enumerate(noisy.qrels.topics)}
         chosen = np.array([place[topic] for topic in topics if topic in place], np.int64)
         if absent := len(topics) - len(chosen):

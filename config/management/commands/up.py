@@ -58,7 +58,7 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         web, worker = gunicorn_command(host, port), worker_command()
         self.check_folder()
-        alone = self.hold_folder()
+        alone = self.lock_data_folder()
         self.check_port(host, port)
         self.prepare_database()
         self.collect_static()
@@ -98,7 +98,7 @@ class Command(BaseCommand):
                 f"ASSAY_DATA_DIR to a folder of your own"
             ) from None
 
-    def hold_folder(self) -> TextIO:
+    def lock_data_folder(self) -> TextIO:
         """The data folder is this process's own for as long as the file is open: two on one folder
         would do all work twice."""
         path = Path(settings.DATA_DIR) / "up.lock"

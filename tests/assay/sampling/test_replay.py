@@ -60,7 +60,7 @@ def test_scores_of_a_world_by_hand(world: JudgedPool) -> None:
 
 
 def test_topics_drawn_with_repetition_are_topics_of_their_own(world: JudgedPool) -> None:
-    again = world.of_topics(np.array([2, 0, 0]))
+    again = world.for_topics(np.array([2, 0, 0]))
     assert again.scores(again.grades, MEASURES) == pytest.approx(
         world.scores(world.grades, MEASURES)[:, [2, 0, 0]]
     )

@@ -21,7 +21,7 @@ def slow_count(work: ClaimedJob) -> dict[str, Any]:
     for step in range(steps):
         time.sleep(work.parameters["seconds"])
         work.progress(step + 1, total=steps, now=True)
-    with work.finishing() as report:
+    with work.completion_transaction() as report:
         report["steps"] = steps
     note(diary, f"done {work.job.pk} {os.getpid()}")
     return report

@@ -146,7 +146,7 @@ def test_cancelling_a_running_job_stops_it_at_its_next_progress(do):
 
 def test_what_a_cancelled_job_wrote_in_its_last_transaction_is_gone(do):
     def write(work: ClaimedJob) -> None:
-        with work.finishing() as report:
+        with work.completion_transaction() as report:
             Collection.objects.create(slug="half", name="half")
             report["rows"] = 1
             raise JobCancelled
