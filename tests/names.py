@@ -1,4 +1,4 @@
-"""Names of the program as its files say them (docs/decisions/0008-one-meaning-a-word.md)."""
+"""Names of the program as its files say them (docs/decisions/0008-one-meaning-per-name.md)."""
 
 from __future__ import annotations
 
