@@ -24,7 +24,7 @@ APPS = {
 }
 """app -> what it may not import (config -> analysis -> annotation -> pooling)."""
 FRAMEWORK = {"django", "celery", "kombu", "rest_framework", "redis", "psycopg", "config"}
-WINGS = {
+SUBPACKAGES = {
     "judgements": set(),
     "dashboard": {"judgements"},
     "publishing": {"judgements"},
@@ -33,10 +33,10 @@ WINGS = {
     "studies": {"judgements", "publishing", "commandline", "systems"},
     "results": {"judgements", "dashboard", "systems"},
 }
-"""wing of analysis -> wings that it may import. All may import what stands above them: core,
+"""subpackage of analysis -> subpackages that it may import. All may import the shared modules: core,
 charts, models."""
-ABOVE = {"models"}
-DOORS = {
+SHARED = {"models"}
+ENTRY_POINTS = {
     "views",
     "api",
     "api_urls",
@@ -51,8 +51,8 @@ DOORS = {
 }
 """Names of files or folders through which requests, commands, jobs and settings come in; a longer
 name begins with one (forms_campaign)."""
-BEHIND_NO_DOOR = {"judgements", "commandline"}
-"""Wings that serve others and have no door of their own."""
+WITHOUT_ENTRY_POINTS = {"judgements", "commandline"}
+"""Subpackages that serve others and have no entry point of their own."""
 WRITING = {
     "save",
     "create",
@@ -172,10 +172,10 @@ def test_pure_code_of_an_app_imports_only_pure_code() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def is_door(parts: tuple[str, ...]) -> bool:
+def is_entry_point(parts: tuple[str, ...]) -> bool:
     """parts: of a dotted name or a path, from the app on."""
     return any(
-        part.removesuffix(".py") in DOORS or part.startswith(("api_", "forms_", "urls_"))
+        part.removesuffix(".py") in ENTRY_POINTS or part.startswith(("api_", "forms_", "urls_"))
         for part in parts[1:]
     )
 
@@ -185,65 +185,65 @@ def app_files(app: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
         yield path, path.relative_to(ROOT).parts
 
 
-def test_what_is_behind_the_doors_does_not_import_them() -> None:
-    """A door is known by its file's or folder's name, in a wing as in an app; `job_registry` of an app
+def test_only_entry_points_import_entry_points() -> None:
+    """Entry points are files or folders of certain names. `job_registry` of an app
     imports what registers kinds of jobs."""
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
         for app in APPS
         for path, parts in app_files(app)
-        if not is_door(parts) and parts[1:] != ("job_registry.py",)
+        if not is_entry_point(parts) and parts[1:] != ("job_registry.py",)
         for line, name in imports(path)
-        if name.partition(".")[0] in APPS and is_door(tuple(name.split(".")))
+        if name.partition(".")[0] in APPS and is_entry_point(tuple(name.split(".")))
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_analysis_is_made_of_wings() -> None:
+def test_analysis_is_made_of_subpackages() -> None:
     folders = {
         path.name
         for path in (ROOT / "analysis").iterdir()
         if path.is_dir() and any(path.rglob("*.py"))
     }
-    assert folders == {*WINGS, "management", "migrations", "templatetags"}
+    assert folders == {*SUBPACKAGES, "management", "migrations", "templatetags"}
 
 
-@pytest.mark.parametrize("wing", WINGS)
-def test_a_wing_imports_only_the_wings_that_it_may(wing: str) -> None:
-    allowed = {wing, *WINGS[wing], *ABOVE}
+@pytest.mark.parametrize("subpackage", SUBPACKAGES)
+def test_a_subpackage_imports_only_the_subpackages_that_it_may(subpackage: str) -> None:
+    allowed = {subpackage, *SUBPACKAGES[subpackage], *SHARED}
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for path in python_files(ROOT / "analysis" / wing)
+        for path in python_files(ROOT / "analysis" / subpackage)
         for line, name in imports(path)
         if name.startswith("analysis.") and name.split(".")[1] not in allowed
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", sorted(ABOVE))
-def test_what_stands_above_the_wings_imports_none(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_shared_modules_import_no_subpackage(name: str) -> None:
     place = ROOT / "analysis" / name
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {imported}"
         for path in (python_files(place) if place.is_dir() else [place.with_suffix(".py")])
         for line, imported in imports(path)
-        if imported.startswith("analysis.") and imported.split(".")[1] in WINGS
+        if imported.startswith("analysis.") and imported.split(".")[1] in SUBPACKAGES
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("wing", sorted(BEHIND_NO_DOOR))
-def test_a_wing_that_serves_others_has_no_door(wing: str) -> None:
-    doors = [
+@pytest.mark.parametrize("subpackage", sorted(WITHOUT_ENTRY_POINTS))
+def test_a_subpackage_that_serves_others_has_no_entry_points(subpackage: str) -> None:
+    found_entry_points = [
         path
-        for path in python_files(ROOT / "analysis" / wing)
-        if is_door(path.relative_to(ROOT / "analysis").parts)
+        for path in python_files(ROOT / "analysis" / subpackage)
+        if is_entry_point(path.relative_to(ROOT / "analysis").parts)
     ]
-    assert not doors
+    assert not found_entry_points
 
 
 def test_selectors_only_read() -> None:
-    """Files and folders called selectors, and the wing of judgements."""
+    """Files and folders called selectors, and the subpackage of judgements."""
     wrong = []
     for app in APPS:
         for path, parts in app_files(app):
