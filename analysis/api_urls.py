@@ -21,9 +21,9 @@ urlpatterns = [
         name="api-campaign-agreement",
     ),
     path(
-        "campaigns/<slug:slug>/one-more",
+        "campaigns/<slug:slug>/additional-judgements",
         api_additional_judgements.AdditionalJudgementsView.as_view(),
-        name="api-one-more",
+        name="api-additional-judgements",
     ),
     path(
         "campaigns/<slug:slug>/systems",

@@ -26,11 +26,13 @@ urlpatterns = [
         name="api-judging-revise",
     ),
     path("judging/<slug:slug>/skip", judging.SkipView.as_view(), name="api-judging-skip"),
-    path("judging/<slug:slug>/later", judging.SkippedPairList.as_view(), name="api-judging-later"),
     path(
-        "judging/<slug:slug>/later/<int:pair_id>/take-up",
+        "judging/<slug:slug>/skipped", judging.SkippedPairList.as_view(), name="api-judging-skipped"
+    ),
+    path(
+        "judging/<slug:slug>/skipped/<int:pair_id>/resume",
         judging.ResumeSkippedPair.as_view(),
-        name="api-judging-take-up",
+        name="api-judging-resume",
     ),
     path("judging/<slug:slug>/history", judging.HistoryView.as_view(), name="api-judging-history"),
     path(
@@ -61,9 +63,9 @@ urlpatterns = [
         name="api-judging-questions",
     ),
     path(
-        "judging/<slug:slug>/questions/<int:question_id>/take-back",
+        "judging/<slug:slug>/questions/<int:question_id>/withdraw",
         questions.WithdrawQuestion.as_view(),
-        name="api-judging-take-back",
+        name="api-judging-withdraw",
     ),
     path(
         "judging/<slug:slug>/questions/<int:question_id>/read",

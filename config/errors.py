@@ -72,7 +72,7 @@ def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
     if request.path.startswith(API):
         return _problem_response(
             500,
-            "our_mistake",
+            "internal_error",
             _(
                 "The mistake is ours, and it is in the server's log under the number of this request."
             ),

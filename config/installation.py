@@ -194,7 +194,7 @@ def sessions_page(request: SignedInRequest) -> HttpResponse:
         "this_session": request.session.session_key,
         "one_person": get_user_model().objects.filter(username=name).first() if name else None,
     }
-    return render(request, "config/doors.html", context)
+    return render(request, "config/sessions.html", context)
 
 
 def _filter_tokens(tokens: QuerySet[ApiTokenRow], standing: str) -> QuerySet[ApiTokenRow]:

@@ -29,7 +29,7 @@ CODES = {
     "not_authenticated": "Send a token (Authorization: Bearer ...) or sign in.",
     "not_found": "There is nothing at this address, or you may not know of it.",
     "not_signed_in": "User name and password do not match, or too many attempts failed. `detail` says which.",
-    "our_mistake": "Something went wrong on the server. Its log has the details under `request`.",
+    "internal_error": "Something went wrong on the server. Its log has the details under `request`.",
     "out_of_scope": "The token's scopes do not reach this. Create another token on the account page.",
     "pair_unknown": "This document was not assigned to you in this campaign.",
     "parse_error": "The body is not valid JSON or not a valid form.",

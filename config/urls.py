@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from config import health, installation, problem_codes, views
 from pooling.api import problems
@@ -13,6 +14,12 @@ api = [
     path("", include("analysis.api_urls")),
 ]
 
+moved = {
+    "installation/doors": "installation-sessions",
+    "campaigns/<slug:slug>/levers": "campaign-planning",
+}
+"""Addresses of pages that people may have bookmarked -> the name of the address today."""
+
 admin.site.login = views.redirect_to_sign_in  # type: ignore[method-assign, assignment]
 urlpatterns = [
     path("api/v1/", include(api)),
@@ -23,11 +30,24 @@ urlpatterns = [
     path(problems.CODES_PATH.removeprefix("/"), problem_codes.problem_page, name="api-problems"),
     path("api/docs", views.ApiDocumentsView.as_view(), name="api-docs"),
     path("installation", installation.installation, name="installation"),
-    path("installation/doors", installation.sessions_page, name="installation-doors"),
+    path("installation/sessions", installation.sessions_page, name="installation-sessions"),
     path("healthz", health.live, name="health"),
     path("readyz", health.ready, name="readiness"),
     path("metrics", health.metrics, name="metrics"),
     path("admin/", admin.site.urls),
+    *(
+        path(
+            old,
+            RedirectView.as_view(
+                pattern_name=new,
+                permanent=True,
+                query_string=True,
+                http_method_names=["get", "head"],
+            ),
+            name=f"{new}-moved",
+        )
+        for old, new in moved.items()
+    ),
 ]
 
 handler400, handler403 = "config.errors.bad_request", "config.errors.forbidden"

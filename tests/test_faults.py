@@ -122,7 +122,7 @@ def test_our_own_mistake_is_500_in_the_same_shape_with_the_number_under_which_th
     answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
     assert (answer.status_code, answer.json()["code"], set(answer.json())) == (
         500,
-        "our_mistake",
+        "internal_error",
         MEMBERS,
     )
     assert answer.json()["request"] == answer["X-Request-ID"]

@@ -123,24 +123,25 @@ def test_an_administrator_ends_one_session_one_token_or_all_of_a_person(root):
         }
         return {name: answer.status_code == 200 for name, answer in asked.items()}
 
-    page = root.get("/installation/doors").content.decode()
+    page = root.get("/installation/sessions").content.decode()
     assert not [
         client for client in (*of_ada, of_bob, root) if client.cookies["sessionid"].value in page
     ]
     assert page.count("Firefox on Linux</td>") + page.count("Firefox on Linux <span") == 4
     first = ada.open_sessions.get(session_id=of_ada[0].cookies["sessionid"].value)
-    root.post("/installation/doors", {"action": "session", "number": first.pk})
+    root.post("/installation/sessions", {"action": "session", "number": first.pk})
     root.post(
-        "/installation/doors", {"action": "token", "number": ApiTokenRow.objects.get(name="two").pk}
+        "/installation/sessions",
+        {"action": "token", "number": ApiTokenRow.objects.get(name="two").pk},
     )
     assert [client.get("/account").status_code for client in (*of_ada, of_bob)] == [302, 200, 200]
     assert good() == {"one": True, "two": False, "three": True}
     assert (
         "End all sessions and tokens of ada"
-        in root.get("/installation/doors", {"name": "ada"}).content.decode()
+        in root.get("/installation/sessions", {"name": "ada"}).content.decode()
     )
     answer = root.post(
-        "/installation/doors", {"action": "person", "number": ada.pk, "name": "ada"}, follow=True
+        "/installation/sessions", {"action": "person", "number": ada.pk, "name": "ada"}, follow=True
     )
     assert "Ended: 1 browser and 1 token." in text_of(answer)
     assert [client.get("/account").status_code for client in (*of_ada, of_bob, root)] == [
@@ -151,7 +152,7 @@ def test_an_administrator_ends_one_session_one_token_or_all_of_a_person(root):
     ]
     assert good() == {"one": False, "two": False, "three": True}
     assert "There was nothing to end." in text_of(
-        root.post("/installation/doors", {"action": "person", "number": "x"}, follow=True)
+        root.post("/installation/sessions", {"action": "person", "number": "x"}, follow=True)
     )
 
 
@@ -162,8 +163,13 @@ def test_nobody_else_ends_anything():
     assert client.get("/installation").status_code == 403
     assert (
         client.post(
-            "/installation/doors", {"action": "person", "number": bob.session["_auth_user_id"]}
+            "/installation/sessions", {"action": "person", "number": bob.session["_auth_user_id"]}
         ).status_code
         == 403
     )
     assert bob.get("/account").status_code == 200
+
+
+def test_addresses_from_before_lead_to_the_pages_of_today(client):
+    assert client.get("/installation/doors?name=ada").url == "/installation/sessions?name=ada"
+    assert client.get("/campaigns/spring/levers").url == "/campaigns/spring/planning"

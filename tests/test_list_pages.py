@@ -23,7 +23,7 @@ LISTS: dict[str, str] = {
     "annotation/campaign_people.html": "invitations and members",
     "annotation/campaigns.html": "campaigns",
     "annotation/machines.html": "machine judges",
-    "config/doors.html": "sessions and tokens",
+    "config/sessions.html": "sessions and tokens",
     "pooling/collections.html": "collections",
     "pooling/_pools.html": "pools of a collection",
     "pooling/documents.html": "document files, and texts of the pools",
@@ -48,7 +48,7 @@ NO_LISTS = {
     "annotation/account.html": "one's own browsers and tokens",
     "annotation/campaign_rules.html": "the effect of one setting",
     "analysis/_managed.html": "cards of one's own campaigns",
-    "analysis/levers.html": "a row a level of depth",
+    "analysis/planning.html": "a row a level of depth",
     "annotation/readers.html": (
         "the few who read the results of one campaign, and its links, of which the number is "
         "bounded"

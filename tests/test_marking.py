@@ -45,7 +45,7 @@ STORED = {
     "annotation/models/members.py",
 }
 WHOLE = (
-    *(f"analysis/dashboard/{name}.py" for name in ("headline", "levers", "to_do")),
+    *(f"analysis/dashboard/{name}.py" for name in ("headline", "planning_options", "to_do_list")),
     "analysis/systems/answer_page.py",
     "annotation/selectors/drafts.py",
     *(

@@ -73,7 +73,9 @@ TABLE = {
     "account": Protected(
         "confirm", ("annotation/account.html", "it cannot be brought back.")
     ),  # a browser signs in again
-    "installation-doors": Protected("confirm", ("config/doors.html", "it cannot be brought back.")),
+    "installation-sessions": Protected(
+        "confirm", ("config/sessions.html", "it cannot be brought back.")
+    ),
     "accounts": Protected("undo", ("annotation/accounts.html", 'value="give"')),
     "campaign-exclude": Protected("preview", ("analysis/_exclusion.html", "_exclusion_body.html")),
     "campaign-people-exclude": Protected(
@@ -100,7 +102,7 @@ TABLE = {
     ),
     "api-report": Protected("script", ("analysis/report.html", "analysis/_goes.html")),
     "api-study": Protected("script", ("analysis/study.html", "analysis/_goes.html")),
-    "api-judging-take-back": Protected(
+    "api-judging-withdraw": Protected(
         "undo", ("../static/js/judge/questions.js", "#takeBack")
     ),  # an own question, which is asked again
 }
@@ -163,7 +165,9 @@ def test_each_address_that_deletes_or_withdraws_says_what_protects_from_a_slip()
 def test_what_is_named_like_a_loss_is_found() -> None:
     by_name = dict(addresses())
     assert losses(by_name["run"]) >= {"delete_run"}
-    assert losses(by_name["installation-doors"]) >= {"end_sessions"}  # by a function of its module
+    assert losses(by_name["installation-sessions"]) >= {
+        "end_sessions"
+    }  # by a function of its module
     assert losses(by_name["api-report"]) >= {"delete_report"}
     assert not losses(by_name["collection-runs"])
 

@@ -85,7 +85,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "account": ("get", SIGNED_IN),
     "accounts": ("get", "302 403 403 403 200"),
     "installation": ("get", "302 403 403 403 200"),
-    "installation-doors": ("get", "302 403 403 403 200"),
+    "installation-sessions": ("get", "302 403 403 403 200"),
+    # addresses of earlier versions
+    "installation-sessions-moved": ("get", "301 301 301 301 301"),
+    "campaign-planning-moved": ("get", "301 301 301 301 301"),
     # judging
     "judge": ("get", "302 404 200 302 404"),  # managers: to the trial
     "judge-try": ("get", CAMPAIGN),
@@ -99,8 +102,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-judgements": ("post", API_JUDGING),
     "api-judging-revise": ("post", API_JUDGING),
     "api-judging-skip": ("post", API_JUDGING),
-    "api-judging-later": ("get", API_JUDGING),
-    "api-judging-take-up": ("post", API_JUDGING),
+    "api-judging-skipped": ("get", API_JUDGING),
+    "api-judging-resume": ("post", API_JUDGING),
     "api-judging-history": ("get", API_JUDGING),
     "api-judging-history-item": ("get", API_JUDGING),
     "api-judging-acknowledge": ("post", API_JUDGING),
@@ -109,7 +112,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-message-read": ("post", API_JUDGING),
     "api-judging-near-duplicates": ("get", API_JUDGING),
     "api-judging-questions": ("get", API_JUDGING),
-    "api-judging-take-back": (
+    "api-judging-withdraw": (
         "post",
         "401 404 409 403 404",
     ),  # the question of this world is answered
@@ -151,7 +154,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-machine-labels": ("get", API_CAMPAIGN),
     "campaign": ("get", CAMPAIGN),
     "campaign-live": ("get", CAMPAIGN),
-    "campaign-levers": ("get", CAMPAIGN),
+    "campaign-planning": ("get", CAMPAIGN),
     "campaign-time": ("get", CAMPAIGN),
     "campaign-feedback": ("get", CAMPAIGN),
     "campaign-audit": ("get", CAMPAIGN),
@@ -168,7 +171,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-gold": ("get", CAMPAIGN),
     "campaign-labels": ("get", CAMPAIGN),
     "campaign-label-list": ("get", CAMPAIGN),
-    "campaign-one-more": ("post", CAMPAIGN_POST),
+    "campaign-additional-judgements": ("post", CAMPAIGN_POST),
     "campaign-export": ("get", CAMPAIGN),
     "campaign-export-file": ("get", CAMPAIGN),
     "campaign-payment": ("get", CAMPAIGN),
@@ -188,7 +191,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-campaign-progress": ("get", API_CAMPAIGN),
     "api-campaign-agreement": ("get", API_CAMPAIGN),
     "api-campaign-systems": ("get", API_CAMPAIGN),
-    "api-one-more": ("get", API_CAMPAIGN),
+    "api-additional-judgements": ("get", API_CAMPAIGN),
     "api-recipes": ("get", API_CAMPAIGN),
     "api-recipe": ("get", API_CAMPAIGN),
     "api-recipe-build": ("post", "401 404 403 202 202"),
@@ -614,9 +617,9 @@ def make_world(brought: Brought | None = None) -> World:
             "api-judging-revise": {"judgement_id": judgement.pk},
             "api-judging-history-item": {"judgement_id": judgement.pk},
             "api-judging-message-read": {"message_id": message.pk},
-            "api-judging-take-back": {"question_id": question.pk},
+            "api-judging-withdraw": {"question_id": question.pk},
             "api-judging-answer-read": {"question_id": question.pk},
-            "api-judging-take-up": {"pair_id": lease.pair_id},
+            "api-judging-resume": {"pair_id": lease.pair_id},
             "api-judging-near-duplicates": {"pair_id": lease.pair_id},
             "pool-extension": {"pk": pool.pk, "job_pk": extension.pk},
         },
@@ -891,7 +894,7 @@ def test_another_managers_things_are_not_found_under_ones_own_address(world: Wor
                 with undone(), statements_sent() as statements:
                     answer = getattr(client, method)(address, world.bodies.get(name, {}), **options)
                 n_asked += 1
-                if name == "api-judging-take-back" and method == "post":
+                if name == "api-judging-withdraw" and method == "post":
                     assert (answer.status_code, answer.json()["items"]) == (200, []), (
                         "what is not one's own is as if taken back already"
                     )

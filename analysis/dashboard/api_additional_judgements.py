@@ -27,18 +27,19 @@ class PairNameSerializer(StrictSerializer):
     document = TextField()
 
 
-class OneMoreWantedSerializer(StrictSerializer):
+class AdditionalJudgementsRequestSerializer(StrictSerializer):
     pairs = PairNameSerializer(many=True, allow_empty=False)
-    take_back = serializers.BooleanField(
-        default=False, help_text="take one back that nobody has given, in place of asking for one"
+    withdraw = serializers.BooleanField(
+        default=False,
+        help_text="withdraw a request that has not been judged yet, instead of adding one",
     )
-    preview = serializers.BooleanField(default=False, help_text="only say what it would come to")
+    preview = serializers.BooleanField(
+        default=False, help_text="show the result without changing anything"
+    )
 
 
-class OneMoreDoneSerializer(serializers.Serializer):
-    pairs = serializers.IntegerField(
-        help_text="for which it is done, or would be: one judgement each"
-    )
+class AdditionalJudgementsResultSerializer(serializers.Serializer):
+    pairs = serializers.IntegerField(help_text="number of pairs that get (or lose) one judgement")
     left_out = serializers.DictField(
         child=serializers.IntegerField(), help_text="reason -> number of pairs"
     )
@@ -61,9 +62,12 @@ class AskedPairSerializer(PairNameSerializer):
 
 
 class AdditionalJudgementsView(APIView):
-    serializer_class = OneMoreWantedSerializer
+    serializer_class = AdditionalJudgementsRequestSerializer
 
-    @extend_schema(responses=AskedPairSerializer(many=True), operation_id="campaigns_one_more_list")
+    @extend_schema(
+        responses=AskedPairSerializer(many=True),
+        operation_id="campaigns_additional_judgements_list",
+    )
     def get(self, request: Request, slug: str) -> Response:
         """The pairs of which managers asked for further judgements, by topic and document."""
         rows = get_kept_pairs(get_managed_campaign(request, slug)).filter(asked_more__gt=0)
@@ -74,16 +78,16 @@ class AdditionalJudgementsView(APIView):
         )
 
     @extend_schema(
-        request=OneMoreWantedSerializer,
-        responses=OneMoreDoneSerializer,
-        operation_id="campaigns_one_more",
+        request=AdditionalJudgementsRequestSerializer,
+        responses=AdditionalJudgementsResultSerializer,
+        operation_id="campaigns_additional_judgements",
     )
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         """Ask for one more judgement of each pair, beyond the campaign's number: another person's.
         Pairs of which none can be asked are left out."""
         campaign = get_managed_campaign(request, slug)
-        body = OneMoreWantedSerializer(data=request.data)
+        body = AdditionalJudgementsRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         wanted, actor = body.validated_data, cast(User, request.user)
         try:
@@ -91,11 +95,11 @@ class AdditionalJudgementsView(APIView):
                 campaign,
                 list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])),
             )
-            shown = previews.preview_additional_judgements(campaign, ids, back=wanted["take_back"])
+            shown = previews.preview_additional_judgements(campaign, ids, back=wanted["withdraw"])
             if not wanted["preview"]:
                 deed = (
                     additional_judgements.undo_additional_judgement
-                    if wanted["take_back"]
+                    if wanted["withdraw"]
                     else additional_judgements.request_additional_judgement
                 )
                 deed(campaign, ids, actor=actor)
@@ -113,4 +117,4 @@ class AdditionalJudgementsView(APIView):
                 "expected": None if at is None else datetime.fromtimestamp(at, UTC),
             },
         }
-        return Response(OneMoreDoneSerializer(answer).data)
+        return Response(AdditionalJudgementsResultSerializer(answer).data)

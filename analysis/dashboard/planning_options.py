@@ -1,12 +1,12 @@
 """What a manager can change while a campaign runs, each with the forecast after it: nothing is
 changed by looking.
 
-levers(campaign)                  the outlook as it is, and every lever with the outlook after it
-helpful(now, levers)              those that help to finish in time, the best first
+options(campaign)                  the outlook as it is, and every option with the outlook after it
+helpful(now, options)              those that help to finish in time, the best first
 lever_of(campaign, key, value)    one of them, for the confirmation and the pull
-depths(campaign)                  the levels of the pool, each with the outlook and the lever that
+depths(campaign)                  the levels of the pool, each with the outlook and the option that
 judges to it
-pull(campaign, lever, actor)      does it, by the services that the settings use
+pull(campaign, option, actor)      does it, by the services that the settings use
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from assay.campaigns.working_days import add_working_days
 DAY_SECONDS = 86400.0
 INVITED, DAYS = (1, 2, 5), (2, 7, 14)
 MIN_CHANGE_DAYS = 1 / 24
-"""Days by which a lever has to bring the end nearer to be called a help."""
+"""Days by which a option has to bring the end nearer to be called a help."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class OutlookInputs:
 def list_planning_options(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> tuple[Outlook, list[PlanningOption], str]:
-    """-> (as it is, the levers, why there are none: empty where there are some)"""
+    """-> (as it is, the options, why there are none: empty where there are some)"""
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
@@ -213,13 +213,13 @@ def list_planning_options(
             "since": when_forecast_possible(ahead) or ahead.reason
         }
     deeper = [
-        lever for lever in to_depths if lever.after.missing > now.missing
+        option for option in to_depths if option.after.missing > now.missing
     ]  # what was left has to come back at any time
     return now, deeper, "" if deeper else why
 
 
 def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[PlanningOption]:
-    """The levers that bring the end nearer to the deadline, or more ranks in time; the best first.
+    """The options that bring the end nearer to the deadline, or more ranks in time; the best first.
     None where the end is in time as it is.
 
     Of equally good ones the mildest comes first: few annotators, few days, many judgements, many
@@ -253,43 +253,43 @@ def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[
 
 
 def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlook, PlanningOption]:
-    """The outlook as it is and the lever of this name. Raises CampaignError where it is not
+    """The outlook as it is and the option of this name. Raises CampaignError where it is not
     offered, or not any more."""
     now, offered, why_none = list_planning_options(campaign)
-    lever = next((one for one in offered if (one.key, one.value) == (key, value)), None)
-    if lever is None:
+    option = next((one for one in offered if (one.key, one.value) == (key, value)), None)
+    if option is None:
         raise CampaignError(
             why_none or _("This is not offered any more: the campaign has changed.")
         )
-    return now, lever
+    return now, option
 
 
-def apply_planning_option(campaign: Campaign, lever: PlanningOption, *, actor: User) -> str:
+def apply_planning_option(campaign: Campaign, option: PlanningOption, *, actor: User) -> str:
     """Do it. -> what was done, as a sentence. Raises CampaignError."""
-    if lever.key == "invite":
-        accounts.create_invitation(campaign=campaign, actor=actor, max_uses=lever.value)
+    if option.key == "invite":
+        accounts.create_invitation(campaign=campaign, actor=actor, max_uses=option.value)
         says = ngettext(
             "Invitation for %(n)s annotator created. Send them the link below.",
             "Invitation for %(n)s annotators created. Send them the link below.",
-            lever.value,
+            option.value,
         )
-        return says % {"n": lever.value}
-    if lever.key == "extend":
-        deadline = _extended_deadline(campaign, lever.value)
+        return says % {"n": option.value}
+    if option.key == "extend":
+        deadline = _extended_deadline(campaign, option.value)
         lifecycle.update_campaign(campaign, actor=actor, deadline=deadline)
         return _("Deadline moved to %(moment)s.") % {"moment": format_moment(deadline.timestamp())}
-    if lever.key == "fewer":
-        lifecycle.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
+    if option.key == "fewer":
+        lifecycle.update_campaign(campaign, actor=actor, judgements_per_pair=option.value)
         return ngettext(
-            "Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", lever.value
-        ) % {"n": lever.value}
-    if lever.key == "order":
-        lifecycle.update_campaign(campaign, actor=actor, band=lever.value)
-        if lever.value == 1:
+            "Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", option.value
+        ) % {"n": option.value}
+    if option.key == "order":
+        lifecycle.update_campaign(campaign, actor=actor, band=option.value)
+        if option.value == 1:
             return _("Pairs are served strictly by priority now.")
-        return _("Pairs are served in bands of %(width)s priorities now.") % {"width": lever.value}
+        return _("Pairs are served in bands of %(width)s priorities now.") % {"width": option.value}
     base = read_outlook_inputs(campaign, get_snapshot(campaign))
-    place = _level_position(base, lever.value)
+    place = _level_position(base, option.value)
     set_depth(
         campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor
     )
@@ -297,7 +297,7 @@ def apply_planning_option(campaign: Campaign, lever: PlanningOption, *, actor: U
         return _("Judging now covers the whole pool.")
     return _("Judging now stops at %(level)s %(number)s.") % {
         "level": translate_level_word(campaign.level_word),
-        "number": lever.value,
+        "number": option.value,
     }
 
 
@@ -469,22 +469,22 @@ def _level_position(base: OutlookInputs, level: int) -> int:
 @dataclass(frozen=True)
 class DepthOption:
     """level; complete: when all pairs down to it are expected to be complete, as it is, in the
-    bands of now; lever: judges to it; None: that is so already, or cannot be."""
+    bands of now; option: judges to it; None: that is so already, or cannot be."""
 
     level: int
     complete: Outlook
-    lever: PlanningOption | None
+    option: PlanningOption | None
 
 
 def list_depth_options(
     campaign: Campaign, offered: list[PlanningOption], *, live: CampaignSnapshot | None = None
 ) -> list[DepthOption]:
     """Less depth, and deeper again: the last level that is complete, where one may stop, and each
-    that is not. offered: the levers of the campaign."""
+    that is not. offered: the options of the campaign."""
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     missing = np.maximum(base.whole - base.counted, 0)
     rows: list[DepthOption] = []
-    of = {lever.value: lever for lever in offered if lever.key == "depth"}
+    of = {option.value: option for option in offered if option.key == "depth"}
     bands = [
         compute_band(
             priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band

@@ -337,7 +337,7 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
         words = _("Too uncertain to say when it ends; the deadline is %(deadline)s") % moments
     remind = ToDoAction(_("Remind"), _campaign_url("campaign-remind", campaign))
     actions = [
-        ToDoAction(_("Ways to finish on time"), _campaign_url("campaign-levers", campaign)),
+        ToDoAction(_("Ways to finish on time"), _campaign_url("campaign-planning", campaign)),
         extend,
         remind,
     ]

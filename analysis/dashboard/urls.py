@@ -20,7 +20,7 @@ urlpatterns = [
     path("", home.page, name="home"),
     path("campaigns/<slug:slug>/", progress.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
-    path("campaigns/<slug:slug>/levers", progress.levers_page, name="campaign-levers"),
+    path("campaigns/<slug:slug>/planning", progress.planning_page, name="campaign-planning"),
     path(
         "campaigns/<slug:slug>/stopping", progress.request_stopping_check, name="campaign-stopping"
     ),
@@ -59,5 +59,9 @@ urlpatterns = [
     path("campaigns/<slug:slug>/gold/", gold.page, name="campaign-gold"),
     path("campaigns/<slug:slug>/labels/", labels.page, name="campaign-labels"),
     path("campaigns/<slug:slug>/labels/list/", labels.all_labels, name="campaign-label-list"),
-    path("campaigns/<slug:slug>/labels/one-more", labels.ask, name="campaign-one-more"),
+    path(
+        "campaigns/<slug:slug>/labels/additional-judgements",
+        labels.ask,
+        name="campaign-additional-judgements",
+    ),
 ]

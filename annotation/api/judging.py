@@ -367,7 +367,7 @@ class SkippedPairList(JudgingView):
 
 class ResumeSkippedPair(JudgingView):
     @extend_schema(
-        request=None, responses=judging_schema.ServedSerializer, operation_id="judging_take_up"
+        request=None, responses=judging_schema.ServedSerializer, operation_id="judging_resume"
     )
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
         """Judge now what was put aside: a lease for it, beside those in hand."""

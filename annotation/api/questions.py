@@ -60,7 +60,7 @@ class WithdrawQuestion(JudgingView):
     @extend_schema(
         request=None,
         responses=judging_schema.QuestionsSerializer,
-        operation_id="judging_take_back_question",
+        operation_id="judging_withdraw_question",
     )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
         """Undo asking, as long as there is no answer (409 `question_answered`). One that is not

@@ -15,7 +15,7 @@ worker calls `run_job`. Exceptions of a job, and what becomes of it:
     Fenced                 another worker has taken the job over: stop without writing anything
     OperationalError       the database was busy, away or restarted (InterfaceError, too): queued
     again, three attempts in all
-    anything else          our mistake: failed, and the log has the whole of it
+    anything else          an internal error: failed, and the log has the whole of it
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """action: preview, extend, stage, batch, take-back, rename, fetch, build or delete."""
+    """action: preview, extend, stage, batch, undo-extension, rename, fetch, build or delete."""
     collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     action = request.POST.get("action")
@@ -263,7 +263,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             )
         elif action == "batch":
             job = ordering.request_batch(pool, user=request.user)
-        elif action == "take-back":
+        elif action == "undo-extension":
             job = pool_extension.request_undo_extension(pool, user=request.user)
         elif action == "fetch":
             job = services.request_documents(pool, user=request.user)

@@ -118,7 +118,7 @@ def test_mails_and_errors_of_the_way_come_from_a_catalogue(pseudo: None) -> None
         ("guideline/acknowledge", {"number": 99}),
         ("questions", {"pair": 0, "key": "00000000-0000-0000-0000-000000000000", "text": "?"}),
         ("settings", []),
-        ("later", {"lease": "00000000-0000-0000-0000-000000000000"}),
+        ("skipped", {"lease": "00000000-0000-0000-0000-000000000000"}),
         ("messages/0/read", {}),
         ("feedback", {"score": "?"}),
     ):

@@ -146,14 +146,14 @@ test("what was put aside comes last, is listed, and can be taken up", async () =
   assert.notEqual(pairs[1].lease, old);
   assert.ok(pairs[1].order > pairs[0].order);
   assert.deepEqual(
-    (await api.get("later")).items.map((one) => one.pair),
+    (await api.get("skipped")).items.map((one) => one.pair),
     [1],
   );
   const {
     pairs: [taken],
-  } = await api.post("later/1/take-up");
+  } = await api.post("skipped/1/resume");
   assert.equal(taken.pair, 1);
-  assert.deepEqual((await api.get("later")).items, []);
+  assert.deepEqual((await api.get("skipped")).items, []);
 });
 
 test("a change is a version of its own, and the history has both", async () => {

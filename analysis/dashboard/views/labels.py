@@ -275,7 +275,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         "way_back": way_back,
     }
     context["word"] = campaign.level_word
-    return render_page(request, "analysis/one_more.html", context)
+    return render_page(request, "analysis/additional_judgements.html", context)
 
 
 def _way_back(request: SignedInRequest, campaign: Campaign) -> str:

@@ -339,8 +339,8 @@ def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A POST of key and value shows what the lever changes; with `confirm` it is pulled."""
+def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A POST of key and value shows what the option changes; with `confirm` it is pulled."""
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
@@ -353,32 +353,34 @@ def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         key = request.POST.get("key", "")
         try:
-            now, lever = planning_options.get_planning_option(
+            now, option = planning_options.get_planning_option(
                 campaign, key, parse_row_id(request.POST.get("value"))
             )
             if "confirm" in request.POST:
                 messages.success(
                     request,
-                    planning_options.apply_planning_option(campaign, lever, actor=request.user),
+                    planning_options.apply_planning_option(campaign, option, actor=request.user),
                 )
                 return (
                     redirect("campaign-step", slug, "people")
                     if key == "invite"
-                    else redirect("campaign-levers", slug)
+                    else redirect("campaign-planning", slug)
                 )
         except CampaignError as error:
             messages.error(request, str(error))
-            return redirect("campaign-levers", slug)
-        return render_page(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
+            return redirect("campaign-planning", slug)
+        return render_page(
+            request, "analysis/planning.html", {**context, "now": now, "option": option}
+        )
     live = get_snapshot(campaign, fresh=0.0)
     now, offered, why_none = planning_options.list_planning_options(campaign, live=live)
     helpful = planning_options.filter_helpful_options(now, offered)
     shown = planning_options.list_depth_options(campaign, offered, live=live) if offered else []
     context |= {
         "now": now,
-        "levers": helpful,
+        "options": helpful,
         "recommended": helpful[0] if helpful and now.is_late else None,
     }
     return render_page(
-        request, "analysis/levers.html", {**context, "why_none": why_none, "depths": shown}
+        request, "analysis/planning.html", {**context, "why_none": why_none, "depths": shown}
     )

@@ -115,7 +115,7 @@ export class History {
 
   async #listPutAside() {
     const { items: all } = await this.api
-      .get("later")
+      .get("skipped")
       .catch(() => ({ items: [] }));
     const items = this.topic
       ? all.filter(({ topic }) => topic.id === this.topic.id)

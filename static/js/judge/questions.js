@@ -246,7 +246,7 @@ export class Questions {
   async #takeBack({ id, text, pair }, button) {
     button.disabled = true;
     try {
-      await this.#drawn(() => this.api.post(`questions/${id}/take-back`), {
+      await this.#drawn(() => this.api.post(`questions/${id}/withdraw`), {
         changes: true,
       });
       if (pair === this.pair?.pair && !this.draft)

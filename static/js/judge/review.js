@@ -74,7 +74,7 @@ export class Review {
     try {
       const {
         pairs: [pair],
-      } = await this.api.post(`later/${id}/take-up`);
+      } = await this.api.post(`skipped/${id}/resume`);
       this.#showAgain(pair);
     } catch (error) {
       if (error instanceof Refused)

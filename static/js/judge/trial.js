@@ -300,12 +300,12 @@ export class TrialApi extends Api {
       ];
       return { items: this.questions };
     },
-    "GET later": () => ({
+    "GET skipped": () => ({
       items: this.aside
         .map((id) => this.pairs.find(({ pair }) => pair === id))
         .reverse(),
     }),
-    "POST later": (id) => ({ pairs: [this.#again(id)] }),
+    "POST skipped": (id) => ({ pairs: [this.#again(id)] }),
     "GET history": (id, body, query) => {
       if (!id) return { items: this.#history(new URLSearchParams(query)) };
       const [row] = this.#versionsOf(id),

@@ -35,7 +35,7 @@ def campaign() -> Campaign:
 def post(campaign: Campaign, pairs: list[Pair], **form: str) -> Any:
     back = f"/campaigns/{campaign.slug}/labels/list/?q=t1"
     return manager_of(campaign).post(
-        f"/campaigns/{campaign.slug}/labels/one-more",
+        f"/campaigns/{campaign.slug}/labels/additional-judgements",
         {"pair": [pair.pk for pair in pairs], "back": back, **form},
     )
 
@@ -70,7 +70,9 @@ def test_a_choice_of_nothing_or_of_what_cannot_be_says_so(campaign: Campaign) ->
         ({"action": "back", "pair": [campaign.pairs.first().pk]}, "no further judgement"),
     ):
         client = manager_of(campaign)
-        answer = client.post(f"/campaigns/{campaign.slug}/labels/one-more", form, follow=True)
+        answer = client.post(
+            f"/campaigns/{campaign.slug}/labels/additional-judgements", form, follow=True
+        )
         assert words in text_of(answer)
 
 
@@ -145,7 +147,9 @@ class TestApi:
 
     def ask(self, campaign: Campaign, body: dict[str, Any]) -> Any:
         return self.client(campaign).post(
-            f"/api/v1/campaigns/{campaign.slug}/one-more", body, content_type="application/json"
+            f"/api/v1/campaigns/{campaign.slug}/additional-judgements",
+            body,
+            content_type="application/json",
         )
 
     def test_asked_listed_and_taken_back(self, campaign: Campaign) -> None:
@@ -155,7 +159,7 @@ class TestApi:
             200,
             {"pairs": 2, "left_out": {}, "judged_by_all": 2, "missing": 2, "expected": None},
         )
-        address = f"/api/v1/campaigns/{campaign.slug}/one-more"
+        address = f"/api/v1/campaigns/{campaign.slug}/additional-judgements"
         assert self.client(campaign).get(address).json() == []
         assert self.ask(campaign, named).json()["missing"] == 2
         assert self.client(campaign).get(address).json() == [
@@ -163,7 +167,7 @@ class TestApi:
             for topic in ("t1", "t2")
         ]
         assert (
-            self.ask(campaign, {"pairs": named["pairs"][:1], "take_back": True}).json()["missing"]
+            self.ask(campaign, {"pairs": named["pairs"][:1], "withdraw": True}).json()["missing"]
             == 1
         )
 

@@ -200,16 +200,18 @@ def test_administrators_find_people_by_right_and_tokens_by_standing():
     ] == ["root", "ada"]
     assert [user.username for user in client.get("/accounts?q=B").context["people"]] == ["bob"]
     assert "Nobody fits." in client.get("/accounts?q=zz").content.decode()
-    doors = "/installation/doors"
+    sessions = "/installation/sessions"
     assert [
         token.name
-        for token in client.get(f"{doors}?name=ada&token-standing=over").context["tokens"]
+        for token in client.get(f"{sessions}?name=ada&token-standing=over").context["tokens"]
     ] == ["old"]
     assert [
         token.name
-        for token in client.get(f"{doors}?token-q=good&token-sort=user").context["tokens"]
+        for token in client.get(f"{sessions}?token-q=good&token-sort=user").context["tokens"]
     ] == ["good"]
     assert (
-        client.post(f"{doors}?name=ada&token-standing=over", {"action": "token", "number": "0"}).url
-        == f"{doors}?name=ada&token-standing=over"
+        client.post(
+            f"{sessions}?name=ada&token-standing=over", {"action": "token", "number": "0"}
+        ).url
+        == f"{sessions}?name=ada&token-standing=over"
     )

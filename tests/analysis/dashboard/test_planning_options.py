@@ -134,10 +134,10 @@ def test_the_outlook_as_it_is(campaign):
     ],
 )
 def test_what_each_lever_would_change(campaign, key, value, missing, hours, late_hours, level):
-    _, lever = planning_options.get_planning_option(campaign, key, value)
-    assert (lever.after.missing, lever.after.level) == (missing, level)
-    assert hours_until(lever.after.expected) == pytest.approx(hours, abs=2)
-    assert lever.after.late_days == pytest.approx(late_hours / 24, abs=0.1)
+    _, option = planning_options.get_planning_option(campaign, key, value)
+    assert (option.after.missing, option.after.level) == (missing, level)
+    assert hours_until(option.after.expected) == pytest.approx(hours, abs=2)
+    assert option.after.late_days == pytest.approx(late_hours / 24, abs=0.1)
 
 
 def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
@@ -149,7 +149,7 @@ def test_less_depth_is_told_for_each_rank_that_is_not_complete(campaign):
         (10, 210),
     ]
     assert hours_until(rows[2].complete.expected) == pytest.approx(60, abs=2)
-    assert [row.lever is not None for row in rows] == [True] * 9 + [False]
+    assert [row.option is not None for row in rows] == [True] * 9 + [False]
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 10])
@@ -187,7 +187,7 @@ def test_what_helps_is_ranked_and_what_does_not_help_is_left_out(campaign):
 
 
 def test_the_best_option_is_recommended_and_nothing_is_where_the_end_is_in_time(campaign):
-    address = f"/campaigns/{campaign.slug}/levers"
+    address = f"/campaigns/{campaign.slug}/planning"
     client = manager_of(campaign)
     shown = text_of(client.get(address))
     assert shown.count("Recommended") == 1
@@ -213,7 +213,7 @@ def test_a_closed_campaign_has_neither_forecast_nor_options(campaign):
         None,
         "The campaign is closed.",
     )
-    shown = text_of(manager_of(closed).get(f"/campaigns/{closed.slug}/levers"))
+    shown = text_of(manager_of(closed).get(f"/campaigns/{closed.slug}/planning"))
     assert "The campaign is closed." in shown
     assert "xpected to end" not in shown
     assert "by the deadline" not in shown
@@ -234,12 +234,12 @@ def test_one_may_stop_at_the_last_rank_that_is_complete():
         campaign, planning_options.list_planning_options(campaign)[1]
     )
     assert [(row.level, row.complete.missing) for row in rows] == [(2, 0), (3, 5), (4, 15)]
-    assert rows[0].lever is not None
-    assert rows[0].lever.after.missing == 0
+    assert rows[0].option is not None
+    assert rows[0].option.after.missing == 0
 
 
 def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(campaign):
-    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/planning"
     form = {"key": "depth", "value": "4"}
     shown = text_of(client.post(address, form))
     assert "Stop at rank 4?" in shown
@@ -310,7 +310,7 @@ def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_impor
 
 
 def test_looking_changes_nothing_and_pulling_does_after_its_preview(campaign):
-    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/planning"
     assert "Reduce to 2 judgements per pair" in text_of(client.get(address))
     n_events = AuditEvent.objects.count()
     form = {"key": "fewer", "value": "2"}
@@ -327,7 +327,7 @@ def test_looking_changes_nothing_and_pulling_does_after_its_preview(campaign):
 
 
 def test_the_other_levers_are_pulled(campaign):
-    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/levers"
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/planning"
     due = campaign.deadline
     for key, value in (("invite", "2"), ("extend", "7"), ("order", "1")):
         assert (
@@ -348,7 +348,7 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
         why_none
         == "No forecast yet, so nothing can be compared. Forecast after two working days and 20 judgements."
     )
-    assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/levers"))
+    assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/planning"))
     lifecycle.close_campaign(campaign, actor=None)
     assert planning_options.list_planning_options(Campaign.objects.get(pk=campaign.pk))[1:] == (
         [],
@@ -370,7 +370,7 @@ def test_the_headline_of_progress(campaign):
     assert campaign_headline(campaign, compute_progress(campaign)) == said
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
     assert said in text_of(page)
-    assert f'href="/campaigns/{campaign.slug}/levers"' in page.content.decode()
+    assert f'href="/campaigns/{campaign.slug}/planning"' in page.content.decode()
     campaign.deadline += timedelta(days=10)
     assert (
         campaign_headline(campaign, compute_progress(campaign))

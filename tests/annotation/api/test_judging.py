@@ -20,7 +20,7 @@ from annotation.services.people import exclusion, tokens
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-GET = ["setup", "later", "history", "history/1", "pairs/1/near-duplicates", "questions"]
+GET = ["setup", "skipped", "history", "history/1", "pairs/1/near-duplicates", "questions"]
 POST = [
     "leases",
     "leases/renew",
@@ -28,7 +28,7 @@ POST = [
     "judgements",
     "judgements/1/revise",
     "skip",
-    "later/1/take-up",
+    "skipped/1/resume",
     "guideline/acknowledge",
     "consent",
     "messages/1/read",
@@ -269,19 +269,19 @@ def test_what_was_put_aside_is_listed_and_taken_up_again(page):
     pairs = page.pairs()["pairs"]
     first = pairs[0]
     assert page.post("skip", lease=first["lease"], want=0).status_code == 200
-    [item] = page.get("later").json()["items"]
+    [item] = page.get("skipped").json()["items"]
     assert (item["pair"], item["document"]["id"]) == (first["pair"], first["document"]["id"])
-    [again] = page.post(f"later/{first['pair']}/take-up").json()["pairs"]
+    [again] = page.post(f"skipped/{first['pair']}/resume").json()["pairs"]
     assert again["pair"] == first["pair"]
     assert again["lease"] != first["lease"]
     assert (
-        page.post(f"later/{first['pair']}/take-up").json()["pairs"][0]["lease"] == again["lease"]
+        page.post(f"skipped/{first['pair']}/resume").json()["pairs"][0]["lease"] == again["lease"]
     )  # asked again: the same
-    assert page.get("later").json()["items"] == []
+    assert page.get("skipped").json()["items"] == []
     assert page.judge(again["lease"], 1).json()["judgement"]["standing"] == "counted"
-    answer = page.post(f"later/{first['pair']}/take-up")
+    answer = page.post(f"skipped/{first['pair']}/resume")
     assert (answer.status_code, answer.json()["code"]) == (409, "already_judged")
-    never = page.post(f"later/{pairs[1]['pair'] + 999}/take-up")
+    never = page.post(f"skipped/{pairs[1]['pair'] + 999}/resume")
     assert (never.status_code, never.json()["code"]) == (404, "not_aside")
     assert check_invariants(page.member.campaign) == []
 
@@ -292,7 +292,7 @@ def test_what_others_have_finished_meanwhile_is_not_taken_up(page):
     pair = Pair.objects.get(pk=first["pair"])
     for _ in range(pair.open_slots):
         judge_pair(make_annotator(page.member.campaign), pair, 1, now=timezone.now())
-    answer = page.post(f"later/{first['pair']}/take-up")
+    answer = page.post(f"skipped/{first['pair']}/resume")
     assert (answer.status_code, answer.json()["code"]) == (409, "taken")
 
 

@@ -43,7 +43,7 @@ def write(page, pair):
     )
     page.post(f"questions/{asked['id']}/read")
     hasty = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="Whe").json()["items"][0]
-    page.post(f"questions/{hasty['id']}/take-back")
+    page.post(f"questions/{hasty['id']}/withdraw")
     page.get("questions")
 
 
@@ -78,8 +78,8 @@ def short_run():
     first = page.pairs(want=2)["pairs"]
     page.post("leases/renew", leases=[first[0]["lease"], str(uuid.uuid4())])
     page.post("skip", lease=first[0]["lease"], want=0)
-    page.get("later")
-    page.post(f"later/{first[0]['pair']}/take-up")
+    page.get("skipped")
+    page.post(f"skipped/{first[0]['pair']}/resume")
     number = page.judge(first[0]["lease"], 2, spans=[[0, 4]], note="see", want=0).json()[
         "judgement"
     ]["id"]

@@ -45,9 +45,9 @@ pytestmark = pytest.mark.django_db
             409,
             "refused",
         ),
-        ("campaigns/spring/one-more", {"pairs": []}, 400, "malformed"),
+        ("campaigns/spring/additional-judgements", {"pairs": []}, 400, "malformed"),
         (
-            "campaigns/spring/one-more",
+            "campaigns/spring/additional-judgements",
             {"pairs": [{"topic": "absent", "document": "d"}]},
             409,
             "refused",

@@ -226,7 +226,7 @@ def test_no_answer_to_an_annotator_tells_batches_or_audit_pairs(campaign, pool):
         )
     )
     told(client.post(address + "skip", {"lease": leases[1]["lease"], "held": []}, format="json"))
-    for path in ("setup", "later", "history", f"history/{Judgement.objects.get().pk}"):
+    for path in ("setup", "skipped", "history", f"history/{Judgement.objects.get().pk}"):
         told(client.get(address + path))
     said = set().union(*(words_of(one) for one in answers))
     hidden = {

@@ -176,5 +176,5 @@ def test_the_api_takes_a_question_back_and_tells_those_that_are_left(ada):
     first, second = asked(ada, "One?"), asked(ada, "Two?")
     client = Client()
     client.force_login(ada.user)
-    answer = client.post(f"/api/v1/judging/{ada.campaign.slug}/questions/{first.pk}/take-back")
+    answer = client.post(f"/api/v1/judging/{ada.campaign.slug}/questions/{first.pk}/withdraw")
     assert [item["id"] for item in answer.json()["items"]] == [second.pk]

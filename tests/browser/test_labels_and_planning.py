@@ -1,4 +1,4 @@
-"""The table of labels and what one does from it, and the lever of depth: shown before it acts. On a
+"""The table of labels and what one does from it, and the planning option for depth: shown before it acts. On a
 desktop and on a phone."""
 
 from __future__ import annotations
@@ -127,10 +127,10 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     expect(
         page.get_by_role("heading", name="Ask for one more judgement of 2 pairs?")
     ).to_be_visible()
-    expect(page.locator("section[aria-labelledby=one-more]")).to_contain_text(
+    expect(page.locator("section[aria-labelledby=additional-judgements]")).to_contain_text(
         "1 is missing now, 3 then."
     )
-    assert fits(page, photograph, "one-more")
+    assert fits(page, photograph, "additional-judgements")
     page.get_by_role("link", name="Cancel").click()
     lists(page, "t1 d2", "t2 d2")
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
@@ -222,7 +222,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
     )
     depth = page.locator("section[aria-labelledby=depths]")
     expect(depth.locator("tbody tr").last).to_contain_text(re.compile(r"rank 8\s+100"))
-    assert fits(page, photograph, "levers")
+    assert fits(page, photograph, "planning")
 
     def pull() -> None:
         depth.get_by_role("button", name="Preview: Stop at rank 6").click()
@@ -238,7 +238,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
         return known.judged_to, known.pairs.filter(beyond_depth=True).count()
 
     pull()
-    assert fits(page, photograph, "lever-shown")
+    assert fits(page, photograph, "planning-option")
     assert stored() == (None, 0)
     page.get_by_role("link", name="Cancel").click()
     assert stored() == (None, 0)
@@ -246,7 +246,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
     page.get_by_role("button", name="Stop at rank 6", exact=True).click()
     expect(page.get_by_text("Judging now stops at rank 6.")).to_be_visible()
     assert stored() == (6, 20)
-    page.goto(f"/campaigns/{campaign.slug}/levers")
+    page.goto(f"/campaigns/{campaign.slug}/planning")
     expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text(
         "60 judgements missing."
     )
