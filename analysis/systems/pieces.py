@@ -162,10 +162,10 @@ def _load_plan(report: Report) -> PieceworkPlan:
 
 
 def _cache_plan(report: Report, plan: PieceworkPlan) -> None:
-    global _kept
+    global _cached_plan
     _cached_plan = ((report.pk, report.input_digest), plan)
 
 
 def _clear_cached_plan() -> None:
-    global _kept
+    global _cached_plan
     _cached_plan = None

@@ -13,6 +13,7 @@ from analysis.models import Report, ReportChunk
 from analysis.systems import pieces, reports, tasks
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import decode_result, encode_result
+from assay.analyses.shared.measures import PieceworkPlan
 from assay.comparison.bootstrap import BootstrapTally
 from pooling.models import Collection, Job
 from pooling.platform import jobs
@@ -151,6 +152,15 @@ def test_a_piece_that_fails_three_times_fails_the_report(collection, monkeypatch
     job = work_off(report.job)
     assert job.state == "failed"
     assert "three times" in job.message
+
+
+def test_a_process_keeps_the_plan_of_the_report_it_works_on(collection) -> None:
+    report = ask(collection)
+    plan = PieceworkPlan("", len, None, [], lambda results: {})
+    pieces._cache_plan(report, plan)
+    assert pieces._load_plan(report) is plan  # runs are not read again for the next piece
+    pieces._clear_cached_plan()
+    assert pieces._cached_plan is None
 
 
 def test_results_travel_bit_by_bit() -> None:
