@@ -154,7 +154,7 @@ def make_function(name: str) -> Callable[..., Result]:
         values = to_json_types(asking.answered(asked))
         if asking.takes_seed:
             values["seed"] = asked["seed"]
-        return Result(values, getattr(asking, "tables", None))
+        return Result(values, getattr(asking, "tables", None), asking.charts)
 
     analysis.__name__ = analysis.__qualname__ = name
     analysis.__doc__ = _make_help(command, about, options)

@@ -56,6 +56,16 @@ class DeclaredOption:
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
+    @property
+    def kind(self) -> str:
+        """What a form asks for: `about.kind`, or choice, flag, whole, number or text by the type."""
+        kinds = {bool: "flag", int: "whole", float: "number"}
+        return self.about.kind or ("choice" if self.about.choices else kinds.get(self.type, "text"))
+
+    @property
+    def uploaded(self) -> bool:
+        return self.kind in ("list", "lists", "rows")
+
     def wrong(self, value: Any) -> str:
         """Why the value will not do, '' if it will."""
         about = self.about
@@ -105,15 +115,16 @@ def _unwrap_optional(annotation: Any) -> Any:
     return given[0] if isinstance(annotation, UnionType) else annotation
 
 
-def list_options(options: type) -> list[DeclaredOption]:
-    """Those of a class of options, in their order."""
+def list_options(options: type, *names: str) -> list[DeclaredOption]:
+    """All of a class of options in their order, or those of these names in the order of the names."""
     types = get_type_hints(options)
-    return [
-        DeclaredOption(
+    declared = {
+        one.name: DeclaredOption(
             one.name, _unwrap_optional(types[one.name]), one.default, one.metadata["option"]
         )
         for one in fields(options)
-    ]
+    }
+    return [declared[name] for name in names or declared]
 
 
 @dataclass(frozen=True)
@@ -140,9 +151,7 @@ class CheckedOptions:
 
 def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
     """Every option of the class, or those of these names, to the command line."""
-    for one in list_options(options):
-        if names and one.name not in names:
-            continue
+    for one in list_options(options, *names):
         about = one.about
         text = about.help or about.label[:1].lower() + about.label[1:]
         if one.type is bool:

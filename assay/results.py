@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from assay.charts.svg import Picture
     from assay.tabular import Table
 
 Values = dict[str, Any]
@@ -32,17 +33,26 @@ def _reasons(said: Any, *names: str) -> list[str]:
 
 
 class Result(Values):
-    """The values of an analysis, as the command prints them with --json, and its tables.
+    """The values of an analysis, as the command prints them with --json, its tables and charts.
 
     Undefined values are None; the analysis gives the reason next to them."""
 
-    def __init__(self, values: Values, tables: Callable[[Values], list[Table]] | None = None):
+    def __init__(
+        self,
+        values: Values,
+        tables: Callable[[Values], list[Table]] | None = None,
+        charts: Callable[[Values], list[Picture]] | None = None,
+    ):
         super().__init__(values)
-        self._tables = tables
+        self._tables, self._charts = tables, charts
 
     def tables(self) -> list[Table]:
         """The tables of the command and of the web pages, the most important first."""
         return [] if self._tables is None else self._tables(self)
+
+    def charts(self) -> list[Picture]:
+        """The charts of the web pages as HTML figures, the most important first."""
+        return [] if self._charts is None else self._charts(self)
 
     def to_dict(self) -> Values:
         """A plain dictionary, ready for `json.dumps`."""

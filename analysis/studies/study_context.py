@@ -9,13 +9,13 @@ from typing import Any
 
 from analysis.studies.settings import StudySettings
 from analysis.studies.study import PartLeftOut
-from analysis.systems.kind import NotComputable, Result
-from analysis.systems.running import Analysis
+from analysis.systems.running import Analysis, NotComputable
 from assay.analyses.shared.measures import InMemoryInputs
 from assay.calls import command_words
 from assay.cli.command_list import command_name, load_command
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
+from assay.results import Result
 
 CACHE_BYTES = 100 << 20
 """Bytes of run files, packed as they are, that are kept in memory."""
@@ -90,7 +90,7 @@ class StudyContext:
                 analysis = Analysis(command, {**given, **seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
-                self._done[key] = analysis.compute()
+                self._done[key] = Result(analysis.compute(), loaded.tables, loaded.charts)
             except NotComputable as error:
                 raise PartLeftOut(f"`{command}` refused: {self.plain(str(error))}") from None
             for text in analysis.warnings:

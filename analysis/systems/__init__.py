@@ -1,10 +1,8 @@
 """Reports on systems: the commands over runs and qrels, run on what is stored, their answers kept
 and drawn.
 
-    kinds     what can be asked, one kind a file: a command, its choices, the arguments they make;
-    its answer as tables, pictures, figures
-    kind      what a kind consists of; options: its fields; written_files: small files that its
-    command reads
+    kinds     what can be asked: one entry per analysis with what only the web has; written_files:
+    small files that its analysis reads
     inputs    the stored runs, qrels and small files that a report reads
     reports   a report asked for, computed by a job, kept, deleted
     answers   which system leads in a campaign, computed by a job; answer_page, answer_pictures:

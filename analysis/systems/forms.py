@@ -17,9 +17,8 @@ from analysis.systems.inputs import (
     make_path,
     name_from_path,
 )
-from analysis.systems.kind import ReportKind
+from analysis.systems.kinds import ReportKind
 from analysis.systems.lists import read_lists
-from analysis.systems.options import ReportField
 from annotation.models import Campaign
 from assay.formats.errors import FormatError
 from assay.measures.measures import (
@@ -32,6 +31,7 @@ from assay.measures.measures import (
     refuse_indivisible,
 )
 from assay.number_words import format_count
+from assay.options import DeclaredOption
 from pooling.models import Collection, Qrels
 
 
@@ -60,7 +60,9 @@ class ReportForm(forms.Form):
         self._add_runs()
         self._add_qrels()
         on_sample = campaign is not None and is_sampled(campaign)
-        for one in (field for field in kind.fields if on_sample or not field.of_samples):
+        for one in (
+            field for field in kind.fields if on_sample or "of_samples" not in field.about.more
+        ):
             self.fields[one.name] = self._option(one)
         if kind.seeded:
             self.fields["seed"] = forms.IntegerField(
@@ -142,28 +144,36 @@ class ReportForm(forms.Form):
         else:
             self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
 
-    def _option(self, one: ReportField) -> forms.Field:
+    def _option(self, one: DeclaredOption) -> forms.Field:
         """The field of an option; those that offer rows of the collection know them here."""
+        more = one.about.more
         if one.kind == "tags":
             tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
             return tags_field(
                 one,
                 tags,
-                initial=[run.tag for run in self.runs if one.marked and getattr(run, one.marked)],
+                initial=[
+                    run.tag
+                    for run in self.runs
+                    if "marked" in more and getattr(run, more["marked"])
+                ],
             )
         if one.kind == "tag":
             return DefaultedField(
-                label=one.label,
-                help_text=one.hint,
+                label=one.about.label,
+                help_text=one.about.hint,
                 required=False,
                 initial=one.default,
-                choices=[*one.choices, *((run.tag, run.tag) for run in self.runs)],
+                choices=[
+                    *more.get("choices", one.about.choices),
+                    *((run.tag, run.tag) for run in self.runs),
+                ],
             )
         if one.kind in ("pool", "report"):
-            rows = self._pools() if one.kind == "pool" else self._reports(one.report)
+            rows = self._pools() if one.kind == "pool" else self._reports(more["report"])
             return forms.TypedChoiceField(
-                label=one.label,
-                help_text=one.hint,
+                label=one.about.label,
+                help_text=one.about.hint,
                 required=False,
                 choices=[("", "—"), *rows],
                 coerce=int,
@@ -209,8 +219,8 @@ class ReportForm(forms.Form):
         except FormatError as error:
             self.add_error(None, "; ".join(error.lines()))
         for one in self.kind.fields:
-            if one.implies and files.get(one.name):
-                option, value = one.implies
+            if "implies" in one.about.more and files.get(one.name):
+                option, value = one.about.more["implies"]
                 cleaned[option] = value
         if not self.errors:
             self._some_grade_is_relevant(cleaned)
@@ -231,7 +241,7 @@ class ReportForm(forms.Form):
             grade = cleaned.get(one.name)
             if one.kind != "grade" or grade is None:
                 continue
-            chosen = self._judged_qrels() if one.judged_only else self.qrels()
+            chosen = self._judged_qrels() if "judged_only" in one.about.more else self.qrels()
             if (
                 self.campaign
                 and grade == self.campaign.threshold
@@ -318,22 +328,22 @@ class ReportForm(forms.Form):
         ]
 
 
-def build_form_field(one: ReportField, *, campaign: Campaign | None) -> forms.Field:
+def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms.Field:
     """For an option that needs no rows of the collection."""
     common: dict[str, Any] = {
-        "label": one.label,
-        "help_text": one.hint,
+        "label": one.about.label,
+        "help_text": one.about.hint,
         "required": False,
-        "initial": one.begins or one.default,
+        "initial": one.about.more.get("begins", "" if one.default is None else one.default),
     }
-    if one.graded and campaign is not None and len(campaign.scale) > 2:
-        common["initial"] = one.graded
+    if "graded" in one.about.more and campaign is not None and len(campaign.scale) > 2:
+        common["initial"] = one.about.more["graded"]
     if one.kind == "grade" and campaign is not None:
         common["initial"] = (
             campaign.threshold
         )  # the labels with all grades are what the form begins with
         common["help_text"] = (
-            f"{one.hint} With this campaign's {len(campaign.scale)} grades it is "
+            f"{one.about.hint} With this campaign's {len(campaign.scale)} grades it is "
             f"{campaign.threshold}; with 2 grades 1 is taken."
         ).strip()
     if one.kind == "scale" and campaign is not None:
@@ -344,55 +354,65 @@ def build_form_field(one: ReportField, *, campaign: Campaign | None) -> forms.Fi
     return FIELD_BUILDERS.get(one.kind, text_field)(one, common)
 
 
-def text_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def text_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return forms.CharField(max_length=200, **common)
 
 
-def integer_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
-    least, most = (None if bound is None else int(bound) for bound in (one.least, one.most))
+def form_bounds(one: DeclaredOption) -> tuple[float | None, float | None]:
+    about = one.about
+    return about.least, about.most if about.most_in_form is None else about.most_in_form
+
+
+def integer_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
+    least, most = (None if bound is None else int(bound) for bound in form_bounds(one))
     return forms.IntegerField(min_value=least, max_value=most, **common)
 
 
-def decimal_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
-    return forms.FloatField(min_value=one.least, max_value=one.most, **common)
+def decimal_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
+    least, most = form_bounds(one)
+    return forms.FloatField(min_value=least, max_value=most, **common)
 
 
-def checkbox_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def checkbox_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return forms.BooleanField(**common)
 
 
-def choice_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def choice_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return DefaultedField(
-        choices=one.choices, **(common | {"required": all(value for value, _ in one.choices)})
+        choices=one.about.choices,
+        **(common | {"required": all(value for value, _ in one.about.choices)}),
     )
 
 
-def date_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def date_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return forms.DateField(widget=forms.DateInput(attrs={"type": "date"}), **common)
 
 
-def textarea_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def textarea_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return forms.CharField(
         max_length=20_000, widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}), **common
     )
 
 
-def upload_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def upload_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return FilesField(multiple=one.kind == "lists", **common)
 
 
-def measures_field(one: ReportField, common: dict[str, Any]) -> forms.Field:
+def measures_field(one: DeclaredOption, common: dict[str, Any]) -> forms.Field:
     return MeasuresField(
-        single=one.kind == "measure", divisible=one.divisible, max_length=400, **common
+        single=one.kind == "measure",
+        divisible="divisible" in one.about.more,
+        max_length=400,
+        **common,
     )
 
 
-FIELD_BUILDERS: dict[str, Callable[[ReportField, dict[str, Any]], forms.Field]] = {
+FIELD_BUILDERS: dict[str, Callable[[DeclaredOption, dict[str, Any]], forms.Field]] = {
     "whole": integer_field,
     "grade": integer_field,
     "scale": integer_field,
     "number": decimal_field,
-    "yes": checkbox_field,
+    "flag": checkbox_field,
     "choice": choice_field,
     "date": date_field,
     "conditions": textarea_field,
@@ -413,11 +433,11 @@ class DefaultedField(forms.ChoiceField):
 
 
 def tags_field(
-    one: ReportField, choices: list[tuple[str, str]], *, initial: list[str]
+    one: DeclaredOption, choices: list[tuple[str, str]], *, initial: list[str]
 ) -> forms.Field:
     return forms.MultipleChoiceField(
-        label=one.label,
-        help_text=one.hint,
+        label=one.about.label,
+        help_text=one.about.hint,
         required=False,
         choices=choices,
         initial=initial,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from django.utils.translation import ngettext
 from analysis.commandline.stored_campaigns import naive_estimate_refusal
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, read_campaign_sample
 from analysis.judgements.labels import LabelChoices, LabelReference, make_campaign_qrels
-from analysis.systems.kind import AnalysisFiles, ReportKind
 from annotation.models import Campaign
 from assay.formats.prel import write_prel
 from assay.formats.qrels import write_qrels
@@ -29,12 +28,32 @@ from pooling.platform.jobs import MalformedRequest, Refused
 
 if TYPE_CHECKING:
     from analysis.models import Report
+    from analysis.systems.kinds import ReportKind
 
 PREL_SUFFIX = ".prel"
 """Ends the path of labels that come as a sampled pool."""
 MAX_PATH_NAME = 40
 """Characters of a recipe's name that stand in the name of a file; the words on the page have
 all."""
+
+
+@dataclass(frozen=True)
+class AnalysisFiles:
+    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name ->
+    path; tags: of the runs, in their order."""
+
+    runs: Sequence[str]
+    qrels: Sequence[tuple[str, str]]
+    others: Mapping[str, str]
+    tags: Sequence[str] = ()
+
+    def lists(self, folder: str) -> dict[str, str]:
+        """Uploaded lists by their names without folder and suffix."""
+        return {
+            name.removeprefix(f"{folder}/").removesuffix(".txt"): path
+            for name, path in self.others.items()
+            if name.startswith(f"{folder}/")
+        }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.systems.inputs import make_path
-from analysis.systems.kind import ReportKind
+from analysis.systems.kinds import ReportKind
 from assay.formats.errors import FormatError
 from assay.formats.streams import iterate_lines, strip_suffixes
 

@@ -19,9 +19,7 @@ from django.utils.translation import gettext as _
 
 from analysis.models import Report, ReportChunk
 from analysis.systems import reports
-from analysis.systems.kind import NotComputable
-from analysis.systems.kinds import KINDS
-from analysis.systems.running import Analysis, decode_result, encode_result
+from analysis.systems.running import Analysis, NotComputable, decode_result, encode_result
 from assay.analyses.shared.measures import PieceworkPlan
 from pooling.models import Job
 from pooling.platform.heartbeats import heartbeat_thread
@@ -63,9 +61,7 @@ def compute_in_chunks(
     finally:
         _clear_cached_plan()
     return analysis.finished(
-        plan.finish(
-            [decode_result(results[number], KINDS[report.kind].piece) for number in numbers]
-        )
+        plan.finish([decode_result(results[number], analysis.command.piece) for number in numbers])
     )
 
 

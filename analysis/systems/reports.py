@@ -24,16 +24,15 @@ from analysis.models import Report
 from analysis.systems import figures
 from analysis.systems.inputs import (
     PREL_SUFFIX,
+    AnalysisFiles,
     InputFile,
     campaign_qrels_text,
     list_input_files,
     make_files,
     storage_name,
 )
-from analysis.systems.kind import AnalysisFiles, NotComputable, ReportKind
-from analysis.systems.kinds import KINDS
-from analysis.systems.options import TRIPJUDGE_MEASURES
-from analysis.systems.running import Analysis
+from analysis.systems.kinds import KINDS, ReportKind
+from analysis.systems.running import Analysis, NotComputable
 from annotation.models import Campaign
 from assay.analyses.shared.measures import InMemoryInputs
 from assay.column_types import QrelsColumns, RunColumns
@@ -50,6 +49,8 @@ from pooling.services.runs import load_rankings
 
 REPORT_JOB = "report"
 CLICK_POOL_TOP = 4
+TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
+"""Those by which TripJudge's Table 3 compares rankings."""
 ComputeFunction = Callable[["ClaimedJob", Report, Analysis], dict[str, Any]]
 
 
@@ -147,7 +148,7 @@ def make_call_arguments(
     kind: ReportKind, files: AnalysisFiles, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
     """The inputs and options of the command."""
-    given = kind.given(files, parameters.get("options", {}))
+    given = kind.arguments(files, parameters.get("options", {}))
     return {**given, "seed": seed} if kind.seeded else given
 
 

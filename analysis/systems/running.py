@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.systems.kind import NotComputable
 from assay.analyses.shared.measures import InMemoryInputs, PiecewiseCommand, PieceworkPlan
 from assay.calls import command_words, complete_options
 from assay.cli.base import BadInput, error_message, to_json_types
@@ -20,11 +19,15 @@ from assay.cli.command_list import command_name, load_command
 from assay.formats.errors import FormatError
 
 
+class NotComputable(Exception):
+    """What was asked for cannot be computed; the message says why."""
+
+
 class Analysis:
     """A command with its inputs and options. folder: a prefix of paths that its warnings need not
     show.
 
-    Raises NotPossible for options that the command refuses."""
+    Raises NotComputable for options that the command refuses."""
 
     def __init__(
         self,
@@ -59,7 +62,7 @@ class Analysis:
         return text.replace(self.folder, "") if self.folder else text
 
     def plan(self) -> PieceworkPlan:
-        """The work in pieces. Raises NotPossible."""
+        """The work in pieces. Raises NotComputable."""
         assert isinstance(self.command, PiecewiseCommand)
         try:
             return self.command.plan(**self.options)
@@ -67,7 +70,7 @@ class Analysis:
             raise NotComputable(self._reason(error)) from None
 
     def compute(self) -> dict[str, Any]:
-        """The command's JSON object. Raises NotPossible."""
+        """The command's JSON object. Raises NotComputable."""
         try:
             return self.finished(self.command.answered(self.options))
         except (BadInput, FormatError, OSError) as error:

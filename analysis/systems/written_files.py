@@ -3,28 +3,48 @@ and the campaign say."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext as _
 
 from analysis.commandline.stored_campaigns import export_judgements_text
-from analysis.judgements.labels import is_own_labels
+from analysis.judgements.campaign_sample import is_sampled
+from analysis.judgements.labels import is_own_labels, make_campaign_qrels
+from analysis.judgements.rows import read_counted_table, read_pool_ranks
 from analysis.models import Report
+from analysis.systems.selectors import ordered_result
 from annotation.models import Campaign
-from pooling.models import Run
+from annotation.selectors import machines
+from assay.cli.base import to_json_types
+from assay.column_types import QrelsColumns
+from assay.measures.evaluation import evaluate
+from assay.measures.measures import UnknownMeasure, parse_measure
+from pooling.models import Qrels, Run
 from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.services.qrels import load_grades
+from pooling.services.runs import load_rankings
 
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """wanted: the report's parameters, its runs, its campaign -> whether the command reads the
-    file; may raise Refused. text: its content, written by the worker."""
+    """wanted: the report's parameters, its runs, its campaign -> whether the analysis reads the
+    file; may raise Refused. text: its content, written by the worker. argument: of the analysis;
+    none if its inputs name the file. options: those that mean nothing without the file."""
 
     name: str
     wanted: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
     text: Callable[[Report, ClaimedJob], str]
+    argument: str = ""
+    options: tuple[str, ...] = ()
+
+
+def is_chosen(option: str) -> Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]:
+    """`wanted` of a file that an option of the form asks for."""
+    return lambda parameters, runs, campaign: bool(parameters.get("options", {}).get(option))
 
 
 def get_chosen_runs(report: Report) -> list[Run]:
@@ -36,9 +56,6 @@ def get_chosen_runs(report: Report) -> list[Run]:
     for row in rows.values():
         row.tag = names.get(f"run:{row.pk}", row.tag)
     return [rows[pk] for pk in chosen if pk in rows]
-
-
-JUDGEMENTS = "judgements.tsv"
 
 
 def needs_judgements(
@@ -61,7 +78,9 @@ def write_judgements(report: Report, work: ClaimedJob) -> str:
     return export_judgements_text(report.campaign)
 
 
-SINGLE_JUDGEMENTS = WrittenFile(JUDGEMENTS, needs_judgements, write_judgements)
+JUDGEMENTS = WrittenFile(
+    "judgements.tsv", needs_judgements, write_judgements, "judgements", ("scale", "label_trials")
+)
 
 
 def format_tsv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -82,3 +101,222 @@ def have_dates(runs: Sequence[Run], *, or_none: bool = False) -> bool:
             % {"shown": shown}
         )
     return not undated
+
+
+def is_pool_needed(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
+    options = parameters.get("options", {})
+    return bool(options.get("top")) and bool(
+        options.get("pool") or (campaign is not None and campaign.pool is not None)
+    )
+
+
+def pool_table(report: Report, work: ClaimedJob) -> str:
+    header = ["topic", "document", "best_rank"]
+    if chosen := report.parameters.get("options", {}).get("pool"):
+        pool = report.collection.pools.filter(pk=chosen).first()
+        if pool is None:
+            raise Refused(_("the pool that was chosen is not in the collection any more"))
+        return format_tsv(
+            header,
+            pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"),
+        )
+    assert report.campaign is not None
+    return format_tsv(header, read_pool_ranks(report.campaign))
+
+
+POOL = WrittenFile("pool.tsv", is_pool_needed, pool_table, "pool", ("top",))
+
+
+def is_order_known(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
+    """Raises Refused where some of the runs have a date and some have none."""
+    return have_dates(runs, or_none=True)
+
+
+def order_table(report: Report, work: ClaimedJob) -> str:
+    header = ["tag", "date", "group", "baseline", "description"]
+    return format_tsv(
+        header,
+        [
+            [
+                r.tag,
+                r.submitted_on.isoformat() if r.submitted_on else "",
+                r.group,
+                int(r.baseline),
+                r.description,
+            ]
+            for r in get_chosen_runs(report)
+        ],
+    )
+
+
+ORDER = WrittenFile("order.tsv", is_order_known, order_table, "order")
+
+
+def has_dates(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
+    """Raises Refused where a run has no date."""
+    return have_dates(runs)
+
+
+def submission_table(report: Report, work: ClaimedJob) -> str:
+    """Means under the public and the private qrels, which is all that the command needs to know of
+    the runs."""
+    options = report.parameters.get("options", {})
+    try:
+        measure = parse_measure(options.get("measure") or "RR@100")
+    except UnknownMeasure as error:
+        raise Refused(str(error)) from None
+    public, private = (
+        _stored_qrels(report, reference) for reference in report.parameters["qrels"][:2]
+    )
+    rows = []
+    runs = get_chosen_runs(report)
+    for i, run in enumerate(runs):
+        work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
+        rankings = load_rankings(run)
+        scores = [
+            evaluate(rankings, qrels, [measure], level=int(options.get("level") or 1)).means()[0]
+            for qrels in (public, private)
+        ]
+        day = run.submitted_on.isoformat() if run.submitted_on else ""
+        rows.append(
+            [
+                run.tag,
+                day,
+                run.group or run.tag,
+                *("" if np.isnan(score) else repr(float(score)) for score in scores),
+            ]
+        )
+    return format_tsv(["tag", "date", "group", "score", "private score"], rows)
+
+
+def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
+    if is_own_labels(reference) and report.campaign is not None:
+        return make_campaign_qrels(report.campaign, reference, reference)
+    row = Qrels.objects.filter(
+        collection=report.collection, pk=int(reference.rpartition(":")[2])
+    ).first()
+    if row is None:
+        raise Refused(_("qrels that were chosen are not in the collection any more"))
+    return load_grades(row)
+
+
+SUBMISSIONS = WrittenFile("submissions.tsv", has_dates, submission_table, "file")
+
+
+def ranks_file(report: Report, work: ClaimedJob) -> str:
+    """What the bootstrap that was chosen has said."""
+    same = type(report).objects.filter(
+        collection=report.collection, campaign=report.campaign, kind="bootstrap"
+    )
+    chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
+    result = ordered_result(chosen) if chosen is not None else None
+    if result is None:
+        raise Refused(_("the report on the certainty of the ranks is not there any more"))
+    return json.dumps(result, ensure_ascii=False) + "\n"
+
+
+RANKS = WrittenFile("ranks.json", is_chosen("ranks"), ranks_file, "ranks", ("condition",))
+
+
+def needs_documents(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
+    return parameters.get("options", {}).get(
+        "documents"
+    ) == "imported" and "docids.txt" not in parameters.get("lists", [])
+
+
+def document_list(report: Report, work: ClaimedJob) -> str:
+    ids = report.collection.documents.order_by("docno").values_list("docno", flat=True)
+    return "".join(f"{docno}\n" for docno in ids.iterator())
+
+
+DOCUMENTS = WrittenFile("docids.txt", needs_documents, document_list)
+
+
+def group_table(report: Report, work: ClaimedJob) -> str:
+    return format_tsv(
+        ["tag", "group"], [[run.tag, run.group or run.tag] for run in get_chosen_runs(report)]
+    )
+
+
+GROUPS = WrittenFile("groups.tsv", is_chosen("by_group"), group_table, "groups")
+
+
+def is_applicable(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
+    """Refused where nothing could be valid, with what is missing."""
+    if campaign is None:
+        raise Refused(_("machine judges belong to a campaign; ask on its page Systems"))
+    if not machines.get_frozen_judges(campaign):
+        raise Refused(
+            _(
+                "no machine judge of this campaign is frozen; let one label the whole pool on the "
+                "page Machines and freeze it"
+            )
+        )
+    if not is_sampled(campaign):
+        says = _(
+            "people's judgements can be corrected only where they are a sample with known "
+            "chances, and this campaign's pool is not sampled; draw "
+            "a sampled pool from the same runs after the machine is frozen"
+        )
+        raise Refused(says)
+    return True
+
+
+def labels_table(report: Report, work: ClaimedJob) -> str:
+    assert report.campaign is not None
+    rows = [
+        (judge.name, topic, document, grade)
+        for judge in machines.get_frozen_judges(report.campaign)
+        for (topic, document), grade in sorted(machines.get_labels(judge).items())
+    ]
+    return format_tsv(["machine", "topic", "document", "grade"], rows)
+
+
+def judges_metadata(report: Report, work: ClaimedJob) -> str:
+    """As in a release, with the tags of runs whose group was named as related."""
+    campaign = report.campaign
+    assert campaign is not None
+    sentences = []
+    for judge in machines.get_frozen_judges(campaign):
+        named = {one.strip().casefold() for one in judge.related.split(",") if one.strip()}
+        tags = [
+            run.tag
+            for run in get_chosen_runs(report)
+            if {run.tag.casefold(), run.group.casefold()} & named
+        ]
+        sentences.append(machines.describe_judge(judge) | {"related": tags})
+    return json.dumps(to_json_types(sentences), ensure_ascii=False, indent=1) + "\n"
+
+
+def judgements_table(report: Report, work: ClaimedJob) -> str:
+    assert report.campaign is not None
+    table = read_counted_table(report.campaign)
+    rows = [
+        (
+            table.topics[table.pair_topic[pair]],
+            table.documents[table.pair_document[pair]],
+            table.annotators[annotator],
+            grade,
+        )
+        for pair, annotator, grade in zip(
+            table.pair.tolist(), table.annotator.tolist(), table.grade.tolist(), strict=True
+        )
+    ]
+    return format_tsv(["topic", "document", "annotator", "grade"], rows)
+
+
+LLM_JUDGES = (
+    WrittenFile("machine-labels.tsv", is_applicable, labels_table, "machines"),
+    WrittenFile("machines.json", is_applicable, judges_metadata, "about"),
+    WrittenFile("judgements.tsv", is_applicable, judgements_table, "judgements"),
+)

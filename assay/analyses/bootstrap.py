@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from assay.analyses.shared.bootstrap_tables import tables
+from assay.analyses.shared.bootstrap_tables import pictures, tables
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.judged_files import scale_option
@@ -222,6 +222,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         "percentiles, share of samples in which one run beats another."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
+    piece = BootstrapTally
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

@@ -18,7 +18,7 @@ from assay.analyses.shared.machine_answers import (
     read_judgement_counts,
     read_llm_labels,
 )
-from assay.analyses.shared.machine_tables import tables
+from assay.analyses.shared.machine_tables import pictures, tables
 from assay.analyses.shared.measures import iterate_runs, parse_measure_list, read_one_qrels
 from assay.analyses.shared.reading import RunReading
 from assay.analyses.shared.sampled_files import SampledPool, read_sampled_pool
@@ -117,6 +117,7 @@ class Command(FileCommand):
         "corrected by prediction-powered inference."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

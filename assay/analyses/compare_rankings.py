@@ -233,6 +233,7 @@ class Command(ByTopicGroup, CampaignCommand):
         "swapped and tied pairs, confidence intervals."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("runs", metavar="RUN", nargs="+")

@@ -141,6 +141,7 @@ class Command(ByTopicGroup, CampaignCommand):
     )
     run_places = ("run_a", "run_b")
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

@@ -312,6 +312,7 @@ class Command(CampaignCommand):
         "p-values, effect sizes, groups of systems that do not differ."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def table(self, result: Values, **options: Any) -> str:
         """The verdicts, then the tables."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
-from assay.analyses.shared.evaluate_tables import NO_TOPIC_REASON, result_tables
+from assay.analyses.shared.evaluate_tables import NO_TOPIC_REASON, result_charts, result_tables
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
     evaluate_runs,
@@ -171,6 +171,7 @@ class Command(ByTopicGroup, CampaignCommand):
     qrels_place = "judged"
     estimates_sampled = True
     tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")

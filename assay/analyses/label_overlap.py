@@ -181,6 +181,7 @@ class Command(CampaignCommand):
     qrels_place = "judged"
     run_places = ()
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

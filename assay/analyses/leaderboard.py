@@ -379,6 +379,7 @@ class Command(ByTopicGroup, CampaignCommand):
         "with --scores FILE the chain alone."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", nargs="?", metavar="QRELS", help="qrels")

@@ -301,6 +301,7 @@ class Command(ByTopicGroup, CampaignCommand):
         "interval of some width, from the variances of runs at hand."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

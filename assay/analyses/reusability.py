@@ -312,6 +312,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         "scores and ranks change."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

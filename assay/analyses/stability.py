@@ -24,7 +24,7 @@ from assay.analyses.shared.measures import (
     read_one_qrels,
 )
 from assay.analyses.shared.reading import EvaluationOptions, measures_option
-from assay.analyses.shared.stability_tables import tables, words
+from assay.analyses.shared.stability_tables import pictures, tables, words
 from assay.analyses.shared.subcollection_files import create_folder
 from assay.analyses.shared.subcollection_files import export_subcollections as write_subcollections
 from assay.cli.base import BadInput, Warn, parse_fraction, parse_positive
@@ -251,6 +251,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         "report how often the rankings agree."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

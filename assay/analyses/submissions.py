@@ -169,6 +169,7 @@ class Command(FileCommand):
     )
     takes_seed = False
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -15,7 +15,7 @@ from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign
 from assay.analyses.shared.measures import parse_measure_list, read_one_qrels, read_runs
 from assay.analyses.shared.reading import RunReading, measures_option
 from assay.analyses.shared.run_groups import read_run_groups
-from assay.analyses.shared.unjudged_tables import tables
+from assay.analyses.shared.unjudged_tables import pictures, tables
 from assay.cli.base import BadInput, write_text_atomically
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.unjudged_documents import (
@@ -290,6 +290,7 @@ class Command(CampaignCommand):
         "the score bounds, and which to judge first."
     )
     tables = staticmethod(tables)
+    charts = staticmethod(pictures)
     writes = ("output", "top_up")
     takes_seed = False
     run_places = ("run",)

@@ -15,7 +15,7 @@ from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from assay.formats.errors import FormatError
 from assay.formats.streams import strip_suffixes
 from assay.results import Values, undefined_reasons
 from assay.tabular import Table, align_rows, to_text
+
+if TYPE_CHECKING:
+    from assay.charts.svg import Picture
 
 BAD_INPUT = 2
 Warn = Callable[[str], None]
@@ -193,6 +196,8 @@ class FileCommand:
 
     compute: Callable[..., Values]
     tables: Callable[[Values], list[Table]]
+    charts: Callable[..., list[Picture]] | None = None
+    """The result as charts of the web pages, the most important first."""
 
     def table(self, result: Values, **options: Any) -> str:
         """The result as text: its tables, then the reasons for undefined values."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from analysis.studies.study import keys_of_options
-from analysis.systems.options import report_fields
+from analysis.systems.forms import form_bounds
 from assay.analyses import evaluate
 from assay.options import CheckedOptions, add_options, list_options, option
 
@@ -75,15 +75,15 @@ def test_a_function_refuses_it_as_python_does(given: dict, says: str) -> None:
 
 
 def test_form_and_study_have_the_same_names_defaults_and_bounds() -> None:
-    fields = {one.name: one for one in report_fields(Small)}
+    fields = {one.name: one for one in list_options(Small)}
     assert {name: one.default for name, one in fields.items()} == vars(Small())
-    assert (fields["depth"].kind, fields["depth"].least, fields["depth"].most) == ("whole", 1, 100)
+    assert (fields["depth"].kind, *form_bounds(fields["depth"])) == ("whole", 1, 100)
     assert [one.kind for one in fields.values()] == [
         "whole",
         "number",
         "choice",
         "number",
-        "yes",
+        "flag",
     ]
     keys = keys_of_options(Small, "depth", "order")
     assert [(key.name, key.kind, key.least, key.choices) for key in keys] == [

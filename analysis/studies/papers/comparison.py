@@ -15,8 +15,6 @@ from analysis.studies.table_names import (
     qrels_and_runs_arguments,
     slugify_name,
 )
-from analysis.systems.kind import Result
-from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
 from assay.analyses.shared.comparison_tables import (
     differences_chart,
     means_table,
@@ -29,6 +27,7 @@ from assay.analyses.shared.comparison_tables import (
 )
 from assay.analyses.shared.planning_tables import depths_chart, depths_table, labels_table
 from assay.comparison.system_comparison import FAMILIES
+from assay.results import Result
 
 
 def run_comparison(bench: StudyContext) -> Result:
@@ -113,8 +112,8 @@ def make_ranks(bench: StudyContext) -> Section:
         **bench.options("measures", *EVALUATION_KEYS),
         **noise,
     )
-    tables = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
-    pictures = BOOTSTRAP.pictures(result)
+    tables = [table for table in result.tables() if not table.key.startswith("beats")]
+    pictures = result.charts()
     conditions = {
         name: one
         for name, one in result.items()

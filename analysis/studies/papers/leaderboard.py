@@ -17,12 +17,9 @@ from analysis.studies.table_names import (
     prefix_tables,
     slugify_name,
 )
-from analysis.systems.kind import AnalysisFiles, NotComputable, Result
-from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
-from analysis.systems.kinds.bootstrap import cross_conditions, parse_conditions
-from analysis.systems.kinds.leaderboard import KIND as BOARD
-from analysis.systems.kinds.split_half import KIND as HALVES
-from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
+from analysis.systems.inputs import AnalysisFiles
+from analysis.systems.kinds import cross_conditions, parse_conditions
+from analysis.systems.running import NotComputable
 from analysis.systems.written_files import format_tsv
 from assay.analyses.shared.institutions import submissions_until
 from assay.analyses.shared.score_tables import best_cells, result_conditions
@@ -35,6 +32,7 @@ from assay.comparison.submissions import mean_ranks
 from assay.formats.leaderboards import SUBMISSION_COLUMNS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
 from assay.number_words import format_count
+from assay.results import Result
 from assay.tabular import Cell, Table, format_rank
 
 MAX_GROUPS = 4
@@ -78,7 +76,7 @@ def make_boards(bench: StudyContext) -> Section:
                 digits=(None, None, None, None, 3),
             )
         )
-        figures += make_figures(BOARD.pictures(board)[:1], f"figure-1-{slugify_name(name)}")
+        figures += make_figures(board.charts()[:1], f"figure-1-{slugify_name(name)}")
         values[name] = {"runs": len(runs), "chain": board["chain"]}
     return Section(tables, figures, values=values)
 
@@ -167,8 +165,8 @@ def make_certainty(bench: StudyContext) -> Section:
                 "worst_rank",
             )
         }
-    every = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
-    pictures = BOOTSTRAP.pictures(result)
+    every = [table for table in result.tables() if not table.key.startswith("beats")]
+    pictures = result.charts()
     return Section(
         [*tables, *prefix_tables(every, "certainty")],
         make_figures(pictures[1:] if len(tables) > 1 else pictures, "figure-3"),
@@ -241,10 +239,8 @@ def make_split_half(bench: StudyContext) -> Section:
             measures=bench.value("measures"),
             **bench.options("splits", "alpha", *EVALUATION_KEYS),
         )
-        tables += prefix_tables(
-            HALVES.tables(result), f"halves-{slugify_name(name)}", title=f", {name}"
-        )
-        figures += make_figures(HALVES.pictures(result), f"table-4-{slugify_name(name)}")
+        tables += prefix_tables(result.tables(), f"halves-{slugify_name(name)}", title=f", {name}")
+        figures += make_figures(result.charts(), f"table-4-{slugify_name(name)}")
         values[name] = result_conditions(result)
     return Section(tables, figures, values=values)
 
@@ -296,12 +292,12 @@ def make_submissions(bench: StudyContext) -> Section:
             )
         )
     answer = bench.run("submissions", file=path, **bench.options("limit"))
-    tables = [*SUBMISSIONS.tables(answer), submissions_table(rows)]
+    tables = [*answer.tables(), submissions_table(rows)]
     until = bench.value("until")
     said = [
         f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(result_conditions(answer)):,} groups."
     ]
-    figures = make_figures(SUBMISSIONS.pictures(answer), "submissions")
+    figures = make_figures(answer.charts(), "submissions")
     if private := [
         row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]
     ]:

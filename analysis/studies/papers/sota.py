@@ -15,8 +15,6 @@ from analysis.studies.table_names import (
     make_figures,
     qrels_and_runs_arguments,
 )
-from analysis.systems.kind import Result
-from analysis.systems.kinds.leaderboard import KIND
 from assay.analyses.shared.verdict_tables import (
     comparison_tables,
     displacement_table,
@@ -26,6 +24,7 @@ from assay.comparison.significance import CORRECTIONS
 from assay.comparison.verdict_sentences import describe_equal_boards
 from assay.comparison.verdicts import TESTS
 from assay.number_words import format_count
+from assay.results import Result
 from assay.tabular import Cell, Table
 
 COMPARISON_LISTS = {
@@ -94,10 +93,10 @@ def make_board_over_time(bench: StudyContext) -> Section:
         note,
         digits=(None, None, None, None, 3),
     )
-    everything = [table for table in KIND.tables(leaderboard) if table.key == "runs"]
+    everything = [table for table in leaderboard.tables() if table.key == "runs"]
     return Section(
         [chain, *everything],
-        make_figures(KIND.pictures(leaderboard)[:1], "over-time"),
+        make_figures(leaderboard.charts()[:1], "over-time"),
         values={"chain": leaderboard["chain"], "runs": len(runs)},
     )
 
@@ -235,7 +234,7 @@ def make_outcomes(bench: StudyContext) -> Section:
     }
     return Section(
         [table],
-        make_figures(KIND.pictures(leaderboard)[1:], "outcomes"),
+        make_figures(leaderboard.charts()[1:], "outcomes"),
         several_relevant_note(leaderboard),
         values,
     )

@@ -18,14 +18,13 @@ from analysis.studies.table_names import (
     prefix_tables,
     qrels_and_runs_arguments,
 )
-from analysis.systems.kind import Result
-from analysis.systems.kinds.stability import KIND
 from assay.analyses.shared.stability_tables import fitted, none_below, shared_of, words
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
 from assay.charts.points import radar_chart
 from assay.measures.subcollections import ELEMENTS, JOINT
 from assay.number_words import format_count
+from assay.results import Result
 from assay.tabular import Cell, Table
 
 PANEL = 400.0
@@ -65,7 +64,7 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
     """What is said of one element, or of two that are varied together."""
     result = run_stability(bench, element)
     tables = [
-        *prefix_tables(KIND.tables(result), element_key(element), title=f", {words(element)}"),
+        *prefix_tables(result.tables(), element_key(element), title=f", {words(element)}"),
         deltas_table(result),
     ]
     tables += [threshold_table(result)] if "at" in result else []
@@ -83,7 +82,7 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
     )
     kept = {key: value for key, value in result.items() if key not in ("deltas", "exported")}
     return Section(
-        tables, make_figures(KIND.pictures(result)[:2], element_key(element)), said, kept, files
+        tables, make_figures(result.charts()[:2], element_key(element)), said, kept, files
     )
 
 

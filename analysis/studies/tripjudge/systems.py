@@ -23,13 +23,12 @@ from analysis.studies.tripjudge.inputs import (
     pool_arguments,
     topics_by_group,
 )
-from analysis.systems.kind import Result
-from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from assay.analyses.label_overlap import agreement_picture
 from assay.analyses.shared.score_tables import best_cells
 from assay.comparison.rankings import tau_b, tau_of_sorted_names
 from assay.formats.documents import read_documents
 from assay.formats.topics import read_topics
+from assay.results import Result
 from assay.tabular import Cell, Table
 
 MAX_LISTED = 200
@@ -122,7 +121,7 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
     )
     tables = [
         one
-        for one in RANKINGS.tables(rankings)
+        for one in rankings.tables()
         if one.key in ("correlations", "swaps", "undecided") and one.rows
     ]
     values = {
@@ -132,7 +131,7 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
     }
     return Section(
         [table, *prefix_tables(tables, "table-3")],
-        make_figures(RANKINGS.pictures(rankings), "table-3"),
+        make_figures(rankings.charts(), "table-3"),
         [TAU_THRESHOLD_NOTE],
         values,
     )

@@ -84,9 +84,10 @@ class PieceworkPlan:
 
 class PiecewiseCommand(FileCommand):
     """A command whose work is a PieceworkPlan. It spreads the pieces over processes; a report of
-    the web pages over workers."""
+    the web pages over workers. piece: the dataclass of a piece's result, None for plain values."""
 
     takes_processes = True
+    piece: type | None = None
 
     def plan(self, *_: Any, **options: Any) -> PieceworkPlan:
         raise NotImplementedError

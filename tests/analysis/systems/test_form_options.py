@@ -114,7 +114,7 @@ def choices(campaign: Campaign, kind: str, qrels: list[str], **options: Any) -> 
     return (
         sent
         | {
-            one.name: one.default
+            one.name: "" if one.default is None else one.default
             for one in KINDS[kind].fields
             if one.kind in ("choice", "measures", "whole", "grade", "number")
         }

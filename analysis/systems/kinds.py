@@ -1,0 +1,544 @@
+"""Reports of the web pages: analyses of `assay.analyses` run on stored runs and qrels.
+
+Options, tables, pictures and the calculation are the analysis's own. What is here is what only the
+web has: headings, which options the form shows, choices among stored rows, uploads, and small files
+that the worker writes."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+from analysis.systems import written_files
+from analysis.systems.inputs import PREL_SUFFIX, AnalysisFiles
+from analysis.systems.running import NotComputable
+from analysis.systems.topped_up import TOP_UP_FILE
+from analysis.systems.written_files import WrittenFile
+from assay.analyses.bootstrap import DEFAULT_MEASURE
+from assay.analyses.shared.measures import PiecewiseCommand
+from assay.analyses.shared.reading import (
+    MEASURES_HINT,
+    EvaluationOptions,
+    SampledEvaluationOptions,
+)
+from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
+from assay.analyses.shared.stability_tables import words as element_words
+from assay.analyses.shared.unjudged_tables import closing_words
+from assay.charts.svg import Picture
+from assay.measures.measures import split_condition
+from assay.options import DeclaredOption, Option, list_options
+from assay.results import Values
+from assay.tabular import Table
+
+EVALUATION = ("level", "topics", "only_with_relevant", "scores")
+"""Options of every analysis that computes measures of runs."""
+Inputs = Callable[[AnalysisFiles, Mapping[str, Any]], dict[str, Any]]
+
+
+def web_field(
+    name: str,
+    label: str,
+    kind: str,
+    default: Any = "",
+    *,
+    hint: str = "",
+    choices: tuple[tuple[str, str], ...] = (),
+    **more: Any,
+) -> DeclaredOption:
+    """A field of the form that is no option of the analysis; `inputs` makes arguments of it."""
+    return DeclaredOption(
+        name, str, default, Option(label, hint=hint, choices=choices, kind=kind, more=more)
+    )
+
+
+def qrels_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"qrels": files.qrels[0][1], "runs": files.runs}
+
+
+@dataclass(frozen=True)
+class ReportKind:
+    """name: of the analysis. title, sentence: on the pages. shows: the fields of the form, in its
+    order: names of the analysis's options, and fields of the form alone.
+
+    inputs: files and options -> the inputs of the analysis by name. qrels: how many are chosen,
+    least and most (0: any number); click_qrels: a second choice, of those that come from clicks;
+    private_qrels: one more. pair: two runs, in an order. least_runs: fewer make no answer. written:
+    files that the worker writes beside runs and qrels. estimates: of the labels of a campaign on a
+    sampled pool, which other kinds refuse. subject: options -> what a report is about, for its
+    title. beside_others: pictures take the answers about the same input, too. topped_up: of a kind
+    whose answer names the pairs (`order`) whose judging would settle it, of which a campaign can be
+    made: the answer that follows -> what has become of it."""
+
+    name: str
+    title: str
+    sentence: str
+    shows: tuple[str | DeclaredOption, ...]
+    inputs: Inputs = qrels_and_runs
+    qrels: tuple[int, int] = (1, 1)
+    qrels_label: str = "Qrels"
+    click_qrels: bool = False
+    private_qrels: bool = False
+    least_runs: int = 1
+    pair: bool = False
+    estimates: bool = False
+    beside_others: bool = False
+    subject: Callable[[Mapping[str, Any]], str] = lambda options: ""
+    written: tuple[WrittenFile, ...] = ()
+    topped_up: Callable[[Values], str] | None = None
+
+    @cached_property
+    def module(self) -> ModuleType:
+        return importlib.import_module(f"assay.analyses.{self.name}")
+
+    @property
+    def command(self) -> Any:
+        """The class."""
+        return self.module.Command
+
+    @cached_property
+    def fields(self) -> tuple[DeclaredOption, ...]:
+        """In the order of the form."""
+        options = {one.name: one for one in list_options(self.module.Options)}
+        return tuple(options[one] if isinstance(one, str) else one for one in self.shows)
+
+    @property
+    def tables(self) -> Callable[[Values], list[Table]]:
+        """An answer as tables, the most important first."""
+        return self.command.tables  # type: ignore[no-any-return]
+
+    @property
+    def pictures(self) -> Callable[..., list[Picture]]:
+        """An answer as `<figure>` strings with a text alternative, the most important first."""
+        return self.command.charts  # type: ignore[no-any-return]
+
+    @property
+    def seeded(self) -> bool:
+        return bool(self.command.takes_seed)
+
+    @property
+    def pieces(self) -> bool:
+        """Whether the work is a plan, whose pieces any worker may compute."""
+        return issubclass(self.command, PiecewiseCommand)
+
+    @property
+    def counts_labels_only(self) -> bool:
+        """Whether what is unjudged plays no part."""
+        return getattr(self.command, "counts_labels_only", False)
+
+    @property
+    def least_qrels(self) -> int:
+        """Of all choices of qrels together."""
+        return self.qrels[0] + self.click_qrels + self.private_qrels
+
+    def written_file(self, name: str) -> WrittenFile:
+        return next(one for one in self.written if one.name == name)
+
+    def arguments(self, files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs and options of the analysis by name; a default that is left as it is gives no
+        argument. Raises NotComputable."""
+        given, options = self.inputs(files, options), dict(options)
+        if issubclass(self.module.Options, SampledEvaluationOptions):
+            given |= self._estimate(files, options)
+        unused: set[str] = set()
+        for written in self.written:
+            if written.name not in files.others:
+                unused.update(written.options)
+            elif written.argument:
+                given[written.argument] = files.others[written.name]
+        for one in self.fields:
+            if one.kind == "rows" and f"{one.name}.txt" in files.others:
+                given[one.name] = files.others[f"{one.name}.txt"]
+            value = options.get(one.name)
+            if one.name not in self.shows or one.name in unused or value in (None, ""):
+                continue
+            if one.about.required or value != one.default:
+                given[one.name] = value
+        return given
+
+    def _estimate(self, files: AnalysisFiles, options: dict[str, Any]) -> dict[str, Any]:
+        """Arguments for estimates from a sampled pool. The usual measures count what is unjudged as
+        not relevant, so the usual estimates are set in their place."""
+        if not any(path.endswith(PREL_SUFFIX) for _, path in files.qrels):
+            if options.get("rank_model"):
+                raise NotComputable(
+                    "the rank model helps estimates from a sampled pool, and the labels that were "
+                    "chosen are not of one; leave it out"
+                )
+            return {}
+        usual = next(one.default for one in self.fields if one.name == "measures")
+        if options.get("measures") in (None, "", usual):
+            options["measures"] = SAMPLED_MEASURES
+        return {"sampled": True}
+
+
+def named_qrels_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"runs": files.runs, "qrels": list(map("=".join, files.qrels))}
+
+
+def evaluate_inputs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    first, *others = map("=".join, files.qrels)
+    given: dict[str, Any] = {"judged": first, "runs": files.runs, "qrels": others}
+    sampled = any(path.endswith(PREL_SUFFIX) for _, path in files.qrels)
+    return given if sampled else {**given, "intervals": True}
+
+
+def two_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    if len(files.runs) != 2:
+        raise NotComputable("choose exactly two runs")
+    return {"qrels": files.qrels[0][1], "run_a": files.runs[0], "run_b": files.runs[1]}
+
+
+def labels_and_clicks(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"judged": files.qrels[0][1], "clicks": list(map("=".join, files.qrels[1:]))}
+
+
+def sample_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    if not files.qrels[0][1].endswith(PREL_SUFFIX):
+        raise NotComputable(
+            "people's labels have to be those of this campaign's sampled pool; choose them as qrels"
+        )
+    return {"prel": files.qrels[0][1], "runs": files.runs}
+
+
+def unpooled_run(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    runs = dict(zip(files.tags, files.runs, strict=True))
+    late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
+    if late not in runs:
+        raise NotComputable("the late run is not one of the runs that are chosen")
+    if against and (against == late or against not in runs):
+        raise NotComputable(f"{against} is not another one of the runs that are chosen")
+    given: dict[str, Any] = {"qrels": files.qrels[0][1], "run": runs[late]}
+    if TOP_UP_FILE.name in files.others:
+        given["topped_up"] = [files.others[TOP_UP_FILE.name]]
+    if pool := [path for tag, path in runs.items() if tag != late]:
+        given["pool"] = pool
+    if against:
+        given["against"] = runs[against]
+    return given
+
+
+def collection_documents(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    given = qrels_and_runs(files, options)
+    if not options.get("documents"):
+        return given
+    if written_files.DOCUMENTS.name not in files.others:
+        raise NotComputable("choose the file with the list of the collection's documents")
+    if "documents" not in str(options.get("element")).split("+"):
+        raise NotComputable("the collection's documents are drawn from only when documents vary")
+    return {**given, "docids": files.others[written_files.DOCUMENTS.name]}
+
+
+def conditions_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
+    given = qrels_and_runs(files, options)
+    measures = str(options.get("measures") or DEFAULT_MEASURE)
+    if options.get("conditions"):
+        return {**given, "conditions": parse_conditions(str(options["conditions"]), files)}
+    if len(files.qrels) > 1 or files.lists("topics"):
+        return {**given, "conditions": cross_conditions(measures.split(), files)}
+    return {**given, "measures": measures}
+
+
+def cross_conditions(measures: Sequence[str], files: AnalysisFiles) -> list[str]:
+    """Conditions: each measure under each qrels, on all topics and on each topic subset."""
+    subsets = {"": "", **files.lists("topics")}
+    return [
+        f"{measure} {name}{f' {subset}' if subset else ''}={measure},{path}{f',{topics}' if topics else ''}"
+        for name, path in files.qrels
+        for subset, topics in subsets.items()
+        for measure in measures
+    ]
+
+
+def parse_conditions(text: str, files: AnalysisFiles) -> list[str]:
+    """Conditions of lines `name = measure, qrels[, topic subset[, lowest relevant grade]]`. Raises
+    NotComputable, with the line."""
+    qrels, subsets = dict(files.qrels), files.lists("topics")
+    conditions = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        name, rest = split_condition(line)
+        parts = [part.strip() for part in rest.split(",")]
+        if not name.strip() or not 2 <= len(parts) <= 4 or not all(parts[:2]):
+            raise NotComputable(
+                f"condition {number}, {line.strip()!r}: expected name = measure, qrels, topic "
+                f"subset, lowest relevant grade"
+            )
+        measure, judged, subset, level = [*parts, "", ""][:4]
+        if judged not in qrels:
+            raise NotComputable(
+                f"condition {number}: no qrels called {judged!r} are chosen; chosen are {', '.join(qrels)}"
+            )
+        if subset and subset not in subsets:
+            uploaded = f"there are {', '.join(subsets)}" if subsets else "none was uploaded"
+            raise NotComputable(
+                f"condition {number}: no topic subset is called {subset!r}; {uploaded}"
+            )
+        values = [measure, qrels[judged], subsets.get(subset, ""), level]
+        while not values[-1]:
+            values.pop()
+        conditions.append(f"{name.strip()}={','.join(values)}")
+    return conditions
+
+
+ALL_KINDS = (
+    ReportKind(
+        "compare_rankings",
+        "Rankings under several qrels",
+        "Do two kinds of judgements rank systems alike? Kendall's tau with its interval, swapped and tied pairs.",
+        ("measures", "bootstrap", *EVALUATION),
+        named_qrels_and_runs,
+        qrels=(2, 0),
+        least_runs=2,
+    ),
+    ReportKind(
+        "label_overlap",
+        "Labels against clicks",
+        "How many judged pairs have a click label, and how often the two agree or contradict each other.",
+        (
+            web_field(
+                "pool",
+                "Pool",
+                "pool",
+                hint="Only pairs at the top of this pool count. Leave empty for the pool of the campaign, or all judged pairs.",
+            ),
+            *("top", "threshold"),
+        ),
+        labels_and_clicks,
+        qrels_label="Judgements",
+        click_qrels=True,
+        least_runs=0,
+        written=(written_files.POOL,),
+    ),
+    ReportKind(
+        "evaluate",
+        "Scores of runs",
+        "Measures of runs under one or more qrels, means and each topic.",
+        ("measures", *EVALUATION, "per_topic", "rank_model"),
+        evaluate_inputs,
+        qrels=(1, 0),
+        estimates=True,
+    ),
+    ReportKind(
+        "compare_runs",
+        "Two runs by outcome",
+        "Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
+        ("cutoff", "alpha", "decide", "correction", "family", *EVALUATION),
+        two_runs,
+        pair=True,
+        least_runs=2,
+    ),
+    ReportKind(
+        "compare_systems",
+        "Systems compared by any measure",
+        "Which systems are really better? Every pair tested, with intervals, effects, corrected "
+        "p-values and letters.",
+        (
+            *("measures", "against", "family", "trials", "alpha"),
+            web_field(
+                "topic_groups",
+                "Groups of topics",
+                "rows",
+                hint="A file of topic and group, tab-separated. Each group is compared separately too.",
+            ),
+            *(*EVALUATION, "rank_model"),
+        ),
+        least_runs=2,
+        estimates=True,
+    ),
+    ReportKind(
+        "plan_study",
+        "Planning the next study",
+        "How many topics a difference needs, from the variances at hand, and what more judgements "
+        "a pair or deeper pools would buy.",
+        (
+            *("measures", "difference", "width", "power", "alpha"),
+            web_field(
+                "judgements",
+                "Label noise",
+                "flag",
+                False,
+                hint="Resamples the campaign's judgements within their pairs, for the current and other "
+                "numbers of judgements per pair.",
+            ),
+            *("scale", "label_trials", "depths", *EVALUATION),
+        ),
+        least_runs=2,
+        written=(written_files.JUDGEMENTS,),
+    ),
+    ReportKind(
+        "leaderboard",
+        "Leaderboard over time",
+        "The chain of runs that were the state of the art, and whether each step is significant.",
+        (
+            *("cutoff", "alpha", "decide", "correction", "family"),
+            *("baselines", "until", "highlight", *EVALUATION),
+        ),
+        written=(written_files.ORDER,),
+    ),
+    ReportKind(
+        "bootstrap",
+        "Certainty of the ranks",
+        "Each run's rank over bootstrap samples of the topics: probabilities, interval, who beats "
+        "whom; several qrels side by side.",
+        (
+            web_field(
+                "measures",
+                "Measures",
+                "measures",
+                DEFAULT_MEASURE,
+                hint=MEASURES_HINT,
+                graded="nDCG@10",
+            ),
+            *("trials", "show"),
+            web_field(
+                "topic_lists",
+                "Topic subsets",
+                "lists",
+                hint="Files with one topic id a line, such as public.txt and private.txt.",
+            ),
+            web_field(
+                "conditions",
+                "Conditions",
+                "conditions",
+                hint="One per line: name = measure, qrels, topic subset, lowest relevant grade. The last two are optional. "
+                "Leave empty for each measure under each qrels, on all topics and on each topic subset.",
+            ),
+            web_field(
+                "judgements",
+                "Ranks under resampled labels",
+                "flag",
+                False,
+                hint="Resamples the campaign's judgements within their pairs, for fixed topics and together "
+                "with topics.",
+            ),
+            *("scale", "label_trials", *EVALUATION),
+        ),
+        conditions_and_runs,
+        qrels=(1, 0),
+        written=(written_files.JUDGEMENTS,),
+    ),
+    ReportKind(
+        "split_half",
+        "Two halves of the topics",
+        "How often tests on two halves of the topics agree about pairs of runs.",
+        ("measures", "splits", "alpha", *EVALUATION),
+        least_runs=2,
+    ),
+    ReportKind(
+        "submissions",
+        "Submissions by group",
+        "Who submitted how often, and how the best of a group under public qrels fares under private ones.",
+        (
+            web_field("measure", "Measure", "measure", "RR@100"),
+            *("limit", "until"),
+            web_field(
+                "ranks",
+                "Expected private ranks",
+                "report",
+                report="bootstrap",
+                hint="From a finished report of bootstrap ranks.",
+            ),
+            "condition",
+            *list_options(EvaluationOptions, "level"),
+        ),
+        lambda files, options: {},
+        qrels_label="Public qrels",
+        private_qrels=True,
+        written=(written_files.SUBMISSIONS, written_files.RANKS),
+    ),
+    ReportKind(
+        "stability",
+        "Stability of the collection",
+        "Does the ranking survive when documents, topics or assessments change? Overlap curves "
+        "and the least overlap needed.",
+        (
+            *("element", "measures", "overlaps", "pairs", "threshold"),
+            web_field(
+                "documents",
+                "Documents",
+                "choice",
+                choices=(
+                    ("", "those of runs and qrels"),
+                    ("imported", "those imported into the collection"),
+                    ("list", "those of the list below"),
+                ),
+                hint="What is drawn from when documents vary.",
+            ),
+            web_field(
+                "docids",
+                "List of the collection's documents",
+                "list",
+                implies=("documents", "list"),
+                hint="A file with one document id a line.",
+            ),
+            *("per_topic_quota", *EVALUATION),
+        ),
+        collection_documents,
+        least_runs=2,
+        beside_others=True,
+        subject=lambda options: element_words(str(options.get("element", ""))),
+        written=(written_files.DOCUMENTS,),
+    ),
+    ReportKind(
+        "reusability",
+        "Reusability of the pool",
+        "Would a system that did not take part be judged fairly, and was the pool deep enough?",
+        (
+            *("measures", "depth"),
+            web_field(
+                "by_group",
+                "Leave out whole groups",
+                "flag",
+                False,
+                hint="By the groups of the runs. A run without one is a group of its own.",
+            ),
+            *("late", *EVALUATION),
+        ),
+        least_runs=2,
+        written=(written_files.GROUPS,),
+    ),
+    ReportKind(
+        "compare_llm_judges",
+        "A machine beside people",
+        "How far machine labels agree with people, how both rank systems, and people's estimates "
+        "corrected by the machine.",
+        ("measures", "level", "scores"),
+        sample_and_runs,
+        qrels_label="People's labels of the sampled pool",
+        estimates=True,
+        written=written_files.LLM_JUDGES,
+    ),
+    ReportKind(
+        "unjudged",
+        "A run that came late",
+        "How much of a run has never been judged, between which scores it lies, and which pairs to judge first?",
+        (
+            web_field(
+                "late",
+                "The unpooled run",
+                "tag",
+                choices=(("", "the first that is chosen"),),
+                hint="The other runs are those of the pool. Scores are imputed from documents that only one of them found.",
+            ),
+            "measures",
+            web_field(
+                "against",
+                "Judge for the difference to",
+                "tag",
+                choices=(("", "no run, for its own score"),),
+            ),
+            *("judge", "scale", "level", "scores"),
+        ),
+        unpooled_run,
+        subject=lambda options: str(options.get("late") or ""),
+        written=(TOP_UP_FILE,),
+        topped_up=closing_words,
+    ),
+)
+KINDS = {kind.name: kind for kind in ALL_KINDS}
+"""By name, in the order of the pages."""
