@@ -40,7 +40,7 @@ class MomentField(forms.DateTimeField):
         moment = super().to_python(value)
         if moment is not None and not FIRST_YEAR <= moment.year <= LAST_YEAR:
             raise forms.ValidationError(
-                _("The year has four digits, from %(first)s to %(last)s.")
+                _("Enter a year with four digits, from %(first)s to %(last)s.")
                 % {"first": FIRST_YEAR, "last": LAST_YEAR}
             )
         return moment
@@ -49,5 +49,5 @@ class MomentField(forms.DateTimeField):
 def check_future(moment: datetime | None) -> datetime | None:
     """The moment; ValidationError where it is over."""
     if moment is not None and moment <= timezone.now():
-        raise forms.ValidationError(_("This moment is over: choose a later one, or none."))
+        raise forms.ValidationError(_("Choose a date in the future, or leave the field empty."))
     return moment

@@ -34,26 +34,28 @@ class RulesForm(forms.ModelForm):
     deadline = MomentField(
         required=False,
         help_text=_(
-            "In your time zone. After it only judgements made before it are taken, for the minutes of grace."
+            "In your time zone. Judgements made before the deadline are still accepted "
+            "during the grace period."
         ),
     )
 
     completion_url = forms.URLField(
-        label=_("Completion address"),
+        label=_("Completion URL"),
         required=False,
         assume_scheme="https",
-        help_text=_("Where annotators go at the end."),
+        help_text=_("Link shown to annotators when they have finished."),
     )
 
     gold_rule = forms.ChoiceField(
-        label=_("A gold answer is right if it is"),
+        label=_("A gold answer is correct if it is"),
         choices=[
-            (GoldRule.SIDE.value, _("on the same side of the lowest relevant grade")),
+            (GoldRule.SIDE.value, _("on the same side of the minimum relevant grade")),
             (GoldRule.NEAR.value, _("within one grade")),
             (GoldRule.EXACT.value, _("exactly the known grade")),
         ],
         help_text=_(
-            "Compared with the known grade, for gold and qualification. Results show the exact share as well."
+            "Compared with the known grade, for gold questions and the qualification test. "
+            "Results also show the share of exact matches."
         ),
     )
 
@@ -101,81 +103,99 @@ class RulesForm(forms.ModelForm):
         labels = {
             "judgements_per_pair": _("Judgements per pair"),
             "target_per_annotator": _("Target per annotator"),
-            "daily_limit": _("Limit per annotator and day"),
-            "continue_after_target": _("Annotators may go on after their target"),
-            "grace_minutes": _("Minutes of grace"),
-            "closing_hours": _("Hours of closing"),
-            "threshold": _("Lowest relevant grade"),
-            "min_active_seconds": _("Minimum active seconds"),
-            "pause_after_fast": _("Pause after so many too fast"),
-            "idle_seconds": _("Idle limit in seconds"),
-            "lease_minutes": _("Lease minutes"),
-            "lease_window": _("Pairs leased ahead"),
-            "block_length": _("Pairs of one topic in a row"),
-            "band": _("Priorities in a band"),
+            "daily_limit": _("Daily limit per annotator"),
+            "continue_after_target": _("Annotators may continue after their target"),
+            "grace_minutes": _("Grace period (minutes)"),
+            "closing_hours": _("Final phase (hours before deadline)"),
+            "threshold": _("Minimum relevant grade"),
+            "min_active_seconds": _("Minimum active time (seconds)"),
+            "pause_after_fast": _("Pause after too-fast judgements"),
+            "idle_seconds": _("Inactivity timeout (seconds)"),
+            "lease_minutes": _("Reservation time (minutes)"),
+            "lease_window": _("Pairs loaded ahead"),
+            "block_length": _("Topic block (pairs)"),
+            "band": _("Rank window (ranks)"),
             "expected_seconds": _("Expected seconds per judgement"),
-            "truncate_words": _("Show at most so many words"),
-            "spans": _("Marking passages"),
-            "spans_from": _("Required from grade"),
-            "rotate_text": _("Rotate the text"),
-            "show_near_duplicates": _("Show near-duplicates that were graded"),
-            "gold_every": _("One gold pair in"),
-            "min_common": _("Planned overlap: common pairs"),
-            "min_partners": _("Planned overlap: with so many others"),
-            "thanks_text": _("Words of thanks"),
+            "truncate_words": _("Shorten documents to (words)"),
+            "spans": _("Passages"),
+            "spans_from": _("Passage required from grade"),
+            "rotate_text": _("Rotate document text"),
+            "show_near_duplicates": _("Point out near-duplicates"),
+            "gold_every": _("Control pair every (pairs)"),
+            "min_common": _("Annotation overlap (pairs)"),
+            "min_partners": _("Annotation overlap (other annotators)"),
+            "thanks_text": _("Thank-you message"),
             "completion_code": _("Completion code"),
-            "qualification_pass": _("Qualification: share to get right"),
+            "qualification_pass": _("Qualification pass mark (0 to 1)"),
         }
         help_texts = {
             "judgements_per_pair": _(
-                "How many different annotators grade each pair. TripJudge: 3."
+                "Number of different annotators who grade each pair. TripJudge used 3."
             ),
-            "daily_limit": _("Empty: none."),
-            "target_per_annotator": _("0: no target."),
+            "daily_limit": _("Leave empty for no limit."),
+            "target_per_annotator": _("Enter 0 for no target."),
             "closing_hours": _(
-                "So long before the deadline pairs that have judgements come first, whatever their priority."
+                "In the final phase, partly judged pairs are assigned first, whatever their rank."
             ),
-            "threshold": _("Grades from this one up count as relevant on the two-grade scale."),
+            "threshold": _(
+                "Grades from this one up count as relevant when grades are "
+                "reduced to relevant or not."
+            ),
             "min_active_seconds": _(
-                "Faster judgements are kept as raw data and count nowhere. TripJudge: 1."
+                "Faster judgements are stored but not counted. TripJudge used 1."
             ),
             "pause_after_fast": _(
-                "Then the annotator reads why and waits until you let go on. 0: nobody is paused by rule."
+                "After this many, the annotator sees the reason and waits until you resume "
+                "them. Enter 0 to turn this off."
             ),
             "idle_seconds": _(
-                "Stretches without a sign of life beyond this are not counted as active; it grows "
-                "with the document's length."
+                "Inactivity beyond this limit is not counted as active time. The limit grows "
+                "with the length of the document."
             ),
             "lease_minutes": _(
-                "How long a pair is reserved for the annotator who has it on screen."
+                "How long a pair stays reserved for the annotator who has it on screen."
             ),
             "lease_window": _(
-                "How many wait in the browser, so that the next one is there at once."
+                "Number of pairs loaded in advance, so that the next one appears at once."
             ),
             "block_length": _(
-                "Then another topic is offered, where there is one in the same band of priorities."
+                "After this many pairs, another topic from the same rank window follows, if "
+                "there is one."
             ),
             "band": _(
-                "So many neighbouring priorities (ranks) are judged together, topic by topic. 1: "
-                "strictly by priority, as TripJudge."
+                "Number of neighbouring ranks that are judged together, topic by topic. "
+                "Enter 1 to judge strictly by rank, as TripJudge did."
             ),
-            "expected_seconds": _("For the cost preview. TripJudge: 48."),
-            "truncate_words": _("Empty: the whole text. What was cut can be shown on demand."),
-            "spans_from": _("The lowest grade for which a passage is asked for."),
+            "expected_seconds": _("Used to estimate costs. TripJudge measured 48."),
+            "truncate_words": _(
+                "Leave empty to show the full text. Annotators can expand shortened documents."
+            ),
+            "spans_from": _("The lowest grade that requires a marked passage."),
             "rotate_text": _(
-                "Start each annotator at another sentence, as FiRA does; positions are mapped back."
+                "Each annotator starts reading at a different sentence, as in FiRA. "
+                "Positions are mapped back to the original text."
             ),
             "show_near_duplicates": _(
-                "Where a document is very like one that the same annotator has graded in the "
-                "topic, the page offers to read both side by side, with "
-                "that own grade, never another annotator's. It makes grades of copies consistent, "
-                "and no longer independent of each other."
+                "If a document is very similar to one that the annotator has already graded "
+                "for this topic, the page offers to show both side by side with the "
+                "annotator's own grade. Grades of copies become consistent, but no longer "
+                "independent."
             ),
-            "gold_every": _("On average one gold or everyone pair in so many."),
-            "min_common": _("Each annotator shares at least so many pairs …; 0: not planned."),
-            "min_partners": _("… with at least so many others."),
-            "completion_code": _("Shown to annotators who reached their target."),
-            "qualification_pass": _("0: no qualification. 0.7: seven of ten qualification pairs."),
+            "gold_every": _(
+                "On average, one gold question or calibration pair among this many pairs."
+            ),
+            "min_common": _(
+                "Minimum number of pairs that each annotator shares with each of "
+                "the others. Enter 0 to plan no overlap."
+            ),
+            "min_partners": _(
+                "Minimum number of other annotators with whom each annotator shares these pairs."
+            ),
+            "completion_code": _("Shown to annotators when they reach their target."),
+            "qualification_pass": _(
+                "For example, 0.7 requires seven of ten correct answers. "
+                "Enter 0 for no qualification test."
+            ),
         }
         field_classes = {"description": ProseField, "thanks_text": ProseField}
         widgets = {
@@ -185,7 +205,7 @@ class RulesForm(forms.ModelForm):
 
     groups = [
         (
-            _("The job"),
+            _("General"),
             [
                 "name",
                 "description",
@@ -213,7 +233,7 @@ class RulesForm(forms.ModelForm):
             ["truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates"],
         ),
         (
-            _("Who gets what"),
+            _("Assignment"),
             [
                 "lease_minutes",
                 "lease_window",
@@ -226,7 +246,7 @@ class RulesForm(forms.ModelForm):
                 "gold_rule",
             ],
         ),
-        (_("At the end"), ["thanks_text", "completion_code", "completion_url"]),
+        (_("Completion"), ["thanks_text", "completion_code", "completion_url"]),
     ]
 
     def grouped(self) -> list[tuple[str, list[forms.BoundField]]]:
@@ -268,7 +288,7 @@ class GradeForm(forms.Form):
         max_length=1000,
         required=False,
         label=_("Examples"),
-        help_text=_("one a line, with the reason"),
+        help_text=_("One per line, with the reason."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     shape = forms.ChoiceField(
@@ -288,14 +308,14 @@ class BaseScale(forms.BaseFormSet):
         named = [name for name in names if name]
         if not FEWEST_GRADES <= len(named) <= MOST_GRADES:
             raise forms.ValidationError(
-                _("A scale has %(least)s to %(most)s grades.")
+                _("A scale must have %(least)s to %(most)s grades.")
                 % {"least": FEWEST_GRADES, "most": MOST_GRADES}
             )
         if len({name.casefold() for name in named}) < len(named):
             raise forms.ValidationError(_("Two grades have the same name."))
         if any(not name for name in names[: len(named)]):
             raise forms.ValidationError(
-                _("Name the grades one after the other, from the lowest up, without a gap.")
+                _("Name the grades in order from the lowest up, without gaps.")
             )
 
     def scale(self) -> list[dict[str, object]]:
@@ -329,13 +349,13 @@ class GuidelineForm(forms.Form):
         label=_("Guidelines"),
         strip=False,
         widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
-        help_text=_("Markdown: # headings, - lists, **bold**, tables."),
+        help_text=_("Markdown: # heading, - list, **bold**, tables."),
     )
     note = forms.CharField(
         label=_("What changed"),
         max_length=300,
         required=False,
-        help_text=_("Annotators see it when they must read the new version."),
+        help_text=_("Annotators see this note when they must read the new version."),
     )
     consent_text = ProseField(
         label=_("Consent"),
@@ -349,20 +369,20 @@ class GuidelineForm(forms.Form):
 class InvitationForm(forms.Form):
     role = forms.ChoiceField(
         choices=[
-            (Membership.Role.ANNOTATOR, _("Annotators")),
-            (Membership.Role.MANAGER, _("A manager")),
-            (Membership.Role.VIEWER, _("Viewers, who only see results")),
+            (Membership.Role.ANNOTATOR, _("Annotator")),
+            (Membership.Role.MANAGER, _("Manager")),
+            (Membership.Role.VIEWER, _("Viewer (results only)")),
         ]
     )
     max_uses = forms.IntegerField(
-        label=_("Good for so many people"),
+        label=_("Maximum uses"),
         min_value=1,
         max_value=100_000,
         required=False,
-        help_text=_("Empty: any number."),
+        help_text=_("Leave empty for no limit."),
     )
     expires_at = MomentField(
-        label=_("Good until"), required=False, help_text=_("Empty: half a year.")
+        label=_("Expires"), required=False, help_text=_("Default: six months.")
     )
 
     def clean_expires_at(self) -> datetime | None:
@@ -373,7 +393,7 @@ class ResultsLinkForm(forms.Form):
     name = forms.CharField(
         label=_("For whom"),
         max_length=100,
-        help_text=_("Only managers see it, such as “steering group”."),
+        help_text=_("Only managers see this name. Example: “steering group”."),
     )
     days = forms.ChoiceField(label=_("Ends after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)
 
@@ -382,10 +402,10 @@ class NamesForm(forms.Form):
     file = forms.FileField(
         label=_("CSV file"),
         required=False,
-        help_text=_("A column of names; or a header with name and email."),
+        help_text=_("One column of names, or two columns with the header name, email."),
     )
     names = forms.CharField(
-        label=_("… or type them"),
+        label=_("Names, one per line"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 5, "class": "mono"}),
     )
@@ -393,7 +413,7 @@ class NamesForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if bool(data.get("file")) == bool((data.get("names") or "").strip()):
-            raise forms.ValidationError(_("Give a file or type the names: one of the two."))
+            raise forms.ValidationError(_("Choose a file or enter the names, not both."))
         if data.get("file") and data["file"].size > 2_000_000:
-            raise forms.ValidationError(_("A file of names is smaller than 2 MB."))
+            raise forms.ValidationError(_("The file of names must be smaller than 2 MB."))
         return data

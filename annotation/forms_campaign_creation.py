@@ -49,35 +49,36 @@ class KnownPairsFields(forms.Form):
 
     qrels = QrelsChoiceField(
         Qrels.objects.none(),
-        label=_("Known grades from"),
+        label=_("Known grades"),
         required=False,
-        empty_label=_("none, or the file"),
-        help_text=_("Qrels of the collection."),
+        empty_label=_("None, or from a file"),
+        help_text=_("Qrels from this collection."),
     )
     known_file = forms.FileField(
-        label=_("… or a file"),
+        label=_("File"),
         required=False,
         help_text=_(
-            "Topic, document, grade, perhaps kind and explanation with a header; or qrels."
+            "A table with the header topic, document, grade and, optionally, kind and "
+            "explanation; or qrels."
         ),
     )
     known_text = forms.CharField(
         required=False, strip=False
     )  # rows of a file that was sent before, while its grades are asked for
     n_gold = forms.IntegerField(
-        label=_("Gold pairs"),
+        label=_("Gold questions"),
         min_value=0,
         max_value=MAX_FROM_FILE,
         required=False,
-        help_text=_("Spread over everybody's sequence, unseen."),
+        help_text=_("Mixed unmarked into every annotator's sequence."),
     )
     n_qualification = forms.IntegerField(
-        label=_("Qualification pairs"),
+        label=_("Qualification questions"),
         min_value=0,
         max_value=MAX_FROM_FILE,
         required=False,
         help_text=_(
-            "Judged and explained before the first real pair; published with the known grade."
+            "Judged and explained before the first real pair. The known grade becomes the label."
         ),
     )
 
@@ -85,8 +86,7 @@ class KnownPairsFields(forms.Form):
         file = self.cleaned_data["known_file"]
         if file and file.size > MAX_FILE_BYTES:
             raise forms.ValidationError(
-                _("A file of known pairs has at most %(most)s bytes.")
-                % {"most": f"{MAX_FILE_BYTES:,}"}
+                _("The file must be at most %(most)s bytes.") % {"most": f"{MAX_FILE_BYTES:,}"}
             )
         return file
 
@@ -139,9 +139,9 @@ class KnownPairsForm(KnownPairsFields):
     """On the page of a campaign that is there."""
 
     replace = forms.BooleanField(
-        label=_("Replace the chosen pairs"),
+        label=_("Replace selected pairs"),
         required=False,
-        help_text=_("Pairs of the same kinds that are chosen now become ordinary pairs again."),
+        help_text=_("Pairs of the same type that are selected now become ordinary pairs again."),
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -152,7 +152,7 @@ class KnownPairsForm(KnownPairsFields):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not any(data.get(name) for name in ("qrels", "known_file", "known_text")):
-            raise forms.ValidationError(_("Choose qrels or a file with the known grades."))
+            raise forms.ValidationError(_("Choose qrels or a file with known grades."))
         return data
 
 
@@ -161,7 +161,7 @@ class NewCampaignForm(KnownPairsFields):
     is made step by step."""
 
     name = forms.CharField(
-        max_length=200, help_text=_("What annotators will read, such as “Health queries 2026”.")
+        max_length=200, help_text=_("Shown to annotators. Example: “Health queries 2026”.")
     )
     collection = forms.ModelChoiceField(
         Collection.objects.none(), help_text=_("The topics, documents and runs to judge.")
@@ -169,11 +169,11 @@ class NewCampaignForm(KnownPairsFields):
     pool = PoolChoiceField(
         Pool.objects.none(),
         required=False,
-        empty_label=_("the collection's only one"),
+        empty_label=_("The only pool"),
         help_text=_("The pairs to judge."),
     )
     preset = forms.ChoiceField(
-        label=_("Like"),
+        label=_("Preset"),
         choices=[(preset.key, preset.title) for preset in PRESETS.values()],
         required=False,
         widget=forms.RadioSelect,
@@ -183,20 +183,22 @@ class NewCampaignForm(KnownPairsFields):
         min_value=1,
         max_value=MAX_VALUES["judgements_per_pair"],
         required=False,
-        help_text=_("Empty: as the preset."),
+        help_text=_("Default: the preset's value."),
     )
     target_per_annotator = forms.IntegerField(
         label=_("Target per annotator"),
         min_value=0,
         max_value=MAX_VALUES["target_per_annotator"],
         required=False,
-        help_text=_("Empty: as the preset. 0: no target."),
+        help_text=_("Default: the preset's value. Enter 0 for no target."),
     )
-    deadline = MomentField(required=False, help_text=_("In your time zone. Empty: none."))
+    deadline = MomentField(
+        required=False, help_text=_("In your time zone. Leave empty for no deadline.")
+    )
     with_link = forms.BooleanField(
-        label=_("Make a link by which annotators join"),
+        label=_("Create an invitation link"),
         required=False,
-        help_text=_("It stands on the step People, with a code to type in."),
+        help_text=_("The link and its code appear in the People step."),
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
@@ -214,7 +216,7 @@ class NewCampaignForm(KnownPairsFields):
             .order_by("-created_at")
         )
         if mine.annotate(n_pools=Count("pools")).filter(n_pools__gt=1).exists():
-            choices["pool"].empty_label = _("choose one")
+            choices["pool"].empty_label = _("Choose a pool")
         choices["qrels"].queryset = (
             Qrels.objects.filter(collection__in=mine)
             .select_related("collection")
@@ -270,20 +272,23 @@ class NewCampaignForm(KnownPairsFields):
             if len(pools) != 1:
                 self.add_error(
                     "pool",
-                    _("Choose one of its pools.")
+                    _("Choose one of the collection's pools.")
                     if pools
-                    else _("It has no pool yet: make one first, or go on step by step."),
+                    else _(
+                        "This collection has no pool yet. Create one first, or continue "
+                        "step by step."
+                    ),
                 )
             else:
                 data["pool"] = pools[0]
         elif pool.collection_id != collection.pk:
-            self.add_error("pool", _("This pool is of another collection."))
+            self.add_error("pool", _("This pool belongs to another collection."))
         if data.get("qrels") and data["qrels"].collection_id != collection.pk:
-            self.add_error("qrels", _("These qrels are of another collection."))
+            self.add_error("qrels", _("These qrels belong to another collection."))
         if (data.get("n_gold") or data.get("n_qualification")) and not any(
             data.get(name) for name in ("qrels", "known_file", "known_text")
         ):
-            self.add_error("qrels", _("Say where the known grades are."))
+            self.add_error("qrels", _("Choose qrels or a file with known grades."))
         return data
 
     def wanted(self) -> dict[str, Any]:

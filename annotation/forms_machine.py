@@ -11,29 +11,29 @@ from django.utils.translation import gettext_lazy as _
 from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
 
 PROMPT_CHOICES = [
-    ("grade", _("Grade alone: short, cheap")),
-    ("reasons", _("Reasons first, then the grade: about fifteen times as many tokens received")),
-    ("own", _("An own prompt")),
+    ("grade", _("Grade only (short and cheap)")),
+    ("reasons", _("Reasons, then grade (about 15 times as many output tokens)")),
+    ("own", _("Custom prompt")),
 ]
 RELATED_HELP = _(
-    "Tags or groups of runs that were built with this model, with commas between. A machine may "
-    "not judge them; reports say so."
+    "Comma-separated run tags or groups that were built with this model. The LLM judge must "
+    "not evaluate these runs; reports mark them."
 )
 
 
 class LabelFileForm(forms.Form):
     name = forms.CharField(
         max_length=100,
-        help_text=_("What it is called here and in files, such as GPT-4o, prompt 2."),
+        help_text=_("Name shown here and in files. Example: GPT-4o, prompt 2."),
     )
     model = forms.CharField(
         max_length=200,
-        help_text=_("Which model, in which version: what another person needs to ask it again."),
+        help_text=_("Model and version, exact enough for others to repeat the run."),
     )
     file = forms.FileField(
         help_text=_(
-            "Qrels, TREC's six columns with a confidence, or umbrela's lines of judged passages. "
-            "Labels of pairs that are not in the pool are left out."
+            "Qrels, TREC format with six columns (including confidence), or umbrela output. "
+            "Labels for pairs outside the pool are skipped."
         )
     )
     related = forms.CharField(
@@ -42,45 +42,43 @@ class LabelFileForm(forms.Form):
 
 
 class EndpointForm(forms.Form):
-    name = forms.CharField(max_length=100, help_text=_("What it is called here and in files."))
+    name = forms.CharField(max_length=100, help_text=_("Name shown here and in files."))
     endpoint = forms.ChoiceField(
-        help_text=_("Those that the operator of this installation has named.")
+        help_text=_("Endpoints are configured by the operator of this installation.")
     )
-    model = forms.CharField(max_length=200, help_text=_("Its name at the endpoint."))
+    model = forms.CharField(max_length=200, help_text=_("The model's name at the endpoint."))
     prompt = forms.ChoiceField(
         choices=PROMPT_CHOICES,
         initial="grade",
-        help_text=_("Both of ours hold the campaign's scale and guidelines as they are now."),
+        help_text=_("The built-in prompts contain the campaign's current scale and guidelines."),
     )
     own_prompt = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
         max_length=20_000,
-        help_text=_("With $query, $need, $guidelines, $scale, $document."),
+        help_text=_("Available placeholders: $query, $need, $guidelines, $scale, $document."),
     )
     samples = forms.IntegerField(
-        label=_("Answers of each pair"),
+        label=_("Answers per pair"),
         min_value=1,
         max_value=50,
         initial=1,
-        help_text=_("The most frequent grade is the label."),
+        help_text=_("The most frequent grade becomes the label."),
     )
     temperature = forms.FloatField(min_value=0, max_value=2, initial=0)
     most_tokens = forms.IntegerField(
-        label=_("Tokens of an answer, at most"), min_value=1, max_value=100_000, initial=400
+        label=_("Maximum tokens per answer"), min_value=1, max_value=100_000, initial=400
     )
     per_minute = forms.IntegerField(
-        label=_("Calls a minute, at most"), min_value=1, max_value=100_000, required=False
+        label=_("Maximum calls per minute"), min_value=1, max_value=100_000, required=False
     )
     price_in = forms.FloatField(
-        label=_("Price of a million tokens sent"), min_value=0, max_value=1e6, required=False
+        label=_("Price per million input tokens"), min_value=0, max_value=1e6, required=False
     )
     price_out = forms.FloatField(
-        label=_("Price of a million tokens received"), min_value=0, max_value=1e6, required=False
+        label=_("Price per million output tokens"), min_value=0, max_value=1e6, required=False
     )
-    most_cost = forms.FloatField(
-        label=_("End before this sum is passed"), min_value=0, max_value=1e9, required=False
-    )
+    most_cost = forms.FloatField(label=_("Cost limit"), min_value=0, max_value=1e9, required=False)
     related = forms.CharField(
         label=_("Related systems"), max_length=500, required=False, help_text=RELATED_HELP
     )
@@ -93,7 +91,7 @@ class EndpointForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if data.get("prompt") == "own" and not data.get("own_prompt", "").strip():
-            self.add_error("own_prompt", _("Write the prompt, or choose one of ours."))
+            self.add_error("own_prompt", _("Enter a prompt, or choose a built-in one."))
         return data
 
     def wanted(self) -> JudgeOptions:

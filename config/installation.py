@@ -183,8 +183,8 @@ def sessions_page(request: SignedInRequest) -> HttpResponse:
             choices=[
                 RowFilter(
                     "standing",
-                    _("Standing"),
-                    [("good", _("good")), ("over", _("ended"))],
+                    _("Status"),
+                    [("good", _("valid")), ("over", _("ended"))],
                     _filter_tokens,
                 )
             ],
@@ -223,17 +223,16 @@ def _end_access(request: SignedInRequest) -> None:
         action,
         number,
     )
-    ended = (
-        [ngettext("%(n)s browser", "%(n)s browsers", n_sessions) % {"n": n_sessions}]
-        if n_sessions
-        else []
-    )
-    ended += (
-        [ngettext("%(n)s token", "%(n)s tokens", n_tokens) % {"n": n_tokens}] if n_tokens else []
-    )
-    messages.success(
-        request,
-        _("Ended: %(things)s.") % {"things": _(" and ").join(ended)}
-        if ended
-        else _("There was nothing to end."),
-    )
+    sentences = []
+    if n_sessions:
+        sentences.append(
+            ngettext("Ended %(n)s session.", "Ended %(n)s sessions.", n_sessions)
+            % {"n": n_sessions}
+        )
+    if n_tokens:
+        sentences.append(
+            ngettext("Revoked %(n)s token.", "Revoked %(n)s tokens.", n_tokens) % {"n": n_tokens}
+        )
+    if not sentences:
+        sentences.append(_("No open sessions or valid tokens were found."))
+    messages.success(request, " ".join(sentences))

@@ -140,7 +140,7 @@ def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out()
     for _, name, password in SIGN_INS:
         row = next(line for line in lines[heading:] if password in line)
         assert row.index(password) == lines[heading].index("Password")
-        assert row.rindex(name) == lines[heading].index("User name")
+        assert row.rindex(name) == lines[heading].index("Username")
     assert "http://127.0.0.1:8000/" in text
     assert "Ctrl-C ends Assay" in text
     assert "Password" not in up.format_welcome("http://127.0.0.1:8000/", [])

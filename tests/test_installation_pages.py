@@ -56,9 +56,7 @@ def test_the_page_says_what_the_command_says(root, settings):
     assert len(sentences) >= 3
     for line in sentences:
         kind, sentence = line.split(maxsplit=1)
-        assert (
-            f"{'to mend' if kind == 'WRONG' else 'to know'} {re.sub(' +', ' ', sentence)}" in page
-        )
+        assert f"{'to fix' if kind == 'WRONG' else 'note'} {re.sub(' +', ' ', sentence)}" in page
 
 
 def test_figures_are_counted(settings, tmp_path):
@@ -137,13 +135,13 @@ def test_an_administrator_ends_one_session_one_token_or_all_of_a_person(root):
     assert [client.get("/account").status_code for client in (*of_ada, of_bob)] == [302, 200, 200]
     assert good() == {"one": True, "two": False, "three": True}
     assert (
-        "End all sessions and tokens of ada"
+        "Sign out ada and revoke all tokens"
         in root.get("/installation/sessions", {"name": "ada"}).content.decode()
     )
     answer = root.post(
         "/installation/sessions", {"action": "person", "number": ada.pk, "name": "ada"}, follow=True
     )
-    assert "Ended: 1 browser and 1 token." in text_of(answer)
+    assert "Ended 1 session. Revoked 1 token." in text_of(answer)
     assert [client.get("/account").status_code for client in (*of_ada, of_bob, root)] == [
         302,
         302,
@@ -151,7 +149,7 @@ def test_an_administrator_ends_one_session_one_token_or_all_of_a_person(root):
         200,
     ]
     assert good() == {"one": False, "two": False, "three": True}
-    assert "There was nothing to end." in text_of(
+    assert "No open sessions or valid tokens were found." in text_of(
         root.post("/installation/sessions", {"action": "person", "number": "x"}, follow=True)
     )
 

@@ -62,13 +62,13 @@ TABLE = {
     ),
     "campaign-step": Protected(
         "confirm",
-        ("annotation/campaign_people.html", "Its link and code end; who has joined stays."),
+        ("annotation/campaign_people.html", "The link and code stop working."),
     ),
     "campaign-readers": Protected(
-        "confirm", ("annotation/readers.html", "a new link has another address.")
+        "confirm", ("annotation/readers.html", "A new link gets a different address.")
     ),
     "campaign-machine-act": Protected(
-        "preview", ("annotation/machine.html", "With it go, for good: its labels of pairs")
+        "preview", ("annotation/machine.html", "This permanently deletes the judge's labels")
     ),
     "account": Protected(
         "confirm", ("annotation/account.html", "it cannot be brought back.")
@@ -98,7 +98,7 @@ TABLE = {
     "api-upload": Protected("script", ("pooling/_decide.html", "discard")),
     "api-job-cancel": Protected("script", ("pooling/_job.html", "job-cancel")),
     "api-machine": Protected(
-        "script", ("annotation/machine.html", "With it go, for good: its labels of pairs")
+        "script", ("annotation/machine.html", "This permanently deletes the judge's labels")
     ),
     "api-report": Protected("script", ("analysis/report.html", "analysis/_goes.html")),
     "api-study": Protected("script", ("analysis/study.html", "analysis/_goes.html")),

@@ -266,7 +266,7 @@ class _Labeller:
                 estimate_tokens(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0)
             )
             if self.plan.most_cost is not None and self.spent + expected > self.plan.most_cost:
-                self.report.stopped = f"the limit of cost ({self.plan.most_cost:g}) would be passed"
+                self.report.stopped = f"the cost limit ({self.plan.most_cost:g}) would be exceeded"
                 self.end.set()
             turn = max(time.monotonic(), self.next_at)
             self.next_at = turn + (60 / self.plan.per_minute if self.plan.per_minute else 0.0)

@@ -200,5 +200,6 @@ class DatabaseStore:
         """Inside a transaction: nothing is added to a judge that is frozen or gone."""
         if not MachineJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
             raise Refused(
-                _("%(name)s is frozen or deleted; nothing can be added") % {"name": self.judge.name}
+                _("%(name)s is frozen or deleted, so nothing can be added")
+                % {"name": self.judge.name}
             )

@@ -79,7 +79,7 @@ def _check_guidelines(campaign: Campaign) -> list[DraftContradiction]:
         ", ".join(f"“{name}”" for name in gone),
         ", ".join(str(grade["name"]) for grade in campaign.scale),
     )
-    says = _("The guidelines explain %(names)s, which is no grade of the scale (%(grades)s).")
+    says = _("The guidelines explain %(names)s, but the scale has only these grades: %(grades)s.")
     return [DraftContradiction("guidelines", says % {"names": listed, "grades": grades})]
 
 
@@ -95,16 +95,20 @@ def _list_former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
 def _check_qualification(campaign: Campaign) -> list[DraftContradiction]:
     n = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     if campaign.qualification_pass and not n:
-        bar = f"{100 * campaign.qualification_pass:g} %"
+        bar = f"{100 * campaign.qualification_pass:g}%"
         says = _(
-            "%(share)s of the qualification pairs have to be right, and there is none: choose "
-            "some, or ask for no qualification."
+            "The qualification pass mark is %(share)s, but there are no qualification "
+            "questions. Select some, or set the pass mark to 0."
         )
         return [DraftContradiction("gold", says % {"share": bar})]
     if n and not campaign.qualification_pass:
         says = ngettext(
-            "There is %(n)s qualification pair, and no share to get right: nobody would be asked.",
-            "There are %(n)s qualification pairs, and no share to get right: nobody would be asked.",
+            "There is %(n)s qualification question but no pass mark, so annotators would "
+            "skip it. Set a pass mark.",
+            (
+                "There are %(n)s qualification questions but no pass mark, so annotators would "
+                "skip them. Set a pass mark."
+            ),
             n,
         )
         return [DraftContradiction("rules", says % {"n": f"{n:,}"})]
@@ -119,7 +123,7 @@ def _check_grades(campaign: Campaign) -> list[DraftContradiction]:
         if grade is not None
     }
     if lost := known - {int(grade["value"]) for grade in campaign.scale}:
-        says = _("Known grades of pairs are not in the scale: %(grades)s.") % {
+        says = _("These known grades are not on the scale: %(grades)s.") % {
             "grades": ", ".join(map(str, sorted(lost)))
         }
         contradictions.append(DraftContradiction("gold", says))
@@ -127,7 +131,8 @@ def _check_grades(campaign: Campaign) -> list[DraftContradiction]:
         campaign.scale[-1]["value"]
     ):
         says = _(
-            "Passages are required from grade %(spans_from)s up, and the scale ends before."
+            "Passages are required from grade %(spans_from)s, but the scale has no such "
+            "grade. Choose a grade of the scale."
         ) % {"spans_from": campaign.spans_from}
         contradictions.append(DraftContradiction("rules", says))
     return contradictions
@@ -152,9 +157,9 @@ def _check_limits(campaign: Campaign) -> list[DraftContradiction]:
         "most": f"{limit * days:,}",
     }
     says = _(
-        "Each annotator is asked for %(wanted)s judgements and may make %(limit)s a day: at most "
-        "%(most)s on the %(days)s days until the deadline. "
-        "Raise the daily limit, move the deadline, or ask for fewer."
+        "Each annotator is asked for %(wanted)s judgements but may make only %(limit)s per "
+        "day, at most %(most)s in the %(days)s days until the deadline. Raise the daily "
+        "limit, extend the deadline or lower the target."
     )
     return [DraftContradiction("rules", says % figures)]
 
@@ -181,12 +186,14 @@ def capacity_warning(campaign: Campaign, needed: int) -> str:
     if most >= needed or all(limit is None for _target, limit in bounds):
         return ""
     says = ngettext(
-        "With the daily limits %(n)s annotator makes at most %(most)s of %(needed)s judgements by "
-        "the deadline: invite more, raise a limit, or move the "
+        "With the daily limit, %(n)s annotator can make at most %(most)s of %(needed)s "
+        "judgements by the deadline. Invite more annotators, raise the limit or extend the "
         "deadline.",
-        "With the daily limits %(n)s annotators make at most %(most)s of %(needed)s judgements by "
-        "the deadline: invite more, raise a limit, or move the "
-        "deadline.",
+        (
+            "With the daily limit, %(n)s annotators can make at most %(most)s of %(needed)s "
+            "judgements by the deadline. Invite more annotators, raise the limit or extend the "
+            "deadline."
+        ),
         len(annotators),
     )
     return says % {"n": f"{len(annotators):,}", "most": f"{most:,}", "needed": f"{needed:,}"}

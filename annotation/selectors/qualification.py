@@ -138,15 +138,15 @@ def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> 
     if kind == Pair.Kind.GOLD:
         return (
             _(
-                "“%(grade)s” is right for all %(n)s gold questions: pressing one key would pass. "
-                "Add some with other grades."
+                "“%(grade)s” is correct for all %(n)s gold questions, so pressing a single "
+                "key would pass. Add questions with other grades."
             )
             % figures
         )
     return (
         _(
-            "“%(grade)s” is right for %(right)s of %(n)s qualification pairs: pressing one key "
-            "would pass. Add some with other grades."
+            "“%(grade)s” is correct for %(right)s of %(n)s qualification questions, so "
+            "pressing a single key would pass. Add questions with other grades."
         )
         % figures
     )

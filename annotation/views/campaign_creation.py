@@ -31,7 +31,7 @@ def new(request: SignedInRequest) -> HttpResponse:
     """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an
     empty one, made step by step."""
     if not can_create(request):
-        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
+        raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
     first = NewCampaignForm.beginning(request.user, request.GET)
     form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
     if request.method == "POST" and form.is_valid():
@@ -77,18 +77,18 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
     too."""
     campaign = get_managed_campaign(request, slug)
     if not can_create(request):
-        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
+        raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
     name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
     try:
         copy = campaign_creation.duplicate_campaign(
             campaign, name=name, actor=request.user, with_people="people" in request.POST
         )
     except CampaignError as error:
-        messages.error(request, _("Not duplicated: %(error)s") % {"error": error})
+        messages.error(request, _("Can't duplicate: %(error)s") % {"error": error})
         return redirect("campaign-step", slug, "open")
     messages.success(
         request,
-        _("%(name)s is a draft with the settings of %(campaign_name)s.")
+        _("Created the draft %(name)s with the settings of %(campaign_name)s.")
         % {"name": copy.name, "campaign_name": campaign.name},
     )
     return redirect("campaign-step", copy.slug, "open" if copy.pool_id else "pool")
@@ -125,7 +125,7 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
             status=400,
         )
     except (CampaignError, FormatError) as error:
-        messages.error(request, _("Not taken: %(error)s") % {"error": error})
+        messages.error(request, _("Can't create the campaign: %(error)s") % {"error": error})
     else:
         messages.success(request, taken.sentence())
         warn_of_single_key(request, campaign)

@@ -91,8 +91,8 @@ def get_campaign_steps(campaign: Campaign) -> list[CampaignStep]:
         CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
         CampaignStep("rules", _("Rules"), ""),
         CampaignStep("scale", _("Scale"), ""),
-        CampaignStep("guidelines", _("Guidelines"), "" if version else _("nothing written")),
-        CampaignStep("people", _("People"), "" if invited else _("nobody invited")),
+        CampaignStep("guidelines", _("Guidelines"), "" if version else _("no text yet")),
+        CampaignStep("people", _("People"), "" if invited else _("no annotators invited")),
         CampaignStep(
             "open", _("Open"), "" if campaign.state != Campaign.State.DRAFT else _("not open yet")
         ),
@@ -265,14 +265,18 @@ def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     hours = abs(now - missing) * campaign.expected_seconds / 3600
     n = campaign.judgements_per_pair
     said = ngettext(
-        "%(before)s → %(n)s judgement a pair: %(now)s are missing now, %(missing)s were before",
-        "%(before)s → %(n)s judgements a pair: %(now)s are missing now, %(missing)s were before",
+        "Changed from %(before)s to %(n)s judgement per pair: %(now)s judgements missing, "
+        "%(missing)s before",
+        (
+            "Changed from %(before)s to %(n)s judgements per pair: %(now)s judgements missing, "
+            "%(missing)s before"
+        ),
         n,
     ) % {"before": per_pair, "n": n, "now": f"{now:,}", "missing": f"{missing:,}"}
     change = (
-        _("about %(hours)s hours less at %(seconds)s s each")
+        _("about %(hours)s fewer hours at %(seconds)s s each")
         if now < missing
-        else _("about %(hours)s hours more at %(seconds)s s each")
+        else _("about %(hours)s more hours at %(seconds)s s each")
     ) % {
         "hours": f"{hours:,.1f}",
         "seconds": f"{campaign.expected_seconds:g}",
@@ -364,7 +368,7 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             problems = error.lines()
         else:
             messages.success(
-                request, _("%(invited)s personal invitations made.") % {"invited": len(invited)}
+                request, _("Created %(invited)s personal invitations.") % {"invited": len(invited)}
             )
             return redirect("campaign-step", campaign.slug, "people")
     if action == "revoke":
@@ -374,7 +378,7 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             ),
             actor=request.user,
         )
-        messages.success(request, _("The invitation is withdrawn."))
+        messages.success(request, _("Invitation withdrawn."))
         return redirect(request.get_full_path())
     invitations, members = invitations_page(request, campaign), members_page(request, campaign)
     for invitation in invitations:
@@ -467,10 +471,10 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
     messages.success(
         request,
         {
-            "open": _("The campaign is open."),
-            "pause": _("Paused."),
-            "resume": _("Open again."),
-            "close": _("Closed."),
+            "open": _("Campaign opened."),
+            "pause": _("Campaign paused."),
+            "resume": _("Campaign reopened."),
+            "close": _("Campaign closed."),
         }[action],
     )
     return redirect("campaign", slug)
@@ -488,16 +492,16 @@ def delete(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         n = removal.delete_campaign(campaign, actor=request.user)
     except service.CampaignError as error:
-        messages.error(request, _("Not deleted: %(error)s") % {"error": error})
+        messages.error(request, _("Can't delete: %(error)s") % {"error": error})
         return redirect("campaign-step", slug, "open")
     deleted = (
         ngettext(
-            "%(name)s is deleted, with %(n)s judgement.",
-            "%(name)s is deleted, with %(n)s judgements.",
+            "Deleted %(name)s and %(n)s judgement.",
+            "Deleted %(name)s and %(n)s judgements.",
             n,
         )
         if n
-        else _("%(name)s is deleted.")
+        else _("Deleted %(name)s.")
     )
     messages.success(request, deleted % {"name": campaign.name, "n": f"{n:,}"})
     return redirect("campaigns")

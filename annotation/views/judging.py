@@ -106,9 +106,7 @@ def trial(request: HttpRequest, slug: str) -> HttpResponse:
     if not get_trial_pairs(campaign):
         messages.info(
             request,
-            _(
-                "There is nothing to try yet: choose a pool first, of which the documents are there."
-            ),
+            _("There is nothing to try yet. Choose a pool whose documents have been imported."),
         )
         return redirect("campaign-step", slug, "pool")
     nobody = Membership(campaign=campaign, user=cast(User, request.user))

@@ -144,7 +144,7 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
             machines.freeze_judge(judge, actor=request.user)
             messages.success(
                 request,
-                _("%(name)s is frozen: its labels cannot change any more.") % {"name": judge.name},
+                _("Froze %(name)s. Its labels can no longer change.") % {"name": judge.name},
             )
         elif action == "delete":
             machines.delete_judge(judge, actor=request.user)

@@ -33,7 +33,7 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
         address = request.build_absolute_uri("/")
         try:
             if not members:
-                raise CampaignError(_("Choose somebody."))
+                raise CampaignError(_("Select at least one annotator."))
             mails = service.preview_reminders(campaign, members, text, address=address)
             if request.POST.get("action") == "send":
                 job = service.request_reminders(
@@ -44,14 +44,14 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
                     messages.warning(
                         request,
                         _(
-                            "The reminders are printed on the worker's console, for no mail "
-                            "server is set: nobody gets one."
+                            "No mail server is configured, so the reminders were only "
+                            "printed on the worker's console. Nobody receives one."
                         ),
                     )
                 else:
                     messages.success(
                         request,
-                        _("The reminders are on their way; this page says to whom they went."),
+                        _("Sending the reminders. This page shows who received one."),
                     )
                 return redirect("job", job.pk)
         except CampaignError as error:

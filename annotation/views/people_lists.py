@@ -64,7 +64,7 @@ def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             ),
             RowFilter(
                 "standing",
-                _("Standing"),
+                _("Status"),
                 Membership.Standing.choices,
                 lambda rows, value: rows.filter(standing=value),
             ),

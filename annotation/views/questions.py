@@ -44,14 +44,15 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
                 messages.success(
                     request,
                     _(
-                        "Saved, and added to the guidelines: version %(number)s. Annotators are told in one line."
+                        "Answer saved and added to the guidelines as version %(number)s. "
+                        "Annotators are notified."
                     )
                     % {"number": version.number},
                 )
             else:
                 messages.success(
                     request,
-                    _("%(pseudonym)s is told of the answer on the judging page.")
+                    _("Answer sent. %(pseudonym)s will see it on the judging page.")
                     % {"pseudonym": question.membership.pseudonym},
                 )
         except CampaignError as error:
@@ -71,7 +72,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         choices=[
             RowFilter(
                 "show",
-                _("Which"),
+                _("Status"),
                 STATE_CHOICES,
                 lambda asked, value: asked.filter(answered_at__isnull=value == "open"),
             )

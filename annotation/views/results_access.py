@@ -52,16 +52,14 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             pk=parse_row_id(request.POST.get("link")),
         )
         results_links.revoke_results_link(link, actor=request.user)
-        messages.success(
-            request, _("The link is withdrawn: nobody reads the results by it any more.")
-        )
+        messages.success(request, _("Link withdrawn. It no longer gives access to the results."))
         return redirect("campaign-readers", slug)
     elif action == "remove":
         accounts.remove_member(
             get_object_or_404(viewers, pk=parse_row_id(request.POST.get("viewer"))),
             actor=request.user,
         )
-        messages.success(request, _("The person is no viewer of this campaign any more."))
+        messages.success(request, _("Removed the viewer from this campaign."))
         return redirect("campaign-readers", slug)
     context = {
         "campaign": campaign,

@@ -410,7 +410,7 @@ def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_li
         (
             '    { value = 2, name = "Yes" },\n',
             "",
-            "Grade 2 has been given in this campaign, so it has to stay in the scale.",
+            "Grade 2 can't be removed from the scale because judgements use it.",
         ),
         (
             "completion_code",

@@ -111,7 +111,7 @@ def test_a_campaign_that_was_opened_takes_no_settings(collection, draft):
     lifecycle.set_pool(draft, collection.pools.get())
     lifecycle.save_guideline(draft, "Judge.")
     lifecycle.open_campaign(draft)
-    with pytest.raises(CampaignError, match="for a new campaign"):
+    with pytest.raises(CampaignError, match="only to new campaigns"):
         lifecycle.apply_pool_settings(draft, collection.pools.get(), actor=None)
 
 

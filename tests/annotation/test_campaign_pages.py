@@ -171,14 +171,14 @@ class TestMaking:
         client = client_of(user)
         client.post("/campaigns/new", {"name": "Empty", "collection": collection.pk})
         response = client.post("/campaigns/empty/state", {"action": "open"}, follow=True)
-        assert "choose a pool first" in response.content.decode()
+        assert "Choose a pool first" in response.content.decode()
         assert Campaign.objects.get().state == "draft"
 
 
 class TestChanging:
     @pytest.mark.parametrize(
         ("names", "word"),
-        [(("Only",), "2 to 9"), (("Same", "same"), "same name"), (("A", "", "C"), "without a gap")],
+        [(("Only",), "2 to 9"), (("Same", "same"), "same name"), (("A", "", "C"), "without gaps")],
     )
     def test_a_scale_that_is_none_is_refused(self, names, word):
         campaign = make_campaign(state="draft")
@@ -274,7 +274,7 @@ class TestChanging:
         sent = {"action": "link", "role": "annotator", "expires_at": "2020-01-01T12:00"}
         response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/people/", sent)
         assert response.status_code == 400
-        assert "This moment is over" in response.content.decode()
+        assert "Choose a date in the future" in response.content.decode()
         assert not Invitation.objects.exists()
 
     def test_settings_leave_a_trail(self):
@@ -361,9 +361,9 @@ def test_the_manager_reads_how_many_pairs_are_held_back_and_what_to_do():
         if page == "open":
             lifecycle.open_campaign(campaign)
             seen = client.get(f"/campaigns/{slug}/").content.decode()
-            assert "2 pairs are held back" in seen
+            assert "2 pairs are not assigned" in seen
         seen = client.get(f"/campaigns/{slug}/settings/open/").content.decode()
-        assert "2 pairs are held back" in seen
+        assert "2 pairs are not assigned" in seen
         assert f"/collections/{campaign.collection.slug}/documents/" in seen
     lifecycle.close_campaign(campaign)
     assert "held back" not in client.get(f"/campaigns/{slug}/settings/open/").content.decode()

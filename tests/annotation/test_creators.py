@@ -32,7 +32,8 @@ def test_an_administrator_gives_and_takes_the_right_on_a_page(client):
     )
     assert rights(ada) == (True, True)
     assert (
-        "Take the right from ada" in client.get(reverse("accounts"), {"q": "AD"}).content.decode()
+        "Remove the permission of ada to create campaigns"
+        in client.get(reverse("accounts"), {"q": "AD"}).content.decode()
     )
     client.post(reverse("accounts"), {"user": ada.pk, "action": "withdraw"})
     assert rights(ada) == (False, False)

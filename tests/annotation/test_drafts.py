@@ -128,7 +128,7 @@ class TestContradictions:
         assert campaign.state == "draft"
         page = client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
         assert (
-            "The guidelines explain “Partial”, which is no grade of the scale (Wrong, Topic, Some, Perfect)."
+            "The guidelines explain “Partial”, but the scale has only these grades: Wrong, Topic, Some, Perfect."
             in page
         )
         lifecycle.save_guideline(campaign, prefilled(campaign).replace("**Partial**", "**Some**"))
@@ -146,7 +146,7 @@ class TestContradictions:
         lifecycle.update_campaign(campaign, actor=None, qualification_pass=0.7)
         with pytest.raises(
             CampaignError,
-            match="70 % of the qualification pairs have to be right, and there is none",
+            match="The qualification pass mark is 70%, but there are no qualification questions",
         ):
             lifecycle.open_campaign(campaign)
         page = (
@@ -156,15 +156,14 @@ class TestContradictions:
         lifecycle.set_pair_kind(campaign.pairs.first(), "qualification", gold_grade=1)
         assert find_contradictions(campaign) == []
         lifecycle.update_campaign(campaign, actor=None, qualification_pass=0)
-        assert "no share to get right" in find_contradictions(campaign)[0].says
+        assert "no pass mark" in find_contradictions(campaign)[0].says
 
     def test_known_grades_that_left_the_scale(self):
         campaign = make_campaign(state="draft")
         lifecycle.set_pair_kind(campaign.pairs.first(), "gold", gold_grade=3)
         post_scale(campaign, "No", "Yes")
         assert (
-            find_contradictions(campaign)[0].says
-            == "Known grades of pairs are not in the scale: 3."
+            find_contradictions(campaign)[0].says == "These known grades are not on the scale: 3."
         )
 
     def test_a_campaign_that_was_open_opens_again(self):
@@ -205,7 +204,7 @@ class TestDailyLimits:
             assert find_contradictions(campaign) == []
             assert lifecycle.open_campaign(campaign).state == "open"
             return
-        says = "asked for 10 judgements and may make 2 a day: at most 8 on the 4 days until the deadline"
+        says = "asked for 10 judgements but may make only 2 per day, at most 8 in the 4 days until the deadline"
         with pytest.raises(CampaignError, match=says):
             lifecycle.open_campaign(campaign)
         assert (
@@ -225,17 +224,17 @@ class TestDailyLimits:
         campaign = self.draft(target_per_annotator=0, daily_limit=2)
         assert capacity_warning(campaign, 30) == ""  # nobody is there yet
         make_annotator(campaign)
-        assert "1 annotator makes at most 8 of 30 judgements" in capacity_warning(campaign, 30)
+        assert "1 annotator can make at most 8 of 30 judgements" in capacity_warning(campaign, 30)
         make_annotator(campaign, daily_limit=1)
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/open/"
         assert (
-            "2 annotators make at most 12 of 30 judgements by the deadline"
+            "2 annotators can make at most 12 of 30 judgements by the deadline"
             in client.get(address).content.decode()
         )  # 8 + 4
         make_annotator(campaign, daily_limit=100)  # no more than the ten pairs: 22
         assert "at most 22 of 30" in capacity_warning(campaign, 30)
         make_annotator(campaign)
-        assert "by the deadline:" not in client.get(address).content.decode()  # 30
+        assert "by the deadline." not in client.get(address).content.decode()  # 30
         assert lifecycle.open_campaign(campaign).state == "open"
 
     def test_whoever_may_not_go_on_after_the_target_makes_no_more(self):
@@ -302,7 +301,7 @@ def test_fewer_judgements_a_pair_tell_their_effect():
     )
     # by hand: 6 pairs: 18 - 1 were missing, 12 - 1 are; six judgements of a minute
     assert (
-        "3 → 2 judgements a pair: 11 are missing now, 17 were before, about 0.1 hours less at 60 s each."
+        "Changed from 3 to 2 judgements per pair: 11 judgements missing, 17 before, about 0.1 fewer hours at 60 s each."
         in answer
     )
 
@@ -312,8 +311,8 @@ def test_closing_asks_first():
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     page = " ".join(page.split())  # as app.js asks it
     assert (
-        'data-confirm="Close the campaign? Nobody can judge any more, and 6 pairs lack '
-        'judgements. It can be opened again."'
+        'data-confirm="Close the campaign? Annotators can no longer judge. 6 pairs still need '
+        'judgements. You can reopen it later."'
     ) in page
 
 

@@ -66,12 +66,12 @@ def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, set
         manager.post(act, {"action": "run"})
         jobs.run_job(Job.objects.get(kind="judge by machine").pk)
     said = " ".join(manager.get(page.request["PATH_INFO"]).content.decode().split())
-    assert "With it go, for good: its labels of pairs (3) and answers (6)." in said
+    assert "This permanently deletes the judge's labels (3) and answers (6)." in said
     for part in (
         "3 of 3",
-        "6, 600 tokens sent and 24 received",
+        "6 (600 input tokens, 24 output tokens)",
         "0.62",
-        "runA: it may not judge them",
+        "runA (not evaluated with this judge)",
     ):
         assert part in said, part
     manager.post(act, {"action": "freeze"})

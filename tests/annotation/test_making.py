@@ -103,7 +103,7 @@ def test_a_campaign_may_be_called_something_in_any_script(maker, collection, nam
 @pytest.mark.parametrize(
     ("deadline", "says"),
     [
-        ("2020-05-01T12:00", "This moment is over"),
+        ("2020-05-01T12:00", "Choose a date in the future"),
         ("0026-05-01T12:00", "four digits"),
         ("9999-12-31T23:59", "four digits"),
     ],
@@ -143,7 +143,7 @@ def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:
     assert campaign.invitations.count() == 1
     assert find_contradictions(campaign) == []
     page = client.get(answer.url).content.decode()
-    assert "2 gold pairs and 3 qualification pairs are chosen; 2 rows were passed over" in page
+    assert "Selected 2 gold questions and 3 qualification questions. Skipped 2 rows:" in page
     assert "It contradicts itself" not in page
     client.post("/campaigns/spring/state", {"action": "open"})
     campaign.refresh_from_db()
@@ -174,16 +174,16 @@ def test_a_pool_is_called_the_only_one_where_no_collection_has_another(maker, co
     make_pool(make_collection(manager=maker))
     make_pool(foreign := make_collection(manager=make_user()))
     make_pool(foreign)
-    assert unchosen() == "the collection's only one"
+    assert unchosen() == "The only pool"
     make_pool(collection)
-    assert unchosen() == "choose one"
+    assert unchosen() == "Choose a pool"
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "It has no pool yet"),
-        ({"n_gold": "2"}, "Say where the known grades are"),
+        ({}, "This collection has no pool yet"),
+        ({"n_gold": "2"}, "Choose qrels or a file with known grades"),
         ({"preset": "imagenet"}, "imagenet is not one of the available choices"),
     ],
 )
@@ -197,7 +197,7 @@ def test_what_is_missing_is_said_and_nothing_is_made(maker, collection, given, s
 def test_a_pool_of_another_collection_is_refused(maker, collection) -> None:
     other = make_pool(make_collection(manager=maker))
     answer = client_of(maker).post("/campaigns/new", asked(collection, pool=other.pk))
-    assert "of another collection" in answer.content.decode()
+    assert "to another collection" in answer.content.decode()
     foreign = make_pool(make_collection(manager=make_user()))
     assert (
         client_of(maker).post("/campaigns/new", asked(collection, pool=foreign.pk)).status_code
@@ -214,7 +214,7 @@ def test_known_grades_that_fit_nothing_keep_the_campaign_from_being_made(maker, 
     file = SimpleUploadedFile("gold.txt", b"x 0 y 3\n")
     answer = client_of(maker).post("/campaigns/new", asked(collection, known_file=file, n_gold="1"))
     assert answer.status_code == 400
-    assert "do the ids and grades belong together?" in answer.content.decode()
+    assert "Check the topic ids, document ids and grades." in answer.content.decode()
     assert not Campaign.objects.exists()
 
 
@@ -247,7 +247,7 @@ def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scal
     )
     assert asked_for.status_code == 400
     page = " ".join(asked_for.content.decode().split())
-    assert "The file has grades 0–1; your scale has 0–3. Choose what each counts as." in page
+    assert "The file has grades 0–1; your scale has 0–3. Choose what each grade counts as." in page
     assert '<option value="0" selected>Wrong</option>' in page
     assert '<option value="2" selected>Partial</option>' in page
     assert not campaign.pairs.exclude(kind="normal").exists()
@@ -257,7 +257,7 @@ def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scal
     told = client.post(
         address, {"known_text": kept, "n_gold": "3", "grade_0": "0", "grade_1": "3"}, follow=True
     ).content.decode()
-    assert "3 gold pairs" in told
+    assert "3 gold questions" in told
     assert sorted(campaign.pairs.filter(kind="gold").values_list("gold_grade", flat=True)) in (
         [0, 0, 3],
         [0, 3, 3],
@@ -285,7 +285,7 @@ def test_the_page_of_a_new_campaign_asks_what_the_grades_of_a_file_count_as(
         Campaign.objects.get().pairs.filter(kind="gold").values_list("gold_grade", flat=True)
     ) == {2}
     assert (
-        "“Highly relevant” is right for all 2 gold questions: pressing one key would pass."
+        "“Highly relevant” is correct for all 2 gold questions, so pressing a single key would pass."
         in made.content.decode()
     )
 
@@ -314,7 +314,7 @@ def test_a_judged_pair_does_not_become_a_qualification_pair() -> None:
     assert (taken.gold, taken.qualification) == (0, 1)
     judged.refresh_from_db()
     assert judged.kind == "normal"
-    with pytest.raises(CampaignError, match="No row is an ordinary pair"):
+    with pytest.raises(CampaignError, match="No row matches an ordinary pair"):
         control_pairs.add_known_pairs(
             campaign,
             [{"topic": "t1", "document": "d7", "grade": 3}],
@@ -363,9 +363,7 @@ def test_who_may_make_campaigns_duplicates_on_the_page() -> None:
     campaign = make_campaign()
     manager = campaign.memberships.get(role="manager").user
     client = client_of(manager)
-    assert (
-        "Duplicate it" in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
-    )
+    assert "Duplicate" in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     assert (
         client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Twin"}).url
         == "/campaigns/twin/settings/open/"
@@ -376,6 +374,5 @@ def test_who_may_make_campaigns_duplicates_on_the_page() -> None:
         client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Third"}).status_code == 403
     )
     assert (
-        "Duplicate it"
-        not in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        "Duplicate" not in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     )

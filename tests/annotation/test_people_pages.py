@@ -604,7 +604,7 @@ class TestAccount:
             "/account", {"action": "token", "name": "x", "scopes": ["read"], "days": "7"}
         )
         assert (answer.status_code, ApiTokenRow.objects.count()) == (400, 50)
-        assert "You have 50 tokens" in answer.content.decode()
+        assert "You have the maximum of 50 tokens" in answer.content.decode()
 
     def test_nobody_drops_the_token_of_another(self):
         ada, grace = make_user(), make_user()

@@ -141,7 +141,7 @@ def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign
     assert "a word from me." in text_of(shown)
     assert f"http://testserver/judge/{campaign.slug}/" in text_of(shown)
     assert mail.outbox == []
-    assert "Choose somebody." in text_of(client.post(address, {"text": "a word"}))
+    assert "Select at least one annotator." in text_of(client.post(address, {"text": "a word"}))
     answer = client.post(address, {**form, "action": "send"})
     job = Job.objects.get(kind="reminders")
     assert answer.url == f"/jobs/{job.pk}/"
@@ -158,7 +158,7 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
     ada = reachable(campaign, "ada")
     client = manager_of(campaign)
     page = f"/campaigns/{campaign.slug}/remind"
-    warning = ": these mails are printed on the worker's console and reach nobody."
+    warning = "Emails are only printed on the worker's console and reach no one."
     assert warning not in text_of(client.get(page))
     settings.EMAIL_BACKEND = messages.CONSOLE_BACKEND
     assert warning in text_of(client.get(page))

@@ -111,7 +111,7 @@ def test_from_files_to_qrels_with_two_annotators(
 
     # The manager signs in and brings the files.
     page.goto("/sign-in?next=/collections/new")
-    page.get_by_label("User name").fill("mona")
+    page.get_by_label("Username").fill("mona")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_label("Name", exact=True).fill("Health questions")
@@ -164,12 +164,12 @@ def test_from_files_to_qrels_with_two_annotators(
     page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Guidelines").fill("# Judge the document\n\nNot its *source*.")
     page.get_by_role("button", name="Save and continue").click()
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.locator("[data-copy-text]").get_attribute("data-copy-text") or ""
     assert link.startswith(assay.url + "/join/")
     page.get_by_role("link", name="Continue").click()
     expect(page.locator(".tile", has_text="Judgements")).to_contain_text("14")
-    page.get_by_role("button", name="Open the campaign").click()
+    page.get_by_role("button", name="Open campaign").click()
     page.wait_for_url("**/campaigns/spring-2026/")
 
     # Ada uses nothing but the keyboard.

@@ -42,7 +42,7 @@ def test_a_form_pressed_twice_is_sent_once_and_can_be_sent_again_after_going_bac
         lambda route: asked.append(route) if route.request.method == "POST" else route.continue_(),
     )
     page.goto(f"/campaigns/new?collection={Collection.objects.get().pk}")
-    button = page.get_by_role("button", name="Make the campaign")
+    button = page.get_by_role("button", name="Create campaign")
     page.get_by_label("Name", exact=True).fill("Once")
     # While an answer is on its way the driver's own hands wait for it, so the page presses twice
     # itself.
@@ -70,7 +70,7 @@ def test_a_busy_server_is_asked_again_by_itself_with_what_was_typed(
     """Both turns at hashing passwords are taken; then they are free."""
     make_user("ada")
     page.goto(live_server.url + "/sign-in?next=/account")
-    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Username").fill("ada")
     page.get_by_label("Password").fill("not this one")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("do not match")
@@ -94,9 +94,9 @@ def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself
         "Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })"
     )
     page.goto(f"/campaigns/{campaign.slug}/settings/people/")
-    page.get_by_role("button", name="Copy the link").click()
+    page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    field = page.get_by_label("… or type them")
+    field = page.get_by_label("Names, one per line")
     field.click()
     page.keyboard.press("Control+v")
     expect(field).to_have_value(

@@ -58,15 +58,15 @@ def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[.
     page.goto(f"/campaigns/{campaign.slug}/settings/scale/")
     names = page.locator("[data-grade]:not([hidden]) input[name$=-name]")
     given = names.evaluate_all("all => all.map(one => one.value)")
-    page.get_by_role("button", name="Remove the highest").click()
-    page.get_by_role("button", name="Remove the highest").click()
+    page.get_by_role("button", name="Remove top grade").click()
+    page.get_by_role("button", name="Remove top grade").click()
     two = names.evaluate_all("all => all.map(one => one.value)")
     assert len(two) == 2
     assert two != given[:2]
     assert "names follow the number of grades" in page.locator("[data-renamed]").inner_text()
     names.first.fill("No")
     names.last.fill("Yes")
-    page.get_by_role("button", name="Add a grade").click()
+    page.get_by_role("button", name="Add grade").click()
     assert names.evaluate_all("all => all.slice(0, 2).map(one => one.value)") == ["No", "Yes"]
 
 

@@ -187,7 +187,7 @@ def test_what_goes_with_a_pool_or_a_run_is_shown_before_it_is_deleted(
         if last:
             hands.press("Delete the pool First")
             break
-        hands.press("Keep it", role="link")
+        hands.press("Cancel", role="link")
         page.wait_for_url(f"**/collections/{collection.slug}/")
         hands.at(f"/collections/{collection.slug}/pools/{pool.pk}/")
     expect(page.locator(".messages")).to_contain_text("First")
@@ -213,11 +213,11 @@ def test_a_campaign_is_duplicated_without_its_judgements(
     expect(page.get_by_label("Name of the copy")).to_have_value("Spring (copy)")
     page.get_by_label("Name of the copy").fill("Autumn")
     hands.press(page.get_by_label("With its annotators"))
-    hands.press("Duplicate it")
+    hands.press("Duplicate")
     hands.told("Autumn is a draft with the settings of Spring.")
     copy = Campaign.objects.get(name="Autumn")
     page.wait_for_url(f"**/campaigns/{copy.slug}/settings/open/")
-    expect(page.get_by_role("button", name="Open the campaign")).to_be_visible()
+    expect(page.get_by_role("button", name="Open campaign")).to_be_visible()
     assert (copy.state, copy.pool_id, copy.judgements_per_pair) == ("draft", campaign.pool_id, 2)
     newest = copy.guidelines.order_by("number").last()
     assert newest is not None
@@ -241,7 +241,7 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
     hands = Hands(page)
     hands.at(f"/campaigns/{campaign.slug}/readers/")
     page.get_by_label("For whom").fill("Steering group")
-    hands.press("Make the link")
+    hands.press("Create link")
     address = page.locator(".callout.good code").inner_text()
     assert hands.fits()
 

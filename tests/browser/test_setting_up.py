@@ -31,7 +31,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     assay.run(f"make_user('nora', may_create=True); assert PASSWORD == {PASSWORD!r}")
     page = new_context(base_url=assay.url).new_page()
     page.goto("/sign-in?next=/collections/")
-    page.get_by_label("User name").fill("nora")
+    page.get_by_label("Username").fill("nora")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/collections/")
@@ -93,13 +93,13 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     expect(page.get_by_label("Name", exact=True)).to_have_value("Sleep questions")
     for _ in range(4):
         with page.expect_navigation():  # the answer: the new campaign, or the same page again
-            hands.click("button", "Make the campaign")
-        if page.get_by_role("button", name="Open the campaign").count():
+            hands.click("button", "Create campaign")
+        if page.get_by_role("button", name="Open campaign").count():
             break
         expect(page.get_by_text("The pool is still being built")).to_be_visible()
         page.wait_for_timeout(2000)
     expect(page.get_by_text("It contradicts itself")).to_have_count(0)
-    hands.click("button", "Open the campaign")
+    hands.click("button", "Open campaign")
     page.wait_for_url("**/campaigns/sleep-questions/")
-    expect(page.get_by_text("The campaign is open.")).to_be_visible()
+    expect(page.get_by_text("Campaign opened.")).to_be_visible()
     assert hands.actions <= MOST_ACTIONS, hands.actions

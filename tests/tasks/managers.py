@@ -46,13 +46,13 @@ def files_to_campaign(hands: Hands) -> None:
     hands.click("button", "Make a campaign of it")
     for _ in range(4):
         with page.expect_navigation():  # the answer: the new campaign, or the same page again
-            hands.click("button", "Make the campaign")
-        if page.get_by_role("button", name="Open the campaign").count():
+            hands.click("button", "Create campaign")
+        if page.get_by_role("button", name="Open campaign").count():
             break
         expect(page.get_by_text("The pool is still being built")).to_be_visible()
         page.wait_for_timeout(2000)
-    hands.click("button", "Open the campaign")
-    hands.see("The campaign is open.")
+    hands.click("button", "Open campaign")
+    hands.see("Campaign opened.")
 
 
 def best_system(hands: Hands) -> None:
@@ -94,7 +94,7 @@ def gold_from_file(hands: Hands) -> None:
     open_campaign(hands, "Gold")
     hands.touch(hands.page.locator("summary", has_text="From qrels or a file"))
     hands.drop_text(hands.given["known"], "known.qrels", on="[name=known_file]")
-    hands.click("button", "Choose them")
+    hands.click("button", "Add questions")
     expect(hands.page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(
         N_KNOWN
     )
@@ -146,9 +146,9 @@ def show_a_colleague(hands: Hands) -> None:
     hands.click(
         "link", re.compile("People"), within=hands.page.get_by_role("navigation", name="Steps")
     )
-    hands.click("link", "Readers of the results")
+    hands.click("link", "Results access")
     hands.type_into(hands.page.locator("#id_name"), "Steering group")
-    hands.click("button", "Make the link")
+    hands.click("button", "Create link")
     expect(hands.page.locator(".callout.good code")).to_contain_text("/results/")
 
 

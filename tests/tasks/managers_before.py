@@ -61,9 +61,9 @@ def files_to_campaign(hands: Hands) -> None:
     hands.click("link", "Continue")
     for _ in range(4):  # pool, rules, scale, guidelines
         hands.click("button", "Save and continue")
-    hands.click("button", "Make a link")
+    hands.click("button", "Create link")
     hands.click("link", "Continue")
-    hands.click("button", "Open the campaign")
+    hands.click("button", "Open campaign")
     page.wait_for_url("**/campaigns/health-questions/")
 
 

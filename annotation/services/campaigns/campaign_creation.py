@@ -46,7 +46,7 @@ def start_campaign(
     settings: in place of the preset's; guidelines: in place of those of its scale. known,
     counts_as: as of `take_known_pairs`. All of it, or a CampaignError and nothing."""
     if not pool.n_pairs:
-        raise CampaignError(_("The pool is still being built: try again in a moment."))
+        raise CampaignError(_("The pool is still being built. Try again in a moment."))
     with transaction.atomic():
         campaign = lifecycle.create_campaign(
             name=name, collection=collection, actor=actor, **{**preset.settings, **settings}

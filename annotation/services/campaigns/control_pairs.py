@@ -38,7 +38,8 @@ class GradesInDoubt(CampaignError):
     def __init__(self, grades: Iterable[int], scale: Scale) -> None:
         self.grades, self.scale = sorted(grades), scale
         says = _(
-            "The file has grades %(given)s; your scale has %(scale)s. Choose what each counts as."
+            "The file has grades %(given)s; your scale has %(scale)s. Choose what each grade "
+            "counts as."
         )
         super().__init__(
             says % {"given": format_grades(self.grades), "scale": format_grades(scale.values)}
@@ -57,26 +58,31 @@ class KnownPairsResult:
 
     def sentence(self) -> str:
         """In words for the page."""
-        gold = ngettext("%(n)s gold pair", "%(n)s gold pairs", self.gold) % {"n": f"{self.gold:,}"}
-        tests = ngettext(
-            "%(n)s qualification pair", "%(n)s qualification pairs", self.qualification
-        ) % {"n": f"{self.qualification:,}"}
-        said = _("%(gold)s and %(qualification)s are chosen") % {
-            "gold": gold,
-            "qualification": tests,
+        gold = ngettext("%(n)s gold question", "%(n)s gold questions", self.gold) % {
+            "n": f"{self.gold:,}"
         }
+        tests = ngettext(
+            "%(n)s qualification question", "%(n)s qualification questions", self.qualification
+        ) % {"n": f"{self.qualification:,}"}
+        said = [
+            _("Selected %(gold)s and %(qualification)s.") % {"gold": gold, "qualification": tests}
+        ]
         if self.elsewhere:
-            passed_over = _(
-                "%(n)s rows were passed over: not an ordinary pair of this campaign, or a grade that the scale has not"
+            said.append(
+                ngettext(
+                    "Skipped %(n)s row: its pair is not an ordinary pair of this campaign, or its "
+                    "grade is not on the scale.",
+                    "Skipped %(n)s rows: their pairs are not ordinary pairs of this campaign, or "
+                    "their grades are not on the scale.",
+                    self.elsewhere,
+                )
+                % {"n": f"{self.elsewhere:,}"}
             )
-            said += "; " + passed_over % {"n": f"{self.elsewhere:,}"}
-        bar = (
-            _("%(share)s of the qualification pairs have to be right (Rules).")
-            % {"share": f"{100 * self.bar:g} %"}
-            if self.bar
-            else ""
-        )
-        return f"{said}. {bar}".strip()
+        if self.bar:
+            said.append(
+                _("The pass mark is %(share)s (see Rules).") % {"share": f"{100 * self.bar:g}%"}
+            )
+        return " ".join(said)
 
 
 def qrels_to_rows(qrels: Qrels) -> list[dict[str, Any]]:
@@ -165,7 +171,8 @@ def change_known_pairs(
             if not remove and pair.kind == Pair.Kind.EVERYONE:
                 raise CampaignError(
                     _(
-                        "Pairs for everyone have no known grade: choose gold and qualification pairs only."
+                        "Calibration pairs have no known grade. Select only gold and "
+                        "qualification questions."
                     )
                 )
             kind, explanation = (
@@ -212,12 +219,12 @@ def _choose_known_pairs(
     if not wanted:
         raise CampaignError(
             _(
-                "No row is an ordinary pair of this campaign with a grade of its scale: do the "
-                "ids and grades belong together?"
+                "No row matches an ordinary pair of this campaign with a grade on its scale. "
+                "Check the topic ids, document ids and grades."
             )
         )
     if len(wanted) > MAX_FROM_FILE:
-        says = _("%(n)s known pairs at once are too many, at most %(most)s: leave the others out.")
+        says = _("%(n)s control pairs at once are too many. Import at most %(most)s.")
         raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MAX_FROM_FILE:,}"})
     return [(pair_of[topic, document], *rest) for topic, document, *rest in wanted], len(fits)
 
@@ -233,7 +240,7 @@ def _map_rows_to_scale(
     if counts_as is None or not given <= set(counts_as):
         raise GradesInDoubt(given, scale)
     if not {grade for grade in counts_as.values() if grade is not None} <= set(scale.values):
-        raise CampaignError(_("The known grade must be one of the scale."))
+        raise CampaignError(_("The known grade must be on the scale."))
     return map_grades(rows, counts_as)
 
 

@@ -347,8 +347,8 @@ def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
     pair_of = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in pairs}
     if absent := sorted(wanted - set(pair_of)):
         says = ngettext(
-            "No pair of the campaign is %(first)s.",
-            "No pair of the campaign is %(first)s, nor are %(more)s more of gold.",
+            "Gold question %(first)s is not in the campaign's pool.",
+            "Gold question %(first)s and %(more)s more are not in the campaign's pool.",
             len(absent),
         )
         raise CampaignError(says % {"first": " ".join(absent[0]), "more": len(absent) - 1})

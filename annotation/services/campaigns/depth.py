@@ -20,10 +20,14 @@ def full_depth_reason(campaign: Campaign) -> str:
         return _("The campaign has no pool yet.")
     if campaign.pool.is_sampled:
         return _(
-            "The pool is a sample, whose estimates need every pair that was drawn: it has no less depth."
+            "The depth of a sampled pool can't be reduced: its estimates need every pair "
+            "that was drawn."
         )
     if campaign.pool.is_staged:
-        return _("The pool is judged batch by batch: plan no further batch in place of less depth.")
+        return _(
+            "The depth of a prioritised pool can't be reduced. To stop earlier, plan no "
+            "further batches."
+        )
     return ""
 
 

@@ -133,9 +133,10 @@ def create_campaign(
             campaign.pk = None
             if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
                 raise CampaignError(
-                    _("The address “%(slug)s” is taken; choose another.") % {"slug": campaign.slug}
+                    _("The address “%(slug)s” is already in use. Choose another.")
+                    % {"slug": campaign.slug}
                 ) from None
-    raise CampaignError(_("Choose another name; this one is taken too often."))
+    raise CampaignError(_("This name is used too often. Choose another name."))
 
 
 def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
@@ -144,7 +145,8 @@ def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -
     if campaign.state != Campaign.State.DRAFT:
         raise CampaignError(
             _(
-                "Settings that came with a pool are for a new campaign; change those of this one under Rules."
+                "Settings that came with a pool apply only to new campaigns. Change the "
+                "settings of this campaign under Rules."
             )
         )
     return update_campaign(
@@ -225,25 +227,27 @@ def _assign_settings(campaign: Campaign, settings: dict[str, Any]) -> None:
 def _check_settings(campaign: Campaign) -> None:
     mistakes = scales.find_scale_problems(campaign.scale, threshold=campaign.threshold)
     if not campaign.name.strip():
-        mistakes.append(_("Give the campaign a name."))
+        mistakes.append(_("Enter a name for the campaign."))
     if campaign.judgements_per_pair < 1:
-        mistakes.append(_("A pair needs at least one judgement."))
+        mistakes.append(_("Judgements per pair must be at least 1."))
     if campaign.block_length < 1 or campaign.band < 1:
         mistakes.append(
-            _("A block is at least one pair long, and a band at least one priority wide.")
+            _("A topic block needs at least one pair, and a rank window at least one rank.")
         )
     if campaign.lease_minutes < 1:
-        mistakes.append(_("A lease lasts at least one minute."))
+        mistakes.append(_("The reservation time must be at least one minute."))
     if not 0 <= campaign.qualification_pass <= 1:
-        mistakes.append(_("The share of qualification pairs to get right is between 0 and 1."))
+        mistakes.append(_("The qualification pass mark must be between 0 and 1."))
     if campaign.daily_limit is not None and campaign.daily_limit < 1:
-        mistakes.append(_("The daily limit is at least 1, or empty for none."))
+        mistakes.append(_("The daily limit must be at least 1. Leave it empty for no limit."))
     if (
         campaign.min_active_seconds < 0
         or campaign.expected_seconds <= 0
         or campaign.idle_seconds < 5
     ):
-        mistakes.append(_("Times are positive, and the idle limit is at least 5 seconds."))
+        mistakes.append(
+            _("Times must be positive, and the inactivity timeout must be at least 5 seconds.")
+        )
     if mistakes:
         raise CampaignError(" ".join(mistakes))
 
@@ -261,12 +265,12 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
     lost = grades - set(campaign.grades.values)
     if lost:
         raise CampaignError(
-            _("Grade %(grade)s has been given in this campaign, so it has to stay in the scale.")
+            _("Grade %(grade)s can't be removed from the scale because judgements use it.")
             % {"grade": min(lost)}
         )
     if grades and changed & FIXED_BY_JUDGEMENTS:
         raise CampaignError(
-            _("There are judgements already; whether texts are rotated cannot be changed any more.")
+            _("Text rotation can't be changed because the campaign already has judgements.")
         )
 
 
@@ -287,7 +291,7 @@ def _change_state(
         if not moved:
             campaign.refresh_from_db()
             raise CampaignError(
-                _("The campaign is %(state)s; this is not possible now.")
+                _("This is not possible while the campaign is %(state)s.")
                 % {"state": campaign.state}
             )
         record_event(
@@ -308,15 +312,16 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
     Pairs without a text are held back until it is imported. A draft that contradicts itself is not
     opened. A closed campaign can be opened again."""
     if not get_kept_pairs(campaign).exists():
-        raise CampaignError(_("The campaign has no pairs yet: choose a pool first."))
+        raise CampaignError(_("The campaign has no pairs yet. Choose a pool first."))
     if not get_kept_pairs(campaign).filter(without_text=False).exists():
         raise CampaignError(
             _(
-                "None of the pairs has the text of its document, so nobody could judge: import the documents first."
+                "No pair has a document text, so annotators could not judge. Import the "
+                "documents first."
             )
         )
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
-        raise CampaignError(_("The deadline is over: set a later one first."))
+        raise CampaignError(_("The deadline has passed. Set a later deadline first."))
     if campaign.state == Campaign.State.DRAFT and (contradicting := find_contradictions(campaign)):
         raise CampaignError(" ".join(one.says for one in contradicting))
     opened = campaign.opened_at or timezone.now()

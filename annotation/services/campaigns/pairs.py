@@ -70,8 +70,8 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     if other is not None:
         raise CampaignError(
             _(
-                "The judgements of %(other)s decide what comes next in this pool; make another "
-                "pool for another campaign."
+                "The judgements of %(other)s determine the order of this pool. Create "
+                "another pool for this campaign."
             )
             % {"other": other.name}
         )
@@ -79,7 +79,8 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
         if Pair.objects.filter(campaign=campaign, leases__isnull=False).exists():
             raise CampaignError(
                 _(
-                    "Pairs of this campaign's pool have been served already; make another campaign for another pool."
+                    "Annotators have already been assigned pairs of this pool. Create a new "
+                    "campaign for another pool."
                 )
             )
         Pair.objects.filter(campaign=campaign).delete()
@@ -306,12 +307,12 @@ def set_pair_kind(
     campaign = pair.campaign
     if kind not in Pair.Kind.values:
         raise CampaignError(
-            _("A pair is %(values)s; it cannot be made “%(kind)s”.")
+            _("Unknown pair type “%(kind)s”. Choose one of: %(values)s.")
             % {"values": ", ".join(Pair.Kind.values), "kind": kind[:20]}
         )
     known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
     if known and gold_grade not in campaign.grades.values:
-        raise CampaignError(_("The known grade must be one of the scale."))
+        raise CampaignError(_("The known grade must be on the scale."))
 
     def change() -> Pair:
         row = slots.lock_pairs([pair.pk])[pair.pk]
@@ -322,7 +323,8 @@ def set_pair_kind(
         ):
             raise CampaignError(
                 _(
-                    "The pair has judgements: it can neither become a qualification pair nor cease to be one."
+                    "The pair has judgements, so it can't become a qualification question or "
+                    "stop being one."
                 )
             )
         row.kind, row.gold_grade, row.gold_explanation = (

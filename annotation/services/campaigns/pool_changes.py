@@ -52,14 +52,17 @@ def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
         judged = pairs.filter(judgements__isnull=False).distinct().count()
         if judged:
             says = ngettext(
-                "%(n)s of the pairs has been judged already, so the extension stays",
-                "%(n)s of the pairs have been judged already, so the extension stays",
+                "the extension can't be undone: %(n)s of its pairs has been judged",
+                "the extension can't be undone: %(n)s of its pairs have been judged",
                 judged,
             )
             raise Refused(says % {"n": f"{judged:,}"})
         if pairs.exclude(kind__in=[Pair.Kind.NORMAL, Pair.Kind.EVERYONE]).exists():
             raise Refused(
-                _("some of the pairs are gold or qualification pairs; make them normal first")
+                _(
+                    "some of the pairs are gold or qualification questions; make them ordinary "
+                    "pairs first"
+                )
             )
         pairs.delete()
 
@@ -98,8 +101,8 @@ def _rename_related_run(run: Run, before: str) -> None:
         judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
         if "," in run.tag or len(judge.related) > MAX_RELATED:
             says = _(
-                "the machine judge %(judge)s names %(before)s as related, and %(tag)s is no name "
-                "for its list: it is too long, or has a comma"
+                "the LLM judge %(judge)s lists %(before)s as a related system, and %(tag)s "
+                "can't be listed there: choose a shorter tag without commas"
             )
             raise Refused(says % {"judge": judge.name, "before": before, "tag": run.tag})
         judge.save(update_fields=["related"])

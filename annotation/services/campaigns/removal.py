@@ -36,8 +36,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
         )
         if state not in DELETABLE:
             raise CampaignError(
-                _("The campaign is %(state)s: close it first, then it can be deleted.")
-                % {"state": state}
+                _("The campaign is %(state)s. Close it before you delete it.") % {"state": state}
             )
         after = [forget(campaign) for forget in hooks.before_deleting_campaign]
         jobs = Job.objects.filter(campaign_id=campaign.pk)

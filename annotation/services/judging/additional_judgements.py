@@ -28,9 +28,9 @@ BATCH_SIZE = slots.BATCH
 """Pairs that are chosen together at most: they are changed in one transaction."""
 NOT_RUNNING_MESSAGES = {
     Campaign.State.DRAFT: gettext_lazy(
-        "The campaign is not open yet: nobody has judged anything of which one could ask for more."
+        "The campaign is not open yet, so no pair has a judgement. Open it first."
     ),
-    Campaign.State.CLOSED: gettext_lazy("The campaign is closed: open it again first."),
+    Campaign.State.CLOSED: gettext_lazy("The campaign is closed. Reopen it first."),
 }
 
 
@@ -53,20 +53,20 @@ def no_addition_reason(pair: Pair, n: int) -> str:
     """Why nobody can be asked for one more judgement of the pair; empty where one can. n: the
     campaign's judgements per pair."""
     if pair.kind != Pair.Kind.NORMAL:
-        return _("gold, qualification and everyone pairs have rules of their own")
+        return _("control pairs (gold, qualification, calibration) get no additional judgements")
     if pair.removed:
         return _("the topic is removed")
     if pair.is_left:
         return _(
-            "it lies beyond the depth to which is judged, and nobody has judged it: judge deeper "
-            "first (Progress, what would help)"
+            "the pair is below the current judging depth; increase the depth under Progress, "
+            "Planning first"
         )
     if pair.unjudgeable:
-        return _("annotators said that it cannot be judged")
+        return _("annotators reported that it can't be judged")
     if pair.without_text:
         return _("its document has no text")
     if max(slots.needed_judgements(pair, n), pair.counted) >= MAX_VALUES["judgements_per_pair"]:
-        return _("it has the most judgements that a pair can have, %(most)s") % {
+        return _("the pair already has the maximum of %(most)s judgements") % {
             "most": MAX_VALUES["judgements_per_pair"]
         }
     return ""
@@ -75,8 +75,12 @@ def no_addition_reason(pair: Pair, n: int) -> str:
 def no_withdrawal_reason(pair: Pair, n: int) -> str:
     """Why no judgement can be taken back; empty where one can."""
     if not pair.asked_more:
-        return _("no further judgement was asked for")
-    return "" if pair.open_slots > 0 else _("it has been given, or somebody has the pair on screen")
+        return _("no additional judgement was requested")
+    return (
+        ""
+        if pair.open_slots > 0
+        else _("the additional judgement has been made, or an annotator has the pair on screen")
+    )
 
 
 def check_selection(
@@ -147,8 +151,8 @@ def get_pair_ids(campaign: Campaign, named: Collection[tuple[str, str]]) -> list
     }
     if unknown := [" ".join(name) for name in named if name not in known]:
         says = ngettext(
-            "%(n)s is no pair of the campaign, %(first)s for one.",
-            "%(n)s are no pairs of the campaign, %(first)s for one.",
+            "%(n)s pair is not in the campaign: %(first)s.",
+            "%(n)s pairs are not in the campaign, for example %(first)s.",
             len(unknown),
         )
         raise CampaignError(says % {"n": f"{len(unknown):,}", "first": unknown[0][:100]})
@@ -164,17 +168,17 @@ def _active_annotators(campaign: Campaign):  # type: ignore[no-untyped-def]
 def _check_request(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
     if not ids:
         raise ContradictionError(
-            _("Choose pairs first: check the boxes at the left of their rows.")
+            _("Select pairs first: check the boxes at the start of their rows.")
         )
     if len(ids) > BATCH_SIZE:
         raise ContradictionError(
-            _("%(n)s pairs at once are too many; choose %(most)s at most.")
+            _("%(n)s pairs at once are too many. Choose at most %(most)s.")
             % {"n": f"{len(ids):,}", "most": BATCH_SIZE}
         )
     if not back and campaign.state in NOT_RUNNING_MESSAGES:
         raise CampaignError(NOT_RUNNING_MESSAGES[Campaign.State(campaign.state)])
     if not back and campaign.is_over:
-        raise CampaignError(_("The deadline has passed: extend it first."))
+        raise CampaignError(_("The deadline has passed. Extend it first."))
 
 
 def _split_by_reason(
@@ -187,8 +191,8 @@ def _split_by_reason(
 
 
 def _nothing_possible_message(refused: dict[str, int]) -> str:
-    return _("Nothing can be done: %(why)s.") % {
-        "why": "; ".join(refused) or _("these are no pairs of this campaign")
+    return _("No judgement was requested: %(why)s.") % {
+        "why": "; ".join(refused) or _("these pairs are not in this campaign")
     }
 
 

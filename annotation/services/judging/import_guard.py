@@ -32,7 +32,7 @@ LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
 UNREADABLE_ERRORS = (FormatError, OSError, *ARCHIVE_ERRORS)
 FORCE_HELP = "import even while annotators judge on SQLite; their judgements wait until it is done"
 FORCE_OPTION_HINT = "with --force"
-FORCE_CHECKBOX_HINT = gettext_lazy("with a tick at “Also while people judge”")
+FORCE_CHECKBOX_HINT = gettext_lazy("by checking “Also while people judge”")
 
 
 def has_one_writer() -> bool:
@@ -55,9 +55,9 @@ def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -
     if anyway or not has_one_writer() or not is_judging_active() or not is_large_file(source):
         return
     says = _(
-        "people are judging, and on SQLite their judgements would wait until %(name)s is "
-        "imported: do it when nobody has judged for "
-        "%(minutes)s minutes, or now %(way)s"
+        "annotators are judging, and on SQLite their judgements would have to wait while "
+        "%(name)s is imported. Import it after %(minutes)s minutes without judgements, or "
+        "now %(way)s"
     )
     raise Refused(says % {"name": name, "minutes": RECENT_PERIOD.seconds // 60, "way": way})
 

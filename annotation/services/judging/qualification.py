@@ -102,7 +102,7 @@ def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
     """
     if not get_failed_annotators().filter(pk=annotator.pk).exists():
         raise CampaignError(
-            _("%(pseudonym)s does not wait after a failed qualification.")
+            _("%(pseudonym)s is not waiting after a failed qualification test.")
             % {"pseudonym": annotator.pseudonym}
         )
     annotator.qualification_after = (

@@ -189,7 +189,7 @@ def _claim_with_retries(
     if annotator.judge_kind == JudgeKind.MACHINE:
         raise AnswerRefused(
             "machine",
-            _("A machine takes nobody's place: its labels are a layer of their own."),
+            _("LLM judges can't be assigned pairs. Their labels are stored separately."),
             403,
         )
     reaped = met = False

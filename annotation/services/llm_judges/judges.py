@@ -73,14 +73,18 @@ def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None
     if wanted.endpoint not in known:
         raise CampaignError(
             _(
-                "This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS."
+                "Endpoint not configured. The operator of this installation can add it to "
+                "ASSAY_MACHINE_ENDPOINTS."
             )
         )
     if wanted.limits.most_cost is not None and not (
         wanted.limits.price_in or wanted.limits.price_out
     ):
         raise ContradictionError(
-            _("A limit of cost needs prices: nothing else tells what a call costs.")
+            _(
+                "A cost limit requires prices per million tokens. Enter the prices, or remove "
+                "the limit."
+            )
         )
     template = _get_template(wanted.prompt)
     guideline = campaign.guidelines.last()
@@ -109,7 +113,7 @@ def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None
 
 def _save_judge(judge: MachineJudge, actor: User | None) -> MachineJudge:
     if not judge.name or not judge.model:
-        raise ContradictionError(_("Say what the judge is called, and which model it is."))
+        raise ContradictionError(_("Enter a name and a model for the LLM judge."))
     try:
         with transaction.atomic():
             judge.save(force_insert=True)
@@ -123,7 +127,7 @@ def _save_judge(judge: MachineJudge, actor: User | None) -> MachineJudge:
             )
     except IntegrityError:
         raise CampaignError(
-            _("A machine judge of this campaign is called %(judge)s already; choose another name.")
+            _("This campaign already has an LLM judge named %(judge)s. Choose another name.")
             % {"judge": judge.name}
         ) from None
     return judge
@@ -136,7 +140,7 @@ def _get_template(prompt: str) -> PromptTemplate:
         return make_template(prompt, "own")
     except ValueError as error:
         raise ContradictionError(
-            _("The prompt cannot be used: %(error)s.") % {"error": error}
+            _("The prompt can't be used: %(error)s.") % {"error": error}
         ) from None
 
 
@@ -161,7 +165,8 @@ def create_judge_from_file(
         if label.grade not in values:
             scale = ", ".join(map(str, sorted(values)))
             says = _(
-                "%(file_name)s%(where)s: grade %(grade)s is none of the campaign's scale (%(scale)s); nothing was kept."
+                "%(file_name)s%(where)s: grade %(grade)s is not on the campaign's scale "
+                "(%(scale)s). No labels were stored."
             )
             raise CampaignError(
                 says
@@ -174,13 +179,14 @@ def create_judge_from_file(
             )
         if rows.setdefault(place, label).grade != label.grade:
             says = _(
-                "%(file_name)s%(where)s: another grade for a pair that the file has already; nothing was kept."
+                "%(file_name)s%(where)s: the pair appears twice with different grades. No "
+                "labels were stored."
             )
             raise CampaignError(says % {"file_name": file_name, "where": label.where})
     if not rows:
         says = _(
-            "%(file_name)s: no pair of the campaign's pool is in it; are ids of topics and "
-            "documents spelled alike? Nothing was kept."
+            "%(file_name)s: no row matches a pair of the campaign's pool. Check the topic "
+            "and document ids. No labels were stored."
         )
         raise CampaignError(says % {"file_name": file_name})
     with transaction.atomic():
@@ -243,21 +249,21 @@ def request_run(judge: MachineJudge, *, user: Any) -> Job:
         _lock_editable(judge)
         if judge.source != MachineJudge.Source.ENDPOINT:
             raise CampaignError(
-                _("The labels of %(judge)s are from a file; there is nothing to ask.")
+                _("The labels of %(judge)s come from a file, so there is no model to call.")
                 % {"judge": judge.name}
             )
         if judge.endpoint not in settings.MACHINE_ENDPOINTS:
             raise CampaignError(
                 _(
-                    "This installation knows the judge's endpoint no more; its operator names "
-                    "them in ASSAY_MACHINE_ENDPOINTS."
+                    "The judge's endpoint is no longer configured. The operator of this "
+                    "installation can add it to ASSAY_MACHINE_ENDPOINTS."
                 )
             )
         if selectors.estimate_judge_cost(judge).calls == 0:
             raise CampaignError(
                 _(
-                    "There is no pair to ask about: the campaign has no pool yet, no pair has a "
-                    "text, or all are answered."
+                    "There are no pairs to label: the campaign has no pool, no pair has a "
+                    "text, or all pairs already have an answer."
                 )
             )
         label = f"{judge.name} judges {judge.campaign.name}"
@@ -277,15 +283,15 @@ def _lock_editable(judge: MachineJudge) -> None:
     it waits for whoever does so already."""
     locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
     if locked is None:
-        raise CampaignError(_("The machine judge was deleted."))
+        raise CampaignError(_("The LLM judge was deleted."))
     if locked.frozen_at is not None:
         raise CampaignError(
-            _("%(judge)s is frozen: nothing can be added, changed or deleted.")
+            _("%(judge)s is frozen. Its labels can't be changed or deleted.")
             % {"judge": locked.name}
         )
     if selectors.get_last_job(locked, active=True) is not None:
         raise CampaignError(
-            _("%(judge)s is being asked; wait until that is done, or cancel it.")
+            _("%(judge)s is running. Wait until it has finished, or cancel it.")
             % {"judge": locked.name}
         )
 
@@ -299,13 +305,15 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
         .first()
     )
     if judge is None:
-        raise Refused(_("the machine judge was deleted"))
+        raise Refused(_("the LLM judge was deleted"))
     pairs = selectors.get_pairs_to_judge(judge)
     topics = dict(judge.campaign.collection.topics.values_list("topic_id", "pk"))
     try:
         outcome = DatabaseStore(judge, make_plan(judge), work, topics).run(pairs)
     except BadInput as error:
-        raise Refused(_("%(error)s; what was answered is kept") % {"error": error}) from None
+        raise Refused(
+            _("%(error)s. The answers received so far are kept") % {"error": error}
+        ) from None
     counts = selectors.count_answers(judge)
     facts = {
         "calls now": outcome.calls,
@@ -329,7 +337,8 @@ def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
         labels = selectors.get_labels(judge)
         if not labels:
             raise CampaignError(
-                _("%(judge)s has no label yet; there is nothing to freeze.") % {"judge": judge.name}
+                _("%(judge)s has no labels yet, so there is nothing to freeze.")
+                % {"judge": judge.name}
             )
         judge.frozen_at, judge.digest = timezone.now(), selectors.compute_labels_digest(labels)
         judge.labels.filter(

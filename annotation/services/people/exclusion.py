@@ -35,7 +35,7 @@ def exclude_annotator(
     Nothing is deleted: the rows stand as excluded, and `include_annotator` reverses it.
     """
     if not reason.strip():
-        raise CampaignError(_("Give the reason; it is stored with the exclusion and exported."))
+        raise CampaignError(_("Enter a reason. It is stored with the exclusion and exported."))
     moment = now or timezone.now()
 
     def work() -> int:
@@ -148,7 +148,7 @@ def pause_annotator(
     """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it
     is needed."""
     if not reason.strip():
-        raise CampaignError(_("Give the reason; it is what the annotator is shown."))
+        raise CampaignError(_("Enter a reason. The annotator will see it."))
     _change_status(
         annotator,
         Membership.Standing.PAUSED,
@@ -182,7 +182,7 @@ def _change_status(
         locked = _lock_membership(annotator)
         if locked.standing == Membership.Standing.EXCLUDED:
             raise CampaignError(
-                _("%(pseudonym)s is excluded; include the annotator again first.")
+                _("%(pseudonym)s is excluded. Include the annotator again first.")
                 % {"pseudonym": locked.pseudonym}
             )
         locked.standing, locked.standing_reason = standing, reason

@@ -28,7 +28,10 @@ def create_results_link(campaign: Campaign, *, name: str, days: int, actor: User
         >= MAX_LINKS
     ):
         raise CampaignError(
-            _("The campaign has %(most)s links to its results; end one that nobody needs any more.")
+            _(
+                "The campaign has the maximum of %(most)s results links. Withdraw one that is "
+                "no longer needed."
+            )
             % {"most": MAX_LINKS}
         )
     token = secrets.token_urlsafe(32)

@@ -33,7 +33,7 @@ def create_api_token(
         raise ValueError(f"scopes are some of {', '.join(Scope.values)}, not {sorted(wanted)}")
     if ApiTokenRow.objects.filter(user=user).count() >= MAX_TOKENS:
         raise PeopleError(
-            _("You have %(most)s tokens; end one that you do not need any more.")
+            _("You have the maximum of %(most)s tokens. Revoke one that you no longer need.")
             % {"most": MAX_TOKENS}
         )
     token = "assay_" + secrets.token_urlsafe(32)

@@ -199,7 +199,7 @@ def test_administrators_find_people_by_right_and_tokens_by_standing():
         user.username for user in client.get("/accounts?who=creators&sort=-name").context["people"]
     ] == ["root", "ada"]
     assert [user.username for user in client.get("/accounts?q=B").context["people"]] == ["bob"]
-    assert "Nobody fits." in client.get("/accounts?q=zz").content.decode()
+    assert "No matches." in client.get("/accounts?q=zz").content.decode()
     sessions = "/installation/sessions"
     assert [
         token.name

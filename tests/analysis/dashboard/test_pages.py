@@ -537,7 +537,10 @@ class TestGold:
             set_pair_kind(pair, "gold", gold_grade=1, explanation="why")
         set_pair_kind(third, "everyone")
         page = client.get(address).content.decode()
-        assert "“Wrong” is right for all 2 gold questions: pressing one key would pass." in page
+        assert (
+            "“Wrong” is correct for all 2 gold questions, so pressing a single key would pass."
+            in page
+        )
         assert f'value="{first.pk}" form="chosen-known"' in page
         client.post(
             address, {"action": "grade-chosen", "known": [first.pk, second.pk], "grade": "3"}
@@ -551,7 +554,7 @@ class TestGold:
             {"action": "grade-chosen", "known": [first.pk, third.pk], "grade": "0"},
             follow=True,
         ).content.decode()
-        assert "Pairs for everyone have no known grade" in told
+        assert "Calibration pairs have no known grade" in told
         first.refresh_from_db()
         assert first.gold_grade == 3
         told = client.post(
@@ -575,7 +578,7 @@ class TestGold:
             {"pair": pair.pk, "kind": "gold", "grade": ""},
             follow=True,
         )
-        assert "known grade must be one of the scale" in text_of(response)
+        assert "known grade must be on the scale" in text_of(response)
         assert not Pair.objects.filter(kind="gold").exists()
 
     def test_many_chosen_and_found_pairs_come_page_by_page_and_saving_stays_there(self):

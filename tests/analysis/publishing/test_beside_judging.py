@@ -99,10 +99,10 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
     status, out, err = refused("import_judgements", path)
     assert (status, out, Campaign.objects.count()) == (2, "", 1)
     assert (
-        "people are judging, and on SQLite their judgements would wait until judgements.csv is imported"
+        "annotators are judging, and on SQLite their judgements would have to wait while judgements.csv is imported"
         in err
     )
-    assert "when nobody has judged for 2 minutes, or now with --force" in err
+    assert "after 2 minutes without judgements, or now with --force" in err
     slug = run("import_judgements", path, "--force")["campaign"]
     run("export_campaign", "--campaign", slug, "--output", release)
     assert "with --force" in refused("import_campaign", release)[2]
@@ -133,11 +133,11 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
     page = posted(path)
     assert (page.status_code, Job.objects.count()) == (400, 0)
     assert (
-        "People are judging, and on SQLite their judgements would wait until raw.csv is imported"
+        "Annotators are judging, and on SQLite their judgements would have to wait while raw.csv is imported"
         in page.content.decode()
     )
-    assert f"or now with a tick at “{BOX}”." in page.content.decode()
-    assert BOX in page.content.decode().split("with a tick at")[1], (
+    assert f"or now by checking “{BOX}”." in page.content.decode()
+    assert BOX in page.content.decode().split("by checking")[1], (
         "the box that the sentence speaks of"
     )
     assert posted(path, anyway="on").status_code == 302
@@ -157,7 +157,7 @@ def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_no
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, Campaign.objects.count()) == (Job.State.FAILED, 1)
-    assert job.message.startswith("people are judging, and on SQLite")
+    assert job.message.startswith("annotators are judging, and on SQLite")
     assert not default_storage.exists(job.parameters["stored"])
 
 

@@ -164,7 +164,7 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
         list_frozen_judges(whole.collection, stranger),
         len(list_frozen_judges(whole.collection, owner)),
     ) == ([], 1)
-    with pytest.raises(Refused, match="no machine judge of this collection is called"):
+    with pytest.raises(Refused, match="no LLM judge of this collection is named"):
         make_parameters(PoolKind.SAMPLED, machine="whole/model-x", user=stranger, **making)
     made = make_parameters(PoolKind.SAMPLED, machine="whole/model-x", user=owner, **making)
     job = do(

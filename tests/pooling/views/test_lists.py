@@ -123,7 +123,7 @@ def test_texts_of_pools_are_found_sorted_and_turned_over(signed_in, collection):
         "d118",
     ]  # 6 as a word of the title or the id
     page = signed_in.get(address + "?q=no+such").content.decode()
-    assert "None fits." in page
+    assert "No matches." in page
     assert 'action="#texts"' in page
     assert 'href="?sort=-title#texts"' in signed_in.get(address + "?sort=title").content.decode()
 

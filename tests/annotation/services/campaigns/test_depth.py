@@ -155,7 +155,7 @@ def test_one_more_judgement_of_a_pair_that_waits_is_refused_and_of_one_that_is_j
     campaign: Campaign,
 ) -> None:
     set_depth(campaign, RANK_2, actor=None)
-    with pytest.raises(CampaignError, match="judge deeper first"):
+    with pytest.raises(CampaignError, match="increase the depth"):
         additional_judgements.request_additional_judgement(
             campaign, [pair(campaign, 4).pk], actor=None
         )

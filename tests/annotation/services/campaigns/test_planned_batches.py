@@ -184,7 +184,7 @@ def test_another_campaign_takes_another_pool(campaign, pool):
     other = lifecycle.create_campaign(
         name="Other", collection=pool.collection, actor=make_user(may_create=True)
     )
-    with pytest.raises(CampaignError, match="decide what comes next in this pool"):
+    with pytest.raises(CampaignError, match="determine the order of this pool"):
         lifecycle.set_pool(other, pool)
     lifecycle.set_pool(campaign, pool)
 

@@ -150,7 +150,9 @@ def test_a_campaign_that_somebody_may_be_judging_in_stays(state, data):
     if state == "paused":
         lifecycle.pause_campaign(campaign)
     before, kept = counts(), files(data)
-    with pytest.raises(CampaignError, match=f"The campaign is {state}: close it first"):
+    with pytest.raises(
+        CampaignError, match=f"The campaign is {state}. Close it before you delete it"
+    ):
         removal.delete_campaign(campaign, actor=None)
     assert (counts(), files(data), Job.objects.filter(cancel_requested=True).count()) == (
         before,
@@ -184,9 +186,9 @@ def test_the_page_asks_for_the_name_and_says_what_is_lost(client, data):
         reverse("campaign-delete", args=[campaign.slug]),
         reverse("campaign-step", args=[campaign.slug, "open"]),
     )
-    assert "Delete the campaign" not in client.get(page).content.decode()
+    assert "Delete campaign" not in client.get(page).content.decode()
     answer = client.post(address, {"confirm": campaign.slug}, follow=True)
-    assert "Not deleted: The campaign is open: close it first" in answer.content.decode()
+    assert "The campaign is open. Close it before you delete it" in answer.content.decode()
     lifecycle.close_campaign(campaign)
     shown = client.get(page).content.decode()
     assert "<strong>1 judgement</strong>" in shown
@@ -194,7 +196,7 @@ def test_the_page_asks_for_the_name_and_says_what_is_lost(client, data):
     assert f"Type {campaign.slug} to delete the campaign." in answer.content.decode()
     assert Campaign.objects.filter(pk=campaign.pk).exists()
     answer = client.post(address, {"confirm": campaign.slug}, follow=True)
-    assert f"{campaign.name} is deleted, with 1 judgement." in answer.content.decode()
+    assert f"Deleted {campaign.name} and 1 judgement." in answer.content.decode()
     assert not Campaign.objects.filter(pk=campaign.pk).exists()
 
 

@@ -138,7 +138,7 @@ def test_who_has_judged_nothing_waits_for_the_documents_and_who_has_is_done():
 
 def test_a_campaign_opens_once_one_of_its_pairs_has_a_text():
     campaign = campaign_without(state="draft")
-    with pytest.raises(lifecycle.CampaignError, match="import the documents first"):
+    with pytest.raises(lifecycle.CampaignError, match="Import the documents first"):
         lifecycle.open_campaign(campaign)
     bring(campaign, "d2")
     lifecycle.set_pool(campaign, campaign.pool)  # saving the step once more takes it up, too

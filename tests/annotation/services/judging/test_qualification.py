@@ -116,7 +116,7 @@ def test_results_are_counted_for_each_person(campaign):
 def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answers_decide(campaign):
     ada = make_annotator(campaign)
     answers(ada, [0, 0, 2])
-    with pytest.raises(CampaignError, match="does not wait"):
+    with pytest.raises(CampaignError, match="is not waiting"):
         qualification.restart_qualification(make_annotator(campaign), actor=campaign.created_by)
     assert list(get_failed_annotators()) == [ada]
     qualification.restart_qualification(ada, actor=campaign.created_by)
