@@ -1,11 +1,9 @@
-"""What goes with a deleted campaign outside the database: files of reports and releases, and the
-figures kept for its pages."""
+"""What goes with a deleted campaign outside the database: files of reports and releases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.judgements.shared_answer import cached_files
 from analysis.models import Release, Report
 from analysis.systems.reports import delete_files
 from analysis.systems.selectors import list_report_files
@@ -16,11 +14,4 @@ def prepare_file_deletion(campaign: Campaign) -> Callable[[], None]:
     """Looks up the names now, and returns what removes the files."""
     names = list_report_files(Report.objects.filter(campaign=campaign))
     names += Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True)
-    kept = cached_files(campaign)
-
-    def remove() -> None:
-        delete_files(names)
-        for path in kept:
-            path.unlink(missing_ok=True)
-
-    return remove
+    return lambda: delete_files(names)

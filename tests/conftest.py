@@ -144,11 +144,11 @@ def _nothing_kept_from_other_tests() -> None:
 
 
 @pytest.fixture
-def rows_read_anew(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
+def rows_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page shows what was judged a moment before: the rows of a campaign are looked for at each
-    request, and its files stay with the test."""
-    settings.DATA_DIR = tmp_path
+    request."""
     monkeypatch.setattr(live, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(live, "FRESH_SECONDS_LARGE", 0.0)
 
 
 @pytest.fixture(scope="module", autouse=True)

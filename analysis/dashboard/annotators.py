@@ -15,8 +15,7 @@ from analysis.dashboard.annotator_metrics import (
     counted_before_exclusion,
     get_annotator_columns,
 )
-from analysis.judgements.live import CampaignSnapshot
-from analysis.judgements.page_rows import get_page_snapshot, is_large_campaign
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import (
     FAILED_MESSAGE,
@@ -128,16 +127,8 @@ def list_annotators(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> list[AnnotatorSummary]:
     """All annotators, by pseudonym, in a number of queries that does not depend on how many they
-    are. Of a large campaign as they were when the first page of these rows asked for them."""
-    live = live or get_page_snapshot(campaign)
-    return (
-        live.derived("people", lambda: _compute_annotators(campaign, live))
-        if is_large_campaign(live)
-        else _compute_annotators(campaign, live)
-    )
-
-
-def _compute_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[AnnotatorSummary]:
+    are."""
+    live = live or get_snapshot(campaign)
     members = list(
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
         .select_related("user")
@@ -156,10 +147,10 @@ def _compute_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Anno
         gold,
         [(member.pk, member.standing) for member in members],
     )
-    figures = live.remembered(
-        ("people", "figures"),
-        depends_on,
+    figures = live.derived(
+        "people",
         lambda: [_member_summary(m, known.get(m.pk, {}), gold, campaign, live) for m in members],
+        depends_on=depends_on,
     )
     return [
         replace(person, membership=member, last=_next_refresh(person.last, member.last_seen))
@@ -169,7 +160,7 @@ def _compute_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Anno
 
 def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | None:
     """One annotator, as `people` tells it. None: there is no such annotator."""
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     member = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym)
         .select_related("user")

@@ -1,35 +1,33 @@
-"""The figures of a campaign that Home shows: kept as a small file for all processes, and never
-waited for where a campaign is large."""
+"""The figures of a campaign that Home shows: never waited for where a campaign is large, but counted
+by a job and kept as its report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
+from django.utils import timezone
 
 from analysis.dashboard import agreement_metrics
 from analysis.dashboard.annotators import RandomLikeAnnotator, find_random_like_annotators
 from analysis.dashboard.disagreements import order_disputed_pairs
 from analysis.dashboard.progress import FastAnnotator, compute_progress, list_fast_annotators
-from analysis.judgements.live import get_snapshot
-from analysis.judgements.shared_answer import CachedAnswer, get_last_answer, get_or_compute
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership
 from annotation.selectors.pairs import get_ruled_pairs
 from assay.campaigns.forecast import Forecast
+from assay.cli.base import to_json_types
 from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
 
-CACHE_NAME = "home-2"
-"""Of the kept answers: another one whenever they get other keys, for an answer of an earlier
-version is not read."""
 FIGURES_JOB = "figures of Home"
 FRESH_SECONDS = 10.0
 """Seconds for which what was computed is good enough."""
-FRESH_SECONDS_LARGE = 300.0
+FRESH_LARGE = timedelta(minutes=5)
 """The same of a campaign that a job counts."""
 INLINE_LIMIT = 20_000
 """Judgements of all campaigns that one request counts; the rest is counted by jobs."""
@@ -39,7 +37,7 @@ MIN_JUDGEMENTS = 500
 
 @dataclass(frozen=True)
 class HomeFigures:
-    """needed, counted: judgements. alpha: as of `agreement_figures.latest_alpha`. like_random: the
+    """needed, counted: judgements. alpha: as of `agreement_metrics.latest_alpha`. like_random: the
     most labels first. n_disputed: complete pairs whose label could be another
     (`DisputedOrder.weighty`), without a label of the managers' own; disputed: the row id of the
     first. at: when counted."""
@@ -65,25 +63,23 @@ class HomeFigures:
 
 def get_home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeFigures], list[Job]]:
     """-> (by row id of the campaign, without those that were never counted; new jobs to be sent,
-    which count the large ones)
-
-    Small campaigns are counted now where that was not done within FRESH seconds.
-    """
+    which count the large ones)"""
     size = _count_judgements(campaigns)
-    left, known, asked = INLINE_LIMIT, {}, []
+    left, known, large = INLINE_LIMIT, {}, []
     for campaign in campaigns:
-        answer = get_last_answer(CACHE_NAME, campaign)
-        if answer is None or not answer.is_young(FRESH_SECONDS):
-            cost = max(MIN_JUDGEMENTS, size.get(campaign.pk, 0))
-            if cost <= left:
-                left -= cost
-                answer = _compute_inline(campaign)
-            elif (answer is None or not answer.is_young(FRESH_SECONDS_LARGE)) and (
-                job := _request_job(campaign)
-            ) is not None:
-                asked.append(job)
-        if answer is not None:
-            known[campaign.pk] = _parse_figures(answer)
+        cost = max(MIN_JUDGEMENTS, size.get(campaign.pk, 0))
+        if cost <= left:
+            left -= cost
+            known[campaign.pk] = _compute_inline(campaign)
+        else:
+            large.append(campaign)
+    known |= _last_job_figures(large)
+    asked = []
+    for campaign in large:
+        last = known.get(campaign.pk)
+        if last is None or timezone.now() - last.at > FRESH_LARGE:
+            job = _request_job(campaign)
+            asked += [job] if job is not None else []
     return known, asked
 
 
@@ -94,14 +90,25 @@ def _count_judgements(campaigns: Sequence[Campaign]) -> dict[int, int]:
     return dict(rows.annotate(n=Sum("n_judged")).order_by()) if campaigns else {}
 
 
-def _compute_inline(campaign: Campaign) -> CachedAnswer:
-    return get_or_compute(
-        CACHE_NAME,
-        campaign,
-        lambda: _compute_figures(campaign),
-        fresh=FRESH_SECONDS,
-        waiting=FRESH_SECONDS_LARGE,
+def _compute_inline(campaign: Campaign) -> HomeFigures:
+    live = get_snapshot(campaign, fresh=FRESH_SECONDS)
+    return live.derived(
+        "home", lambda: _compute_figures(campaign, live), depends_on=(live.rows, live.read_at)
     )
+
+
+def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeFigures]:
+    """What jobs have counted last, by row id of the campaign."""
+    if not campaigns:
+        return {}
+    done = Job.objects.filter(
+        campaign_id__in=[campaign.pk for campaign in campaigns],
+        kind=FIGURES_JOB,
+        state=Job.State.DONE,
+    ).exclude(report={})  # of an earlier version
+    newest = done.values("campaign_id").annotate(newest=Max("pk")).order_by().values("newest")
+    rows = Job.objects.filter(pk__in=newest).values_list("campaign_id", "report")
+    return {campaign: _parse_figures(report) for campaign, report in rows if campaign is not None}
 
 
 def _request_job(campaign: Campaign) -> Job | None:
@@ -120,39 +127,40 @@ def _request_job(campaign: Campaign) -> Job | None:
 
 @jobs.register_job_kind(FIGURES_JOB, unit="campaigns", figures=True)
 def run_figures_job(work: ClaimedJob) -> dict[str, Any]:
-    _compute_inline(Campaign.objects.select_related("pool").get(pk=work.campaign_id))
-    return {}
+    """-> report: the fields of HomeFigures"""
+    campaign = Campaign.objects.select_related("pool").get(pk=work.campaign_id)
+    figures = asdict(_compute_figures(campaign, get_snapshot(campaign)))
+    at, alpha_at = figures["at"].isoformat(), figures["alpha"]["at"]
+    alpha = {**figures["alpha"], "at": alpha_at.isoformat() if alpha_at else None}
+    return to_json_types({**figures, "at": at, "alpha": alpha})  # type: ignore[no-any-return]
 
 
-def _compute_figures(campaign: Campaign) -> dict[str, Any]:
-    live = get_snapshot(campaign)
+def _compute_figures(campaign: Campaign, live: CampaignSnapshot) -> HomeFigures:
     now = compute_progress(campaign, live=live)
     ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [pk for pk in order_disputed_pairs(campaign, live).weighty if pk not in ruled]
-    alpha = agreement_metrics.latest_alpha(campaign, live)
-    return {
-        "needed": now.needed,
-        "counted": now.counted,
-        "forecast": asdict(now.forecast),
-        "too_fast": [asdict(one) for one in list_fast_annotators(campaign, live)],
-        "like_random": [asdict(one) for one in find_random_like_annotators(campaign, live)],
-        "n_disputed": len(disputed),
-        "disputed": disputed[0] if disputed else None,
-        "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None},
-    }
-
-
-def _parse_figures(answer: CachedAnswer) -> HomeFigures:
-    value = dict(answer.value)
-    forecast, alpha = Forecast(**value.pop("forecast")), value.pop("alpha")
-    alpha = {**alpha, "at": datetime.fromisoformat(alpha["at"]) if alpha["at"] else None}
-    signs = [FastAnnotator(**one) for one in value.pop("too_fast")]
-    suspects = [RandomLikeAnnotator(**one) for one in value.pop("like_random")]
     return HomeFigures(
-        **value,
-        forecast=forecast,
-        too_fast=signs,
-        like_random=suspects,
-        alpha=alpha,
-        at=datetime.fromtimestamp(answer.made_at, UTC),
+        needed=now.needed,
+        counted=now.counted,
+        forecast=now.forecast,
+        too_fast=list_fast_annotators(campaign, live),
+        like_random=find_random_like_annotators(campaign, live),
+        n_disputed=len(disputed),
+        disputed=disputed[0] if disputed else None,
+        alpha=agreement_metrics.latest_alpha(campaign, live),
+        at=now.moment,
+    )
+
+
+def _parse_figures(report: Mapping[str, Any]) -> HomeFigures:
+    at, alpha = report["alpha"]["at"], report["alpha"]
+    return HomeFigures(
+        **{
+            **report,
+            "forecast": Forecast(**report["forecast"]),
+            "too_fast": [FastAnnotator(**one) for one in report["too_fast"]],
+            "like_random": [RandomLikeAnnotator(**one) for one in report["like_random"]],
+            "alpha": {**alpha, "at": datetime.fromisoformat(at) if at else None},
+            "at": datetime.fromisoformat(report["at"]),
+        }
     )

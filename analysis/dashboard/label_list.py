@@ -99,9 +99,7 @@ def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
         read_adjudications(campaign),
         read_known_grades(campaign),
     )
-    return live.remembered(
-        ("labels", "of the page"), depends_on, lambda: _make_labels(campaign, live)
-    )
+    return live.derived("labels", lambda: _make_labels(campaign, live), depends_on=depends_on)
 
 
 def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
@@ -122,10 +120,10 @@ def list_labels(campaign: Campaign, live: CampaignSnapshot) -> list[ListedLabel]
         read_adjudications(campaign),
         read_known_grades(campaign),
     )
-    return live.remembered(
-        ("labels", "listed"),
-        depends_on,
+    return live.derived(
+        "listed labels",
         lambda: _build_label_list(campaign, live, cached_labels(campaign, live)),
+        depends_on=depends_on,
     )
 
 

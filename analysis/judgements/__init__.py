@@ -2,10 +2,7 @@
 door of its own; other wings ask here.
 
 rows             the newest revisions of all judgements, as columns
-live             the same, kept in the process and topped up (pairs: what does not change;
-column_file: a beginning on the disk)
+live             the same, kept in the process and topped up (pairs: what does not change)
 labels           labels under chosen rules, with the managers' own above them
 system_rankings  the systems of the collection ranked under several labels
-shared_answer    one answer for all processes
-as_json          statistics and agreement with the keys of the commands
 """

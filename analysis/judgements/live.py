@@ -1,8 +1,9 @@
 """Judgement columns kept in the process and topped up, so that a page of figures does not read
-every row again.
+every row again: the only cache of a campaign's judgements.
 
 Judgements are only ever added; what changes old ones, or the pairs (exclusions, settings, the
-pool), leaves a row in the audit trail, and then everything is read anew."""
+pool), leaves a row in the audit trail, and then everything is read anew. A snapshot never changes,
+so the figures of a page fit each other."""
 
 from __future__ import annotations
 
@@ -10,43 +11,41 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import numpy as np
 from django.db.models import Max
+from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.judgements import column_file as files
 from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
 from analysis.judgements.rows import ID_LISTS, NO_GRADE, STATUSES, JudgementRows, to_seconds
-from analysis.judgements.shared_answer import clear_cache
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
 from assay.labels.judges import LABELLING_KINDS
 from assay.labels.labels import LabelTable
 
 T = TypeVar("T")
-PAGE_FRESH_SECONDS = 5.0
-"""Seconds that live figures on a page are old at most, from the reading of the database until the
-page shows newer ones."""
 REFRESH = 3
 """Seconds after which a page asks again."""
 FRESH_SECONDS = 1.5
-"""Seconds for which what was read is good enough."""
-WAIT_SECONDS = 1.8
-"""Seconds for which it still is while somebody reads anew. With REFRESH, and 0.2 s for the way, not
-more than SHOWN."""
-BACKGROUND_ROWS = 2000
-"""Judgements that have come since the columns were kept in a file, beyond which they are kept anew
-(or a fiftieth of all, if more)."""
+"""Seconds for which what was read is good enough, unless a manager changes something. With REFRESH
+and the way to the page, figures on a page are at most five seconds old."""
+FRESH_SECONDS_LARGE = 6.5
+"""The same of a large campaign, where each judgement makes everything anew that was computed of
+all: figures on a page are at most ten seconds old."""
+LARGE_ROWS, LARGE_PEOPLE = 50_000, 500
+AGE_SHOWN_AFTER_SECONDS = 3.0
+"""Seconds from which on a page says how old its figures are."""
 FEW_ROWS = 400
 """Rows that are asked for one by one; more are read with all that come after the settled ones."""
 clock = time.monotonic
 SETTLED_SECONDS = 30.0
 """Seconds after which no transaction that has taken an id is still uncommitted; until then ids are
 looked at again."""
-MAX_CAMPAIGNS = 8
-"""Campaigns kept in one process."""
+MAX_ROWS = 2_000_000
+"""Judgements and pairs kept in one process, of the campaigns used last; one campaign always is."""
 HARMLESS_ACTIONS = (
     *(
         AuditAction.JOINED,
@@ -92,56 +91,62 @@ COLUMNS = (
 )
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class CampaignSnapshot:
-    """What is known of a campaign.
+    """A campaign's judgements and pairs at one moment, with what was computed of them.
 
-    newest: id of its newest judgement. audit: number of audited changes that may touch judgements.
-    read_at: monotonic seconds. members: row id of a membership -> index of its annotator. top: the
-    highest id of any judgement when last read; settled: the id up to which nothing can be missing;
-    pending: the next one, and when it was seen. saved: rows in the file of the campaign. page,
-    deed: what `page_rows` shows, and the manager's deed before it."""
+    audit: number of audited changes that may touch judgements. read_at: monotonic seconds. members:
+    row id of a membership -> index of its annotator. settled: the id up to which nothing can be
+    missing; pending: the next one, and when it was seen. computed: name -> (what it depends on,
+    value); this and its lock are those of the snapshots before, too."""
 
     rows: JudgementRows
     pairs: PairColumns
-    newest: int
     audit: int
     read_at: float
     members: dict[int, int]
     settled: int
     pending: tuple[float, int]
-    saved: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    computed: dict[str | tuple[str, object], tuple[Any, Any]] = field(default_factory=dict)
     computing: threading.RLock = field(default_factory=threading.RLock)
-    values: dict[str, tuple[JudgementRows, Any]] = field(default_factory=dict)
-    memory: dict[tuple[str, object], tuple[Any, Any]] = field(default_factory=dict)
-    page: CampaignSnapshot | None = None
-    deed: int = 0
 
-    def derived(self, name: str, compute: Callable[[], T]) -> T:
-        """`compute()` of the rows as they are now, remembered until they change; managers who ask
-        at once wait for one."""
-        with self.computing:
-            known = self.values.get(name)
-            if known is None or known[0] is not self.rows:
-                rows = self.rows
-                known = self.values[name] = (rows, compute())
-            return known[1]  # type: ignore[no-any-return]
-
-    def remembered(
-        self, name: tuple[str, object], depends_on: object, compute: Callable[[], T]
+    def derived(
+        self,
+        name: str | tuple[str, object],
+        compute: Callable[[], T],
+        *,
+        depends_on: object = None,
     ) -> T:
-        """`compute()`, remembered as long as `depends_on` is equal: for parts that most new
-        judgements leave as they are."""
+        """`compute()`, remembered while `depends_on` (None: the rows) is equal; managers who ask at
+        once wait for one."""
+        basis = self.rows if depends_on is None else depends_on
         with self.computing:
-            known = self.memory.get(name)
-            if known is None or known[0] != depends_on:
-                known = self.memory[name] = (depends_on, compute())
+            known = self.computed.get(name)
+            if known is None or known[0] != basis:
+                known = self.computed[name] = (basis, compute())
             return known[1]  # type: ignore[no-any-return]
+
+    @property
+    def newest(self) -> int:
+        """Id of the newest judgement; 0 without one."""
+        return int(self.rows.judgement[-1]) if len(self.rows) else 0
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.rows) >= LARGE_ROWS or len(self.rows.annotators) >= LARGE_PEOPLE
 
     @property
     def age_s(self) -> float:
         return clock() - self.read_at
+
+    @property
+    def as_of(self) -> datetime | None:
+        """When it was read; None: now, as far as anybody can see."""
+        return (
+            timezone.now() - timedelta(seconds=self.age_s)
+            if self.age_s >= AGE_SHOWN_AFTER_SECONDS
+            else None
+        )
 
     @property
     def pair(self) -> NDArray[np.int64]:
@@ -204,98 +209,62 @@ def _used_ids(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDAr
     return [ids[i] for i in np.flatnonzero(used).tolist()], number[index].astype(np.int32)
 
 
-_snapshots: dict[tuple[str, int], CampaignSnapshot] = {}
-_first_reads: dict[tuple[str, int], threading.Lock] = {}
+@dataclass(eq=False)
+class _Kept:
+    """A campaign's newest snapshot. lock: held while another one is read."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    snapshot: CampaignSnapshot | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.snapshot.rows) + len(self.snapshot.pairs) if self.snapshot else 0
+
+
+_snapshots: dict[tuple[str, int], _Kept] = {}
 _snapshots_lock = threading.Lock()
 
 
 def get_snapshot(campaign: Campaign, *, fresh: float | None = None) -> CampaignSnapshot:
-    """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others
-    get what there was, or wait."""
-    fresh = FRESH_SECONDS if fresh is None else fresh
-    key = _snapshot_key(campaign)
-    live = _find_snapshot(key)
-    if live is None:
-        with _snapshots_lock:
-            first = _first_reads.setdefault(key, threading.Lock())
-        with first:
-            live = _find_snapshot(key) or _read_snapshot(campaign, key)
-    if live.age_s < fresh:
-        return live
-    if not live.lock.acquire(blocking=False):
-        if live.age_s < max(fresh, WAIT_SECONDS if fresh else 0.0):
-            return live
-        live.lock.acquire()
-    try:
-        if live.age_s >= fresh:
-            _refresh_snapshot(campaign, live)
-    finally:
-        live.lock.release()
-    return live
+    """The campaign's judgements, at most `fresh` seconds old; without it FRESH_SECONDS (or those of
+    a large campaign), and from after the last change by a manager. One thread reads, the others
+    wait."""
+    kept = _find_kept(campaign)
+    with kept.lock:
+        known = kept.snapshot
+        if known is not None and fresh is not None and known.age_s < fresh:
+            return known
+        # before the rows: what comes in between is read again, not missed
+        moment, audit = clock(), _count_audit_events(campaign)
+        if known is None:
+            kept.snapshot = _read_all_rows(campaign, moment, audit)
+        elif audit != known.audit:
+            kept.snapshot = _read_changed_rows(campaign, known, moment, audit)
+        elif fresh is not None or known.age_s >= _fresh_seconds(known):
+            kept.snapshot = _read_new_rows(campaign, known, moment)
+        assert kept.snapshot is not None
+        return kept.snapshot
 
 
-def get_last_snapshot(campaign: Campaign) -> CampaignSnapshot | None:
-    """What was read of the campaign last, however old."""
-    return _find_snapshot(_snapshot_key(campaign))
+def _fresh_seconds(known: CampaignSnapshot) -> float:
+    return FRESH_SECONDS_LARGE if known.is_large else FRESH_SECONDS
 
 
-def _snapshot_key(campaign: Campaign) -> tuple[str, int]:
-    return str(Judgement.objects.db), campaign.pk
-
-
-def _find_snapshot(key: tuple[str, int]) -> CampaignSnapshot | None:
+def _find_kept(campaign: Campaign) -> _Kept:
+    """Where the campaign's snapshot is kept; those used longest ago make room."""
+    key = (str(Judgement.objects.db), campaign.pk)
     with _snapshots_lock:
-        live = _snapshots.pop(key, None)
-        if live is not None:
-            _snapshots[key] = live  # the most recently used is last
-    return live
-
-
-def _read_snapshot(campaign: Campaign, key: tuple[str, int]) -> CampaignSnapshot:
-    """From the file, if there is one that fits; else everything is read."""
-    fresh = _load_snapshot(campaign) or _save_snapshot(campaign, _read_all_rows(campaign))
-    with _snapshots_lock:
-        _snapshots[key] = fresh
-        while len(_snapshots) > MAX_CAMPAIGNS:
-            _snapshots.pop(next(iter(_snapshots)))
-    return fresh
-
-
-def _load_snapshot(campaign: Campaign) -> CampaignSnapshot | None:
-    moment, audit, top = clock(), _count_audit_events(campaign), _newest_judgement_id()
-    kept = files.load_cached_columns(campaign, audit=audit)
-    if kept is None:
-        return None
-    rows = kept.rows
-    people, first = np.unique(rows.member, return_index=True)
-    members = dict(zip(people.tolist(), rows.annotator[first].tolist(), strict=True))
-    live = CampaignSnapshot(
-        rows,
-        kept.pairs,
-        _newest_row_id(rows),
-        audit,
-        moment,
-        members,
-        settled=kept.settled,
-        pending=(moment, top),
-        saved=len(rows),
-    )
-    _refresh_snapshot(campaign, live)
-    return live
-
-
-def _save_snapshot(campaign: Campaign, live: CampaignSnapshot) -> CampaignSnapshot:
-    files.write_columns(campaign, live.rows, live.pairs, audit=live.audit, settled=live.settled)
-    live.saved = len(live.rows)
-    return live
+        kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # the last used is last
+        while len(_snapshots) > 1 and sum(one.size for one in _snapshots.values()) > MAX_ROWS:
+            del _snapshots[next(iter(_snapshots))]
+    return kept
 
 
 def expire_caches() -> None:
     """Let the next question read again, whatever is kept: for tests and benchmarks."""
-    with _snapshots_lock:
-        for live in _snapshots.values():
-            live.read_at, live.page = -1e9, None
-    clear_cache()
+    for kept in _snapshots.values():
+        if kept.snapshot is not None:
+            kept.snapshot = replace(kept.snapshot, read_at=-1e9)
 
 
 def _count_audit_events(campaign: Campaign) -> int:
@@ -307,83 +276,54 @@ def _newest_judgement_id() -> int:
     return Judgement.objects.aggregate(n=Max("pk"))["n"] or 0
 
 
-def _read_all_rows(campaign: Campaign, pairs: PairColumns | None = None) -> CampaignSnapshot:
-    moment, audit, top = (
-        clock(),
-        _count_audit_events(campaign),
-        _newest_judgement_id(),
-    )  # before the rows: what comes in between is read again, not missed
+def _read_all_rows(
+    campaign: Campaign, moment: float, audit: int, pairs: PairColumns | None = None
+) -> CampaignSnapshot:
+    """pairs: those known, if they have not changed."""
+    top = _newest_judgement_id()
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}
     rows = _append_new_rows(campaign, None, pairs, members, after=0)
     if rows is None:  # pairs were added after these were read
-        return _read_all_rows(campaign)
+        return _read_all_rows(campaign, moment, audit)
+    # What transactions wrote that were under way during this reading comes after an id well below
+    # the newest.
+    settled = int(rows.judgement[max(0, len(rows) - 1000)]) - 1 if len(rows) else 0
     return CampaignSnapshot(
-        rows,
-        pairs,
-        _newest_row_id(rows),
-        audit,
-        moment,
-        members,
-        settled=_safe_watermark(rows),
-        pending=(moment, top),
+        rows, pairs, audit, moment, members, settled=settled, pending=(moment, top)
     )
 
 
-def _safe_watermark(rows: JudgementRows) -> int:
-    """An id well below the newest: what was written by transactions that were under way during the
-    first reading comes after it."""
-    return int(rows.judgement[max(0, len(rows) - 1000)]) - 1 if len(rows) else 0
+def _read_changed_rows(
+    campaign: Campaign, known: CampaignSnapshot, moment: float, audit: int
+) -> CampaignSnapshot:
+    """After an audited change: all judgements, and the pairs if it may have touched them."""
+    changes = (
+        AuditEvent.objects.filter(campaign=campaign)
+        .exclude(action__in=HARMLESS_ACTIONS)
+        .order_by("-pk")
+    )
+    actions = set(changes.values_list("action", flat=True)[: audit - known.audit + 20])
+    pairs = known.pairs if actions <= set(JUDGEMENT_ACTIONS) else None
+    fresh = _read_all_rows(campaign, moment, audit, pairs)
+    return replace(fresh, computed=known.computed, computing=known.computing)
 
 
-def _newest_row_id(rows: JudgementRows) -> int:
-    return int(rows.judgement[-1]) if len(rows) else 0
-
-
-def _refresh_snapshot(campaign: Campaign, live: CampaignSnapshot) -> None:
-    moment, audit, top = clock(), _count_audit_events(campaign), _newest_judgement_id()
-    if audit != live.audit:
-        changed = (
-            AuditEvent.objects.filter(campaign=campaign)
-            .exclude(action__in=HARMLESS_ACTIONS)
-            .order_by("-pk")
-        )
-        known = set(changed.values_list("action", flat=True)[: audit - live.audit + 20]) <= set(
-            JUDGEMENT_ACTIONS
-        )
-        _refresh_under_lock(
-            live,
-            _load_snapshot(campaign)
-            or _save_snapshot(campaign, _read_all_rows(campaign, live.pairs if known else None)),
-        )
-    elif top > live.settled:
-        members = dict(live.members)
-        rows = _append_new_rows(campaign, live.rows, live.pairs, members, after=live.settled)
-        if rows is None:
-            _refresh_under_lock(live, _save_snapshot(campaign, _read_all_rows(campaign)))
-            return
-        if rows is not live.rows:
-            live.rows, live.members, live.newest = rows, members, _newest_row_id(rows)
-    if moment - live.pending[0] > SETTLED_SECONDS:
-        live.settled, live.pending = live.pending[1], (moment, top)
-    live.read_at = moment
-    if len(live.rows) - live.saved > max(BACKGROUND_ROWS, len(live.rows) // 50):
-        _save_snapshot(campaign, live)
-
-
-def _refresh_under_lock(live: CampaignSnapshot, fresh: CampaignSnapshot) -> None:
-    for name in (
-        "pairs",
-        "rows",
-        "members",
-        "newest",
-        "audit",
-        "settled",
-        "pending",
-        "read_at",
-        "saved",
-    ):
-        setattr(live, name, getattr(fresh, name))
+def _read_new_rows(campaign: Campaign, known: CampaignSnapshot, moment: float) -> CampaignSnapshot:
+    """The judgements that have come since."""
+    top, members, rows = _newest_judgement_id(), dict(known.members), known.rows
+    if top > known.settled:
+        topped_up = _append_new_rows(campaign, rows, known.pairs, members, after=known.settled)
+        if topped_up is None:  # a judgement of a pair that was added
+            fresh = _read_all_rows(campaign, moment, known.audit)
+            return replace(fresh, computed=known.computed, computing=known.computing)
+        rows = topped_up
+    settled, pending = known.settled, known.pending
+    if moment - pending[0] > SETTLED_SECONDS:
+        settled, pending = pending[1], (moment, top)
+    return replace(
+        known, rows=rows, members=members, read_at=moment, settled=settled, pending=pending
+    )
 
 
 def _append_new_rows(

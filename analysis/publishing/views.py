@@ -275,8 +275,10 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
     plans = [recipes.make_release_plan(one).choices for one in (first, second)]
     depends_on = recipe_rankings.comparison_marks(campaign, live)
     name = ("difference of recipes", (first.pk, second.pk))
-    change = live.remembered(
-        name, depends_on, lambda: recipes.compare_recipes(campaign, *plans, rows=live.rows)
+    change = live.derived(
+        name,
+        lambda: recipes.compare_recipes(campaign, *plans, rows=live.rows),
+        depends_on=depends_on,
     )
     job, new = recipe_rankings.get_newest_comparison(campaign, first, second, live)
     if new is not None:

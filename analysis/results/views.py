@@ -23,7 +23,7 @@ from analysis.dashboard import progress as figures
 from analysis.dashboard.views.agreement import agreement_charts
 from analysis.dashboard.views.labels import label_charts
 from analysis.dashboard.views.progress import forecast_verdict, progress_charts
-from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from analysis.judgements.live import get_snapshot
 from analysis.models import Report
 from analysis.systems.answer_page import reader_context
 from analysis.systems.kinds import KINDS
@@ -52,13 +52,13 @@ UrlBuilder = Callable[..., str]
 
 
 def _progress_context(campaign: Campaign) -> dict[str, Any]:
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     now = figures.compute_progress(campaign, live=live)
     alpha = agreement_metrics.latest_alpha(campaign, live)
     if alpha["at"] is None:
         alpha["reason"] = _("not computed yet")
     return {
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "now": now,
         "alpha": alpha,
         "verdict": forecast_verdict(campaign, now),
@@ -67,14 +67,14 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
 
 
 def _agreement_context(campaign: Campaign) -> dict[str, Any]:
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     heavy = agreement_metrics.newest_agreement(campaign, live)
-    return {"as_of": figures_as_of(live), "heavy": heavy, **agreement_charts(campaign, live, heavy)}
+    return {"as_of": live.as_of, "heavy": heavy, **agreement_charts(campaign, live, heavy)}
 
 
 def _labels_context(campaign: Campaign) -> dict[str, Any]:
-    live = get_page_snapshot(campaign)
-    return {"as_of": figures_as_of(live), **label_charts(campaign, live)}
+    live = get_snapshot(campaign)
+    return {"as_of": live.as_of, **label_charts(campaign, live)}
 
 
 def _systems_context(

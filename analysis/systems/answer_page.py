@@ -7,8 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.judgements.live import CampaignSnapshot
-from analysis.judgements.page_rows import get_page_snapshot
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from analysis.systems.answer_pictures import (
     describe_leader_history,
     interim_checks_chart,
@@ -51,7 +50,7 @@ def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | 
     shown["measure"] = str(measure)
     if shown["why_not"]:
         return shown, None
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     if not live.rows.counts.any():
         return shown | {"why_not": _("Nothing is judged yet.")}, None
     answer, job = get_newest_answer(campaign, live, measure)
@@ -79,7 +78,7 @@ def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
     shown["depth"] = campaign.judged_depth
     if shown["why_not"]:
         return shown
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     if not live.rows.counts.any():
         return shown | {"why_not": _("Nothing is judged yet.")}
     answer = get_last_answer(campaign, live, get_measure(campaign, wanted))

@@ -16,8 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.dashboard import agreement_metrics, disagreements, label_list
 from analysis.dashboard.agreement_metrics import overlap_plan
 from analysis.dashboard.disagreement_lists import disputed_page
-from analysis.judgements.live import CampaignSnapshot
-from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Pair
 from annotation.permissions import get_managed_campaign
 from annotation.selectors.judging import render_pair_for_manager
@@ -47,7 +46,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The quick figures are computed here; alpha's interval, the chance floor and what is by group
     come from a job, with their age."""
     campaign = get_managed_campaign(request, slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     heavy, job = agreement_metrics.agreement_with_refresh(campaign, live)
     if job is not None:
         send(job)
@@ -58,7 +57,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "agreement",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "heavy": heavy,
         "working": working,
         "saved": pop_saved_label(request, campaign),
@@ -323,7 +322,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
 def _disputed_position(
     request: SignedInRequest, campaign: Campaign, pair: Pair
 ) -> disagreements.QueuePosition | None:
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     if request.GET.get("of") != "labels":
         return disagreements.position_in_disputed(campaign, live, pair.pk)
     shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
@@ -340,7 +339,7 @@ def _next_pair_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> 
         if turn.after is None:
             return request.get_full_path()
         return f"{reverse('campaign-pair', args=[campaign.slug, turn.after])}?{request.GET.urlencode()}"
-    after = disagreements.next_disputed_pair(campaign, get_page_snapshot(campaign), pair.pk)
+    after = disagreements.next_disputed_pair(campaign, get_snapshot(campaign), pair.pk)
     if after is None:
         return f"{reverse('campaign-agreement', args=[campaign.slug])}#disputed"
     return reverse("campaign-pair", args=[campaign.slug, after])
@@ -389,7 +388,7 @@ def pop_saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, A
 def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
     """Compute the slow figures anew, now."""
     campaign = get_managed_campaign(request, slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     job = agreement_metrics.request_agreement_job(
         campaign, marks=[live.newest, live.audit], user=request.user
     )

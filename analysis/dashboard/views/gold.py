@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from analysis.judgements.page_rows import get_page_snapshot
+from analysis.judgements.live import get_snapshot
 from annotation.forms_campaign_creation import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import get_managed_campaign
@@ -214,7 +214,7 @@ def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
 def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
     """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each
     grade."""
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     table = live.table(campaign.grades.size)
     labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))
     ordinary = live.pairs.normal[live.table_pairs]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard import judging_times
-from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from analysis.judgements.live import get_snapshot
 from annotation.permissions import get_managed_campaign
 from assay.campaigns.statistics import find_slowest_topics, mean_seconds_by_day
 from assay.charts.lines import Line, line_chart
@@ -31,7 +31,7 @@ NO_TIMES_MESSAGE = gettext_lazy("No counted judgement has a time yet.")
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     rows = live.rows
     names = campaign.grades.names
     zone = zoneinfo.ZoneInfo(timezone.get_current_timezone_name())
@@ -91,7 +91,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "time",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "shares": judging_times.compute_time_shares(rows),
         "n_timed": n_timed,
         "slowest": slowest,

@@ -20,8 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from analysis.dashboard import additional_judgements as previews
 from analysis.dashboard import label_list, method_effect
 from analysis.dashboard.label_list import cached_labels
-from analysis.judgements.live import CampaignSnapshot
-from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
@@ -55,7 +54,7 @@ DECISION_CHOICES = [
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     effect, job = method_effect.newest_effect(campaign, live)
     if job is not None:
         send(job)
@@ -65,7 +64,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "labels",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         **label_charts(campaign, live),
         "effect": effect,
         "effect_running": working,
@@ -78,14 +77,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def all_labels(request: HttpRequest, slug: str) -> HttpResponse:
     """Every label in one list, and how many of each topic's are relevant."""
     campaign = get_managed_campaign(request, slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     labels = label_list.label_page(request, campaign, live)
     asked = request.GET.copy()
     asked.pop("of", None)
     context = {
         "campaign": campaign,
         "tab": "labels",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "labels": labels,
         "rows": label_list.add_label_texts(list(labels)),
         "asked": asked.urlencode(),

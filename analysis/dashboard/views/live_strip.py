@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -16,12 +16,9 @@ from django.views.decorators.http import require_safe
 from analysis.dashboard import agreement_metrics
 from analysis.dashboard.progress import CampaignProgress, compute_progress
 from analysis.dashboard.views.progress import forecast_verdict
-from analysis.judgements import live as rows
-from analysis.judgements.live import REFRESH
-from analysis.judgements.shared_answer import get_or_compute
+from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
 from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
-from assay.campaigns.forecast import Forecast
 from pooling.platform.page_files import render_page
 
 
@@ -34,7 +31,8 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     figures = strip_figures(campaign)
     parts = (
         campaign.pk,
-        figures.changed_at,
+        replace(figures.now, moment=NO_MOMENT),
+        figures.alpha,
         timezone.now().timestamp() // MINUTE,
         timezone.get_current_timezone_name(),
         campaign.deadline,
@@ -58,58 +56,37 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 MINUTE = 60.0
+NO_MOMENT = datetime.fromtimestamp(0, UTC)
+"""When figures were computed is no change of them."""
 
 
 @dataclass(frozen=True)
 class Strip:
-    """now: without its depths, and its forecast to the minute. alpha: as of `figures.latest_alpha`.
-    changed_at: since when both are so."""
+    """now: without its depths, and its forecast to the minute. alpha: as of
+    `agreement_metrics.latest_alpha`."""
 
     now: CampaignProgress
     alpha: dict[str, Any]
-    changed_at: float
 
 
 def strip_figures(campaign: Campaign) -> Strip:
-    """Read from the database at most `rows.WAITING` seconds ago."""
-    answer = get_or_compute(
-        "strip",
-        campaign,
-        lambda: _computed(campaign),
-        fresh=rows.FRESH_SECONDS,
-        waiting=rows.WAIT_SECONDS,
-    )
-    progress, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])
-    forecast = Forecast(**progress.pop("forecast"))
-    moment = datetime.fromtimestamp(answer.changed_at, UTC)
-    alpha["at"] = datetime.fromisoformat(alpha["at"]) if alpha["at"] else None
-    return Strip(
-        CampaignProgress(**progress, depths=[], forecast=forecast, moment=moment),
-        alpha,
-        answer.changed_at,
+    """Computed once for all who look, whenever the judgements are looked at again."""
+    live = get_snapshot(campaign)
+    return live.derived(
+        "strip", lambda: _compute_strip(campaign, live), depends_on=(live.rows, live.read_at)
     )
 
 
-def _computed(campaign: Campaign) -> dict[str, Any]:
-    live = rows.get_snapshot(campaign, fresh=0.0)
+def _compute_strip(campaign: Campaign, live: CampaignSnapshot) -> Strip:
     now = compute_progress(campaign, live=live)
-    ahead = now.forecast
-    ahead = replace(
-        ahead,
-        expected=_minute(ahead.expected),
-        early=_minute(ahead.early),
-        late=_minute(ahead.late),
+    forecast = replace(
+        now.forecast,
+        expected=_minute(now.forecast.expected),
+        early=_minute(now.forecast.early),
+        late=_minute(now.forecast.late),
     )
-    figures = {
-        name: value
-        for name, value in vars(now).items()
-        if name not in ("depths", "forecast", "moment")
-    }
     alpha = agreement_metrics.latest_alpha(campaign, live)
-    return {
-        "now": {**figures, "forecast": asdict(ahead)},
-        "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None},
-    }
+    return Strip(replace(now, depths=[], forecast=forecast), alpha)
 
 
 def _minute(seconds: float | None) -> float | None:

@@ -19,7 +19,7 @@ from analysis.dashboard.annotators import (
 )
 from analysis.dashboard.disagreement_lists import annotator_differences_page
 from analysis.dashboard.people_list import account_name, annotator_list_page, build_rows
-from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
+from analysis.judgements.live import get_snapshot
 from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
 from assay.campaigns.flags import sort_flags
@@ -36,7 +36,7 @@ from pooling.platform.page_files import render_page
 @require_safe
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     everybody = list_annotators(campaign, live=live)
     names = campaign.grades.names
     listed = annotator_list_page(request, everybody)
@@ -44,7 +44,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "people",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "list": listed,
         "people": list(listed),
         "least_shared": MIN_SHARED,
@@ -109,7 +109,7 @@ def get_annotator_or_404(campaign: Campaign, pseudonym: str) -> AnnotatorSummary
 def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     person = get_annotator_or_404(campaign, pseudonym)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     names = campaign.grades.names
     code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
@@ -120,7 +120,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "people",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "person": person,
         "grades": list(
             zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)

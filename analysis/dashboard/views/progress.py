@@ -28,7 +28,6 @@ from analysis.dashboard.home_summary import get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list
 from analysis.judgements import interim_checks
 from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
-from analysis.judgements.page_rows import figures_as_of, get_page_snapshot
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import get_managed_campaign
 from annotation.selectors.pairs import count_pairs_without_text
@@ -57,7 +56,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
-    live = get_page_snapshot(campaign)
+    live = get_snapshot(campaign)
     now = selectors.compute_progress(campaign, live=live)
     job = agreement_metrics.refresh_alpha_if_due(campaign, live)
     if job is not None:
@@ -65,7 +64,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "progress",
-        "as_of": figures_as_of(live),
+        "as_of": live.as_of,
         "now": now,
         "n_held_back": count_pairs_without_text(campaign),
         "alpha": agreement_metrics.latest_alpha(campaign, live),

@@ -13,7 +13,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.judgements import page_rows
 from annotation.models import Campaign, Judgement, Membership
 from annotation.selectors.judging import check_invariants
 from tests.analysis.dashboard.test_pages import manager_of
@@ -68,11 +67,6 @@ def with_judging(n: int) -> tuple[Campaign, Client]:
     campaign.pairs.update(counted=F("needed"), open_slots=0, started=True)
     assert check_invariants(campaign) == []
     return campaign, manager_of(campaign)
-
-
-@pytest.fixture(autouse=True)
-def _pages_are_read_anew(rows_read_anew, monkeypatch):
-    monkeypatch.setattr(page_rows, "PAGE_CACHE_SECONDS", 0.0)
 
 
 def looked(campaign: Campaign, client: Client) -> dict[str, tuple[int, int]]:

@@ -16,7 +16,6 @@ from analysis.dashboard.home_summary import HomeFigures
 from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list, get_to_do_list
 from analysis.dashboard.to_do_mail import mail_body
 from analysis.judgements import live as kept
-from analysis.judgements.shared_answer import clear_cache
 from analysis.models import Recipe, Release
 from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services.campaigns import lifecycle
@@ -42,7 +41,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 def again(campaign: Campaign) -> list:
     """The list of the campaign's manager, counted now."""
     kept._snapshots.clear()
-    clear_cache()
     items, asked = get_to_do_list(campaign.created_by)
     assert asked == []
     return items
@@ -341,7 +339,7 @@ def test_the_card_of_a_campaign_has_bar_forecast_and_the_age_of_its_alpha():
         finished_at=timezone.now() - timedelta(hours=3),
         report={"graded": {"alpha": 0.6123, "alpha_ci": [None, None]}, "n_judgements": 400},
     )
-    clear_cache()
+    kept._snapshots.clear()
     assert "Alpha 0.61, as of 3 hours ago. From 400 judgements; newer ones exist." in " ".join(
         text_of(manager_of(campaign).get("/")).split()
     )
@@ -366,9 +364,9 @@ def test_statements_of_home_do_not_grow_with_annotators_pairs_or_judgements_and_
     client = None
 
     def statements() -> int:
-        clear_cache()
+        kept._snapshots.clear()
         client.get("/")  # type: ignore[union-attr]
-        clear_cache()
+        kept._snapshots.clear()
         with CaptureQueriesContext(connection) as seen:
             assert client.get("/").status_code == 200  # type: ignore[union-attr]
         return len(seen)

@@ -13,7 +13,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.judgements.shared_answer import cache_folder
 from analysis.models import Recipe, Release, Report
 from annotation.models import (
     Campaign,
@@ -92,8 +91,6 @@ def busy_campaign(**fields):
         files={"result": name},
     )
     report.chunks.create(number=0)
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    (cache_folder() / f"{campaign.pk}-now.json").write_text("{}")
     for state in ("queued", "running", "done"):
         Job.objects.create(
             kind="agreement",
