@@ -4,21 +4,13 @@ the days so far."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.campaigns.day_pace import (
-    DAY_SECONDS,
-    HORIZON_DAYS,
-    N_PATHS,
-    DayHistory,
-    DayPace,
-    SimulatedPaths,
-)
+from assay.campaigns.day_pace import DAY_SECONDS, DayHistory, DayPace
 from assay.campaigns.working_days import add_working_days, count_working_days
 
 MINUTE_SECONDS = 60.0
@@ -39,7 +31,7 @@ JUDGED_MESSAGE = "Everything that is needed has been judged."
 class Forecast:
     """Moments are seconds since 1970. `expected` None: there is no forecast, and `reason` says why.
 
-    expected: half of the simulated futures end before it. early, late: 95% prediction interval of
+    expected: what is missing over the pace of the last days. early, late: 95% prediction interval of
     the end; late None: more than two years from now. reason, with a forecast: what it does not
     know. per_day: judgements a day at the pace of the last days, over `n_hours` hours, the started
     one rounded up. possible_from: without a forecast, the minute from which on enough working days
@@ -83,11 +75,10 @@ def make_forecast(
 
 @dataclass(frozen=True, eq=False)
 class Forecaster:
-    """Forecasts of one campaign at one moment: every question is answered from the same simulated
-    futures.
+    """Forecasts of one campaign at one moment: every question is answered from the same pace.
 
     past: moments of the judgements so far. lately: those within the last LEAST_DAYS working days.
-    lacking: working days of history missing to LEAST_DAYS, the kick-off not counted. model: None
+    lacking: working days of history missing to LEAST_DAYS, the kick-off not counted. pace: None
     where there is no forecast."""
 
     past: NDArray[np.float64]
@@ -96,8 +87,7 @@ class Forecaster:
     lately: int
     lacking: float
     has_kick_off: bool
-    model: DayPace | None
-    known: dict[int, SimulatedPaths] = field(default_factory=dict)
+    pace: DayPace | None
 
     @classmethod
     def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
@@ -107,27 +97,16 @@ class Forecaster:
         if not len(past):
             return cls(past, now, zone, 0, float(LEAST_DAYS), False, None)
         history = DayHistory.of(past, now=now, zone=zone)
-        first = float(past.min())
-        if history.apart is not None:
-            first = max(first, float(history.calendar.edges[history.apart + 1]))
         lately = int((past > add_working_days(now, -LEAST_DAYS, zone)).sum())
         lacking = (
             0.0
-            if now - first > 7 * DAY_SECONDS
-            else max(0.0, LEAST_DAYS - count_working_days(first, now, zone))
+            if now - history.begin > 7 * DAY_SECONDS
+            else max(0.0, LEAST_DAYS - count_working_days(history.begin, now, zone))
         )
-        is_known = (
-            lacking < 1e-9 and lately >= LEAST_JUDGEMENTS and history.counts[history.used].any()
-        )
-        return cls(
-            past,
-            now,
-            zone,
-            lately,
-            lacking,
-            history.apart is not None,
-            DayPace.of(history) if is_known else None,
-        )
+        pace = None
+        if lacking < 1e-9 and lately >= LEAST_JUDGEMENTS:
+            pace = DayPace.of(history, now=now, zone=zone)
+        return cls(past, now, zone, lately, lacking, history.has_kick_off, pace)
 
     def forecast(self, remaining: float) -> Forecast:
         """When `remaining` judgements more will have been made."""
@@ -135,7 +114,7 @@ class Forecaster:
         n_hours = math.ceil(passed / HOUR_SECONDS)
         if remaining <= 0:
             return self.without_forecast(JUDGED_MESSAGE)
-        if self.model is None:
+        if self.pace is None:
             return Forecast(
                 None,
                 None,
@@ -146,7 +125,7 @@ class Forecaster:
                 *self._missing_for_one(remaining),
             )
         early, expected, late = self.ends(remaining)
-        trend = estimate_significant_trend(self.model.history.whole_days)
+        trend = estimate_significant_trend(self.pace.history.whole_days)
         if not math.isfinite(expected):
             return Forecast(
                 None,
@@ -172,38 +151,19 @@ class Forecaster:
         return Forecast(None, None, None, per_day, math.ceil(passed / HOUR_SECONDS), reason)
 
     def ends(self, remaining: float) -> tuple[float, float, float]:
-        """-> (early, expected, late) end, as in `Forecast`; inf: later than in two years, NaN
-        without a forecast."""
-        if self.model is None:
-            return math.nan, math.nan, math.nan
-        paths = self._paths(lambda paths: bool(np.mean(paths.made[:, -1] >= remaining) > 0.98))
-        early, expected, late = np.sort(paths.ends(remaining))[
-            [round((N_PATHS - 1) * share) for share in (0.025, 0.5, 0.975)]
-        ]
-        return float(early), float(expected), float(late)
+        """Return the early, expected and late end, as in `Forecast`; inf: later than in two years,
+        NaN without a forecast."""
+        return (math.nan, math.nan, math.nan) if self.pace is None else self.pace.ends(remaining)
 
     def expected_until(self, until: float, *, remaining: float = math.inf) -> float | None:
         """How many judgements are expected until a moment, at most `remaining`; None where there is
         no forecast.
 
-        The median of the same futures as `forecast`: it reaches `remaining` by `until` if the
-        expected end is not later."""
-        if remaining <= 0 or (self.model is not None and until <= self.now):
+        At the same pace as `forecast`: it reaches `remaining` by `until` if the expected end is not
+        later."""
+        if remaining <= 0 or (self.pace is not None and until <= self.now):
             return 0.0
-        if self.model is None:
-            return None
-        last = min(until, self.now + HORIZON_DAYS * DAY_SECONDS)
-        paths = self._paths(lambda paths: bool(paths.calendar.edges[-1] > last))
-        return min(float(remaining), float(np.sort(paths.made_until(last))[N_PATHS // 2]))
-
-    def _paths(self, is_enough: Callable[[SimulatedPaths], bool]) -> SimulatedPaths:
-        assert self.model is not None, "asked only where there is a forecast"
-        for n_days in (45, 180, HORIZON_DAYS):
-            if n_days not in self.known:
-                self.known[n_days] = self.model.paths(n_days)
-            if is_enough(self.known[n_days]):
-                break
-        return self.known[n_days]
+        return None if self.pace is None else min(remaining, self.pace.expected_until(until))
 
     def _why_none(self) -> str:
         if not len(self.past):
@@ -212,6 +172,8 @@ class Forecaster:
             return "A forecast needs two working days after the kick-off."
         if self.lacking > 1e-9:
             return "A forecast needs two working days of judgements."
+        if self.lately >= LEAST_JUDGEMENTS:
+            return "No judgements on a working day yet."
         return f"Fewer than {LEAST_JUDGEMENTS} judgements in the last two working days."
 
     def _missing_for_one(self, remaining: float) -> tuple[float | None, int]:
@@ -227,9 +189,10 @@ class Forecaster:
         ) * MINUTE_SECONDS, n_short
 
     def _weekend_words(self, late: float) -> str:
-        assert self.model is not None, "asked only where there is a forecast"
+        assert self.pace is not None, "asked only where there is a forecast"
+        history = self.pace.history
         if (
-            self.model.weekend_days
+            history.exposure[~history.calendar.working].any()
             or late <= self.now
             or count_working_days(self.now, min(late, self.now + 7 * DAY_SECONDS), self.zone)
             * DAY_SECONDS

@@ -3,6 +3,7 @@ not."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
@@ -42,6 +43,40 @@ class Calendar:
         passed."""
         day = int(np.searchsorted(self.edges, moment, side="right")) - 1
         return day, float((moment - self.edges[day]) / (self.edges[day + 1] - self.edges[day]))
+
+
+@dataclass(frozen=True, eq=False)
+class WorkClock:
+    """Working days that have passed, by the usual hours of judging.
+
+    moments: (24 n + 1), the hours of n calendar days. passed: (24 n + 1), working days that have
+    passed at each."""
+
+    moments: NDArray[np.float64]
+    passed: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, calendar: Calendar, profile: NDArray[np.float64], *, weekend: float) -> WorkClock:
+        """profile: (24), the share of a day's judgements in each hour. weekend: what a Saturday or
+        Sunday brings in proportion to a working day."""
+        length = np.diff(calendar.edges)[:, None]
+        hours = calendar.edges[:-1, None] + length * np.arange(24) / 24
+        brought = np.where(calendar.working, 1.0, weekend)[:, None] * profile
+        return cls(
+            np.append(hours, calendar.edges[-1]), np.concatenate([[0.0], np.cumsum(brought)])
+        )
+
+    def elapsed(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the working days that have passed at each moment."""
+        return np.interp(moments, self.moments, self.passed)
+
+    def add(self, moment: float, days: float) -> float:
+        """Return the earliest moment that lies so many working days after `moment`; inf beyond the
+        calendar."""
+        target = float(np.interp(moment, self.moments, self.passed)) + days
+        if target > self.passed[-1]:
+            return math.inf
+        return max(moment, float(np.interp(target - 1e-9, self.passed, self.moments)))
 
 
 def count_working_days(first: float, last: float, zone: tzinfo) -> float:

@@ -124,14 +124,16 @@ Equal runs, with ranks exchanged on each topic. The table gives the share of com
 ## The end of a campaign
 
 Campaigns with 100 judgements per working day start on any day of the week and are forecast during working hours, after the given number of working
-days, with the given number of days of work missing. There are a quarter as many campaigns as trials above. *days wide* is the median width of the 95%
-prediction interval, and *ended later* the share of campaigns that end after it.
+days, with the given number of days of work missing. *days wide* is the median width of the 95% prediction interval, and *ended later* the share of
+campaigns that end after it.
 
-In the first four kinds and in *fade-out, even*, judgements are independent (Poisson by hour) and all days are alike. The forecast can't know that
-after a few days, so it covers more than it claims. In the other kinds, annotators work in sessions of 20 to 40 judgements, on average 3.3 per working
-day, with idle weekends. *kick-off*: the first day has 4 to 12 times as many. *holiday*: one working day is idle, before the forecast or within five
-working days after it. *fade-out*: the pace falls by 5% per working day. *late burst*: one of the two working days before, or five days after, has
-twice as many. *few annotators*: three, each on three of five days.
+In *sessions* and the kinds below it, annotators work in sessions of 20 to 40 judgements, on average 3.3 per working day, with idle weekends unless
+stated otherwise. *kick-off*: the first day has 4 to 12 times as many. *holiday*: one working day is idle, before the forecast or within five working
+days after it. *fade-out*: the pace falls by 5% per working day. *late burst*: one of the two working days before, or five days after, has twice as
+many. *few annotators*: three, each on three of five days.
+
+In the kinds above *sessions*, judgements are independent (Poisson by hour) and all days are alike. The forecast can't know that after a few days, so
+it covers more than it claims. Campaigns rarely end late unless they fade out, because the late end allows for a fading pace.
 
 {ends}
 

@@ -321,7 +321,7 @@ def simulate_end(
     kind: str, per_day: int, history: int, days: int, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
     found = forecasts.measure_forecast_coverage(
-        kind, per_day=per_day, days=days, history=history, campaigns=max(trials // 4, 10), rng=rng
+        kind, per_day=per_day, days=days, history=history, campaigns=trials, rng=rng
     )
     return [
         format_share(found.shown / found.campaigns),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 
-from assay.campaigns.working_days import Calendar, add_working_days, count_working_days
+from assay.campaigns.working_days import (
+    Calendar,
+    WorkClock,
+    add_working_days,
+    count_working_days,
+)
 
 VIENNA = ZoneInfo("Europe/Vienna")
 
@@ -54,3 +60,18 @@ def test_days_begin_at_local_midnight_and_have_23_hours_when_the_clocks_go_forwa
     assert calendar.working.tolist() == [False, False, True]
     assert calendar.share_of_day(last) == (2, 0.5)
     assert calendar.day_of(np.array([first, last])).tolist() == [0, 2]
+
+
+def test_a_clock_of_working_hours_stands_still_at_night_and_runs_slowly_at_weekends():
+    """Half of a day's work at 9 o'clock and half at 15 o'clock; half as much at weekends."""
+    profile = np.zeros(24)
+    profile[[9, 15]] = 0.5
+    clock = WorkClock.of(Calendar.between(utc(9), utc(12), UTC), profile, weekend=0.5)
+    passed = [
+        clock.elapsed(np.array([utc(9), then]))[1] for then in (utc(9, 9, 30), utc(10), utc(12))
+    ]
+    assert passed == pytest.approx([0.25, 1, 2])
+    assert clock.add(utc(9, 12), 0.25) == pytest.approx(utc(9, 15, 30), abs=1)
+    assert clock.add(utc(9, 12), 0.5) == pytest.approx(utc(9, 16), abs=1)  # not the night after
+    assert clock.add(utc(9, 12), 0.75) == pytest.approx(utc(10, 10), abs=1)
+    assert clock.add(utc(9, 12), 3) == math.inf
