@@ -25,36 +25,32 @@ def parse_rates(text: str) -> list[float]:
         shares = [-1.0]
     if not all(0 <= rate <= 1 for rate in shares) or shares != sorted(set(shares)):
         raise forms.ValidationError(
-            _("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30")
+            _("ascending rates from 0 to 1, separated by commas, such as 0.04, 0.30")
         )
     return shares
 
 
 class CollectionForm(forms.Form):
-    name = forms.CharField(
-        max_length=200, help_text=_("What people know the collection by, for example NFCorpus.")
-    )
+    name = forms.CharField(max_length=200, help_text=_("Example: NFCorpus."))
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=_("Where it comes from, which licence it has, who made the runs."),
+        help_text=_("Source, licence and origin of the runs."),
     )
     n_documents = forms.IntegerField(
-        label=_("Documents in the whole collection"),
+        label=_("Documents in the full collection"),
         required=False,
         min_value=1,
         max_value=10**12,
-        help_text=_(
-            "Only where the files you bring hold a part of it; it appears in the statistics."
-        ),
+        help_text=_("Only if your files contain a part of the collection. Used in statistics."),
     )
     text_format = forms.ChoiceField(
-        label=_("Texts of documents"),
+        label=_("Text format"),
         required=False,
         choices=Collection.TextFormat.choices,
         help_text=_(
-            "Markdown: annotators see headings, lists, emphasis and code set as such. What is "
-            "stored stays as it was brought."
+            "Markdown: annotators see formatted headings, lists, emphasis and code. The "
+            "stored text is not changed."
         ),
     )
 
@@ -72,7 +68,9 @@ class ManagerForm(forms.Form):
 class UploadForm(forms.Form):
     """How an uploaded file is to be read. `options()` are those that its kind has."""
 
-    kind = forms.ChoiceField(choices=[(RECOGNISE_KIND, _("Recognise")), *Upload.Kind.choices])
+    kind = forms.ChoiceField(
+        choices=[(RECOGNISE_KIND, _("Detect automatically")), *Upload.Kind.choices]
+    )
     mode = forms.ChoiceField(choices=[(mode, mode) for mode in MODES], required=False)
     tag = forms.CharField(max_length=200, required=False)
     order = forms.ChoiceField(choices=[("score", _("score")), ("rank", _("rank"))], required=False)
@@ -124,8 +122,8 @@ class RunForm(forms.ModelForm):
             "submitted_on": forms.DateInput(attrs={"type": "date"}),
             "description": forms.Textarea(attrs={"rows": 3}),
         }
-        labels = {"submitted_on": _("Date"), "baseline": _("A baseline of the organisers")}
-        help_texts = {"group": _("Who submitted it.")}
+        labels = {"submitted_on": _("Date"), "baseline": _("Baseline of the organisers")}
+        help_texts = {"group": _("Group that submitted the run.")}
 
 
 class PercentagesField(forms.CharField):
@@ -139,20 +137,21 @@ class PercentagesField(forms.CharField):
             ]
         except ValueError:
             raise forms.ValidationError(
-                _("Enter percentages with blanks between them, as in 10 20.")
+                _("Enter percentages separated by spaces, such as 10 20.")
             ) from None
 
 
 STRATA_CHOICES = [
-    ("rank", _("Each topic's bands of best rank")),
-    ("votes", _("Bands of votes, over all topics: better for the first ten ranks")),
+    ("rank", _("By best rank within each topic")),
+    ("votes", _("By number of votes, across all topics (better for the first ten ranks)")),
 ]
 BATCH_HELP = _(
-    "The order is learnt anew after each. Smaller ones follow what is found more closely; larger "
-    "ones leave annotators fewer waits."
+    "The order is updated after each batch. Smaller batches adapt faster; larger batches "
+    "mean fewer waits for annotators."
 )
 AUDIT_HELP = _(
-    "Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told."
+    "Pairs drawn at random from all remaining pairs, to estimate how many relevant documents "
+    "are left. Enter 0 for no audit sample and no estimate."
 )
 
 
@@ -160,33 +159,36 @@ class PoolForm(forms.Form):
     """What a pool is made of. `runs` are runs of the collection given."""
 
     depth = forms.IntegerField(
-        min_value=1, max_value=1000, initial=10, help_text=_("Ranks of each run to judge.")
+        min_value=1,
+        max_value=1000,
+        initial=10,
+        help_text=_("Number of top ranks of each run to judge."),
     )
     runs = forms.ModelMultipleChoiceField(
         queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple
     )
     kind = forms.ChoiceField(
-        label=_("Which pairs are judged first"),
+        label=_("Pair selection"),
         choices=[
             (
                 PoolKind.DEPTH.value,
                 _(
-                    "Level by level: all first ranks, then all second ranks, down to the depth. "
-                    "For ranking systems in full"
+                    "By rank: all first ranks, then all second ranks, down to the pool "
+                    "depth. For complete rankings of systems"
                 ),
             ),
             (
                 PoolKind.ORDERED.value,
                 _(
-                    "Relevant first: planned batches of what is probably relevant. For training "
-                    "data, recall bases, systematic reviews"
+                    "Most likely relevant first: batches of probably relevant pairs. For "
+                    "training data, recall bases and systematic reviews"
                 ),
             ),
             (
                 PoolKind.SAMPLED.value,
                 _(
-                    "Sampled: pairs drawn at random with known chances. For comparing systems by "
-                    "a part of the judgements"
+                    "Random sample: pairs drawn with known probabilities. For comparing "
+                    "systems with fewer judgements"
                 ),
             ),
         ],
@@ -195,33 +197,34 @@ class PoolForm(forms.Form):
         widget=forms.RadioSelect,
     )
     stages = PercentagesField(
-        label=_("Stages of a sampled pool"),
+        label=_("Sampling stages"),
         initial="10 20",
         required=False,
         help_text=_(
-            "Percent of the pool judged by the end of each. Further stages can be drawn later."
+            "Percentage of the pool judged at the end of each stage. You can draw more "
+            "stages later."
         ),
     )
     strata = forms.ChoiceField(
-        label=_("Strata of a sampled pool"),
+        label=_("Sampling strata"),
         choices=STRATA_CHOICES,
         required=False,
     )
     goal = forms.ChoiceField(
-        label=_("Batches of a pool that is relevant first"),
+        label=_("Batch goal"),
         choices=[
-            ("relevant", _("What is most likely relevant, whatever its topic")),
-            ("equal", _("Of each topic the same share")),
+            ("relevant", _("The most likely relevant pairs of all topics")),
+            ("equal", _("The same share of each topic")),
         ],
         required=False,
     )
     machine = forms.ChoiceField(
-        label=_("The machine judge"),
+        label=_("LLM judge"),
         required=False,
-        help_text=_("Frozen, and with a label of every pair of these runs and depth."),
+        help_text=_("Only frozen judges with a label for every pair of these runs and this depth."),
     )
     batch = forms.IntegerField(
-        label=_("Pairs of a batch"),
+        label=_("Pairs per batch"),
         min_value=1,
         max_value=MAX_IN_BATCH,
         initial=DEFAULT_SIZE,
@@ -229,7 +232,7 @@ class PoolForm(forms.Form):
         help_text=BATCH_HELP,
     )
     audit = forms.FloatField(
-        label=_("Of a batch by chance, percent"),
+        label=_("Audit sample (% of each batch)"),
         min_value=0,
         max_value=100 * MAX_AUDIT,
         initial=100 * DEFAULT_AUDIT,
@@ -237,14 +240,16 @@ class PoolForm(forms.Form):
         help_text=AUDIT_HELP,
     )
     name = forms.CharField(
-        max_length=200, required=False, help_text=_("Empty: made from depth and number of runs.")
+        max_length=200,
+        required=False,
+        help_text=_("Leave empty for a name such as “Depth 5, 5 runs”."),
     )
     seed = forms.IntegerField(
         required=False,
         initial=0,
         min_value=0,
         max_value=2**63 - 1,
-        help_text=_("Fixes the order of topics."),
+        help_text=_("Determines the order of topics."),
     )
 
     def __init__(
@@ -259,7 +264,7 @@ class PoolForm(forms.Form):
         if judges:
             self.fields["machine"].choices = judges  # type: ignore[attr-defined]
             by_machine = _(
-                "Votes and a machine's grades, over all topics: for people corrected by it"
+                "By votes and LLM grades, across all topics (for prediction-powered inference)"
             )
             self.fields["strata"].choices = [*STRATA_CHOICES, (LLM_STRATA, by_machine)]  # type: ignore[attr-defined]
         else:
@@ -295,10 +300,10 @@ class PoolForm(forms.Form):
 
 class StageForm(forms.Form):
     percent = forms.FloatField(
-        label=_("Draw on, up to"),
+        label=_("Draw up to (% of the pool)"),
         min_value=0.01,
         max_value=100,
-        help_text=_("Percent of the pool. What was drawn stays."),
+        help_text=_("Percentage of the pool. Pairs drawn so far stay in the sample."),
     )
 
 
@@ -308,7 +313,7 @@ class ExtendForm(forms.Form):
         queryset=Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        label=_("Further runs"),
+        label=_("Additional runs"),
     )
 
     def __init__(self, *args: Any, pool: Any, **kwargs: Any) -> None:
@@ -319,7 +324,7 @@ class ExtendForm(forms.Form):
         if pool.is_sampled:  # it keeps its depth, and takes late runs as strata of their own
             self.fields["depth"].widget, self.fields["runs"].label = (
                 forms.HiddenInput(),
-                _("Late runs"),
+                _("Unpooled runs"),
             )
 
 

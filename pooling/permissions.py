@@ -44,7 +44,8 @@ def require_creator(request_or_user: Any) -> Any:
     if not can_create(request_or_user):
         raise PermissionDenied(
             _(
-                "You may not make collections. Ask an administrator of this installation for the right to."
+                "You can't create collections. Ask an administrator of this installation for "
+                "permission."
             )
         )
     return get_person(request_or_user)
@@ -55,7 +56,7 @@ def require_administrator(request_or_user: Any) -> Any:
     user = get_person(request_or_user)
     if not user.is_superuser:
         raise PermissionDenied(
-            _("Only administrators of this installation see its accounts and its state.")
+            _("Only administrators can see the accounts and the state of this installation.")
         )
     return user
 

@@ -46,7 +46,8 @@ TABLE = {
     "pool-change": Protected("preview", REMOVAL),
     "collection-edit": Protected("undo", ("pooling/collection_edit.html", "add-manager")),
     "upload-decide": Protected(
-        "confirm", ("pooling/_decide.html", "Discard the file? It would have to be brought again.")
+        "confirm",
+        ("pooling/_decide.html", ("Discard this file? You would need to upload it again.")),
     ),
     "upload-decide-all": Protected(
         "confirm", ("pooling/_activity.html", "Discard {{ waiting }} files?")

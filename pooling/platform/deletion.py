@@ -19,15 +19,23 @@ from pooling.models import Collection
 
 RECOVERY_HINTS = {
     "collection": gettext_lazy(
-        "It comes back only from your own copies: its description as a file, and the files that were brought."
+        "You can restore it only from your own copies of the collection description and the "
+        "uploaded files."
     ),
-    "topics": gettext_lazy("Bring the topic file again. What the check decided is decided anew."),
-    "run": gettext_lazy("Bring the run's file again; its description and group are typed anew."),
+    "topics": gettext_lazy(
+        "To restore them, upload the topic file again. You have to repeat "
+        "the decisions of the topic check."
+    ),
+    "run": gettext_lazy(
+        "To restore it, upload the run file again. You have to re-enter its description and group."
+    ),
     "qrels": gettext_lazy(
-        "Bring the file again. Reports that were made of them keep their results."
+        "To restore it, upload the file again. Finished reports keep their results."
     ),
-    "documents": gettext_lazy("Bring the file again. Texts that pools have taken stay."),
-    "pool": gettext_lazy("The same runs, depth and seed make the same pairs again."),
+    "documents": gettext_lazy(
+        "To restore it, upload the file again. Texts already copied into pools are kept."
+    ),
+    "pool": gettext_lazy("You can build the same pool again with the same runs, depth and seed."),
 }
 """kind -> how what is deleted comes back."""
 
@@ -50,8 +58,8 @@ def preview_removal(collection: Collection, kind: str, pk: int | None) -> Remova
         rows: Any = collection.topics.all()
         pools = collection.pools.count()
         says = ngettext(
-            "%(n)s pool would lose its pairs: delete it first",
-            "%(n)s pools would lose their pairs: delete the pools first",
+            "%(n)s pool would lose its pairs. Delete the pool first",
+            "%(n)s pools would lose their pairs. Delete the pools first",
             pools,
         )
         refused = [says % {"n": f"{pools:,}"}] if pools else []
@@ -103,21 +111,21 @@ def _make_preview(kind: str, thing: Any, title: str) -> RemovalPreview:
     for relation, n, words in _iterate_related(thing):
         if relation.many_to_many:
             says = ngettext(
-                "%(things)s was made from it: delete it first",
-                "%(things)s were made from it: delete them first",
+                "%(things)s was created from it. Delete that first",
+                "%(things)s were created from it. Delete those first",
                 n,
             )
             refused.append(says % {"things": words})
         elif relation.on_delete is PROTECT:
             says = ngettext(
-                "%(things)s needs it: delete it first", "%(things)s need it: delete them first", n
+                "it is used by %(things)s. Delete that first",
+                "it is used by %(things)s. Delete those first",
+                n,
             )
             refused.append(says % {"things": words})
     if kind == "documents" and thing.collection.pools.exists():
         refused.append(
-            _(
-                "the collection's pools take their texts from its document files: delete the pools first"
-            )
+            _("the collection's pools use texts from its document files. Delete the pools first")
         )
     return RemovalPreview(
         kind, title, count_dependent_rows(thing), refused, str(RECOVERY_HINTS[kind])

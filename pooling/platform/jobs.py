@@ -177,8 +177,8 @@ def check_quota(user: User | AnonymousUser | None) -> None:
             "You have %(n)s job waiting or running", "You have %(n)s jobs waiting or running", n
         ) % {"n": f"{n:,}"}
         says = _(
-            "%(said)s, and here one person may have %(most)s. Wait until some are done, or cancel "
-            "some under Background work."
+            "%(said)s. The maximum per user is %(most)s. Wait until some have finished, or "
+            "cancel some under Background work."
         )
         raise OverQuota(says % {"said": said, "most": f"{most:,}"})
 

@@ -80,9 +80,7 @@ def collection_steps(collection: Collection) -> list[CollectionStep]:
         (
             *("topics", _("Topics"), "collection-topics", topics["n"] > 0),
             *(
-                _describe_topics(topics["n"], topics["removed"])
-                if topics["n"]
-                else _("a file of queries"),
+                _describe_topics(topics["n"], topics["removed"]) if topics["n"] else _("queries"),
                 False,
             ),
         ),
@@ -95,7 +93,7 @@ def collection_steps(collection: Collection) -> list[CollectionStep]:
             if topics["undecided"]
             else f"{topics['removed']:,} removed"
             if topics["n"]
-            else _("after the topics"),
+            else _("after importing topics"),
             False,
         ),
         (
@@ -103,7 +101,7 @@ def collection_steps(collection: Collection) -> list[CollectionStep]:
             _("Runs"),
             "collection-runs",
             n_runs > 0,
-            format_count(n_runs, "run") if n_runs else _("one file a system"),
+            format_count(n_runs, "run") if n_runs else _("one file per system"),
             n_pools > 0,
         ),
         (
@@ -111,7 +109,7 @@ def collection_steps(collection: Collection) -> list[CollectionStep]:
             _("Documents"),
             "collection-documents",
             files["n"] > 0,
-            in_files if files["n"] else _("the texts to judge"),
+            in_files if files["n"] else _("texts to judge"),
             False,
         ),
         (
@@ -127,7 +125,7 @@ def collection_steps(collection: Collection) -> list[CollectionStep]:
             _("Pool"),
             "collection-pools",
             n_pools > 0,
-            format_count(n_pools, "pool") if n_pools else _("the pairs to judge"),
+            format_count(n_pools, "pool") if n_pools else _("pairs to judge"),
             False,
         ),
     ]

@@ -105,12 +105,13 @@ def _describe_interruption(job: Job) -> str:
         and not now - STALE_AFTER <= job.heartbeat <= now + STALE_AFTER
     ):
         return _(
-            "Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice."
+            "The worker stopped before this job had finished. The next worker restarts it. "
+            "Nothing will be duplicated."
         )
     if job.state in Job.ACTIVE and job.attempt > 1:
         return _(
-            "Begun anew (attempt %(attempt)s of %(attempts)s), for it was interrupted. Nothing of "
-            "it will be there twice."
+            "Restarted after an interruption (attempt %(attempt)s of %(attempts)s). Nothing "
+            "will be duplicated."
         ) % {"attempt": job.attempt, "attempts": ATTEMPTS}
     return ""
 

@@ -94,8 +94,8 @@ class PoolStage:
 
 
 KIND_NAMES = {
-    PoolKind.DEPTH: gettext_lazy("Level by level"),
-    PoolKind.ORDERED: gettext_lazy("Relevant first"),
+    PoolKind.DEPTH: gettext_lazy("By rank"),
+    PoolKind.ORDERED: gettext_lazy("Most likely relevant first"),
     PoolKind.SAMPLED: gettext_lazy("Sampled"),
 }
 

@@ -50,11 +50,11 @@ def create_collection(
         except IntegrityError:
             if slug:
                 raise Refused(
-                    _("a collection with the address %(slug)s is there already")
+                    _("a collection with the address %(slug)s already exists")
                     % {"slug": repr(slug)}
                 ) from None
     raise Refused(
-        _("a thousand collections are called %(name)s; choose another name") % {"name": repr(name)}
+        _("too many collections are named %(name)s; choose another name") % {"name": repr(name)}
     )
 
 
@@ -82,7 +82,8 @@ def add_manager(collection: Collection, username: str) -> Any:
     manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
     if manager is None:
         raise Refused(
-            _("nobody here has the user name %(username)s") % {"username": repr(username.strip())}
+            _("there is no account with the username %(username)s")
+            % {"username": repr(username.strip())}
         )
     collection.managers.add(manager)
     return manager
@@ -93,7 +94,7 @@ def remove_manager(collection: Collection, user_id: int) -> None:
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
         if not collection.managers.exclude(pk=user_id).exists():
-            raise Refused(_("a collection keeps at least one manager"))
+            raise Refused(_("a collection needs at least one manager"))
         collection.managers.remove(user_id)
 
 
@@ -109,7 +110,9 @@ def delete_collection(collection: Collection) -> None:
             collection.delete()
             transaction.on_commit(partial(delete_files, files))
     except ProtectedError:
-        raise Refused(_("campaigns are built on this collection, so it stays with them")) from None
+        raise Refused(
+            _("campaigns use this collection, so it can't be deleted; delete the campaigns first")
+        ) from None
 
 
 def list_files(collection: Collection) -> list[str]:

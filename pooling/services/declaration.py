@@ -510,10 +510,7 @@ def _apply_decisions(plan: CollectionPlan, collection: Collection, user: Any) ->
             continue
         topic = change.after if change.name == "kept" else (change.after or change.before)["topic"]
         if topic not in rows:
-            raise Refused(
-                _("topic %(topic)s is not in the collection, so nothing can be decided of it")
-                % {"topic": topic}
-            )
+            raise Refused(_("topic %(topic)s is not in the collection") % {"topic": topic})
         decisions[rows[topic]] = (
             "keep"
             if change.name == "kept"

@@ -40,7 +40,7 @@ IMPORT_ORDER: list[str] = [
 """What refers to other files comes behind them: ids of runs and qrels are looked for in topics and
 documents."""
 CHOOSE_KIND_HINT = gettext_lazy(
-    "choose under “What is in the file?” what it is, or bring it in one of the forms named there"
+    "choose its type under “File type”, or convert it to one of the formats listed there"
 )
 
 
@@ -80,7 +80,7 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
     except FormatError as error:
         first = error.problems[0]
         raise Refused(
-            _("%(upload)s is %(problem)s; bring %(expected)s")
+            _("%(upload)s is %(problem)s; upload %(expected)s")
             % {"upload": upload.name, "problem": first.problem, "expected": first.expected}
         ) from None
     taken = list(
@@ -88,7 +88,8 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
     )
     if not guessed.kinds:
         says = _(
-            "%(upload)s is not recognised as topics, documents, a run, qrels, clicks or a set: %(way_out)s"
+            "the type of %(upload)s was not recognised (topics, documents, run, qrels, "
+            "clicks or set): %(way_out)s"
         )
         raise Refused(says % {"upload": upload.name, "way_out": CHOOSE_KIND_HINT})
     if not taken:

@@ -46,4 +46,4 @@ def make_parameters(
         )
     if kind == PoolKind.ORDERED:
         return ordering.make_ordered_parameters(goal, batch=batch, audit=audit)
-    raise MalformedRequest(_("a pool is made by depth, ordered or sampled"))
+    raise MalformedRequest(_("unknown kind of pool; choose one of depth, ordered, sampled"))

@@ -145,14 +145,14 @@ def map_query_texts(rows: Rows, collection: Collection) -> tuple[Rows, dict[str,
     for text, topic_id in collection.topics.order_by("position").values_list("text", "topic_id"):
         texts.setdefault(text, topic_id)
     if not texts:
-        raise Refused(_("the file names its topics by query text; import the topics first"))
+        raise Refused(_("the file identifies topics by query text; import the topics first"))
     matched, left_out = replace_query_texts(rows, texts)
     shown = ", ".join(f"“{text[:60]}”" for text in left_out[:MAX_QUERIES_SHOWN]) + (
         ", …" if len(left_out) > MAX_QUERIES_SHOWN else ""
     )
     if not matched.topics:
         raise Refused(
-            _("none of the %(n)s queries is the text of a topic: %(queries)s")
+            _("none of the %(n)s queries matches the text of a topic: %(queries)s")
             % {"n": f"{len(rows.topics):,}", "queries": shown}
         )
     facts = {

@@ -36,15 +36,18 @@ def make_ordered_parameters(
     """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
     if goal not in list(BatchGoal):
         raise MalformedRequest(
-            _("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(BatchGoal)}
+            _("unknown goal; choose one of %(goal)s") % {"goal": ", ".join(BatchGoal)}
         )
     if not 1 <= batch <= MAX_IN_BATCH:
         raise MalformedRequest(
-            _("a batch has from 1 to %(most)s pairs") % {"most": f"{MAX_IN_BATCH:,}"}
+            _("the batch size must be from 1 to %(most)s pairs") % {"most": f"{MAX_IN_BATCH:,}"}
         )
     if not 0 <= audit <= MAX_AUDIT:
         raise MalformedRequest(
-            _("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool")
+            _(
+                "the audit sample must be from 0 to %(most)s; for a larger share, build a "
+                "sampled pool"
+            )
             % {"most": f"{MAX_AUDIT:g}"}
         )
     return {"goal": str(goal), "batch": batch, "audit": audit}
@@ -162,12 +165,14 @@ def count_waiting_pairs(pool: Pool) -> int:
 def request_batch(pool: Pool, *, user: Any) -> Job:
     """The job that plans the next batch."""
     if pool.kind != PoolKind.ORDERED:
-        raise Refused(_("%(pool)s is not ordered: it has no batches") % {"pool": pool.name})
+        raise Refused(
+            _("%(pool)s is not a prioritised pool, so it has no batches") % {"pool": pool.name}
+        )
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     if not count_waiting_pairs(pool):
         raise Refused(
-            _("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name}
+            _("every pair of %(pool)s with a text is already in a batch") % {"pool": pool.name}
         )
     pools.check_idle(pool)
     number = pool.strata.count() + 1
@@ -191,7 +196,7 @@ def plan_batch(work: ClaimedJob) -> dict[str, Any]:
     n_before = pool.strata.count()
     if number > n_before + 1:
         raise Refused(
-            _("batch %(number)s of %(pool)s follows on one that is not there; ask again")
+            _("batch %(number)s of %(pool)s can't be planned before the previous one; try again")
             % {"number": number, "pool": pool.name}
         )
     if number == n_before + 1:
@@ -233,7 +238,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
     )
     if handed[of_kept].all():
         raise Refused(
-            _("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name}
+            _("every pair of %(pool)s with a text is already in a batch") % {"pool": pool.name}
         )
     batch = _plan_batch(pool, kept, label[of_kept], handed[of_kept], number=number)
     chosen = of_kept[batch.rows]

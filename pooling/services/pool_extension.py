@@ -92,30 +92,29 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     pools.check_idle(pool)
     last = get_last_extension(pool)
     if last is None:
-        raise Refused(_("%(pool)s has no extension that could be taken back") % {"pool": pool.name})
+        raise Refused(_("%(pool)s has no extension to undo") % {"pool": pool.name})
     if (
         pool.kind == PoolKind.ORDERED
         and last.parameters["before"]["n_batches"] != pool.strata.count()
     ):
         raise Refused(
             _(
-                "a batch of %(pool)s has been planned since; its audit pairs were drawn among "
-                "what the extension brought, too"
+                "the extension can't be undone: a later batch of %(pool)s includes its pairs "
+                "in the audit sample"
             )
             % {"pool": pool.name}
         )
     stages = last.parameters["before"].get("n_stages")
     if stages is not None and len(pool.parameters["stages"]) > stages + 1:
         raise Refused(
-            _(
-                "a further stage of %(pool)s has been drawn since, also from what the extension brought"
-            )
+            _("the extension can't be undone: a later stage of %(pool)s was drawn from its pairs")
             % {"pool": pool.name}
         )
     if pool.source:
         raise Refused(
             _(
-                "pairs of %(pool)s came from %(source)s; what its runs added cannot be told from them"
+                "%(pool)s contains pairs from %(source)s, so the pairs added by its runs "
+                "can't be identified"
             )
             % {"pool": pool.name, "source": pool.source}
         )
@@ -144,7 +143,8 @@ def undo_extension(work: ClaimedJob) -> dict[str, Any]:
         facts = extension.parameters["taken_back_facts"]
     elif get_last_extension(pool) != extension:
         raise Refused(
-            _("%(pool)s has been extended again, or was taken back already") % {"pool": pool.name}
+            _("%(pool)s has been extended again, or the extension has already been undone")
+            % {"pool": pool.name}
         )
     else:
         facts = _undo_extension(work, pool, extension)
@@ -199,5 +199,7 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
             marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}
             Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:
-        raise Refused(_("pairs of the extension have been judged meanwhile; it stays")) from None
+        raise Refused(
+            _("the extension can't be undone: some of its pairs have been judged")
+        ) from None
     return facts

@@ -82,11 +82,11 @@ def request_pool(
             except IntegrityError:
                 if given:
                     raise Refused(
-                        _("a pool with the name %(given)s is there already; choose another name")
+                        _("a pool named %(given)s already exists; choose another name")
                         % {"given": given}
                     ) from None
         else:
-            raise Refused(_("choose a name for the pool"))
+            raise Refused(_("enter a name for the pool"))
         pool.runs.set(runs)
         return jobs.enqueue(
             "build pool",
@@ -100,7 +100,7 @@ def request_pool(
 def request_rebuild(pool: Pool, *, user: Any) -> Job:
     """Build a pool whose job failed or was cancelled."""
     if pool.built_at is not None:
-        raise Refused(_("%(pool)s is built; extend it instead") % {"pool": pool.name})
+        raise Refused(_("%(pool)s has already been built; extend it instead") % {"pool": pool.name})
     check_idle(pool)
     return jobs.enqueue(
         "build pool",
@@ -138,18 +138,19 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     if pool.kind == PoolKind.SAMPLED and deeper != least:
         says = _(
-            "%(pool)s is %(words)s: what was drawn keeps its chances, so it grows by stages and "
-            "by late runs, never deeper"
+            "%(pool)s is %(words)s, so its depth can't change; draw another stage or add "
+            "unpooled runs"
         )
         raise Refused(says % {"pool": pool.name, "words": pool.words})
     if deeper < least:
         raise Refused(
-            _("%(pool)s has depth %(least)s; a pool only grows")
+            _("%(pool)s has depth %(least)s, and the depth of a pool can't be reduced")
             % {"pool": pool.name, "least": least}
         )
     if not new and deeper == least:
         raise Refused(
-            _("nothing to add: choose further runs, or a depth above %(least)s") % {"least": least}
+            _("nothing to add; select additional runs, or a depth above %(least)s")
+            % {"least": least}
         )
     if new:
         check_runs(pool.collection, new)
@@ -160,7 +161,7 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
 def request_documents(pool: Pool, *, user: Any) -> Job:
     """The job that looks again for the texts of pairs that have none."""
     if not pool.missing_documents:
-        raise Refused(_("every pair has its text"))
+        raise Refused(_("every pair already has its text"))
     check_idle(pool)
     return jobs.enqueue(
         "fetch documents",
@@ -173,9 +174,9 @@ def request_documents(pool: Pool, *, user: Any) -> Job:
 
 def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
     if not runs:
-        raise Refused(_("choose at least one run"))
+        raise Refused(_("select at least one run"))
     if any(run.collection_id != collection.pk for run in runs):
-        raise Refused(_("a run of another collection was chosen"))
+        raise Refused(_("one of the selected runs belongs to another collection"))
     if not collection.topics.filter(removed_reason="").exists():
         raise Refused(_("the collection has no topics yet; import them first"))
 
@@ -185,7 +186,8 @@ def check_idle(pool: Pool) -> None:
         collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE
     ).exists():
         raise Refused(
-            _("%(pool)s is being worked on; wait until that is done") % {"pool": pool.name}
+            _("%(pool)s is in use by a background job; wait until it has finished")
+            % {"pool": pool.name}
         )
 
 
@@ -194,7 +196,7 @@ def build_pool(work: ClaimedJob) -> dict[str, Any]:
     """Fill a pool that has no pairs yet. -> report: facts, warnings"""
     pool = get_job_pool(work)
     if pool.built_at is not None:
-        raise Refused(_("%(pool)s is built already") % {"pool": pool.name})
+        raise Refused(_("%(pool)s has already been built") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
     while some := list(
         leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]
@@ -318,7 +320,8 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
     if not len(pairs):
         raise Refused(
             _(
-                "the runs have no result for any kept topic; do the topic ids of runs and topics agree?"
+                "the runs have no results for any kept topic; check that runs and topics use "
+                "the same topic ids"
             )
         )
     if pairs.documents.dtype.itemsize > MAX_ID_LENGTH:
@@ -333,7 +336,7 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
             )
     if len(pairs) > MAX_PAIRS:
         raise Refused(
-            _("%(n)s pairs are more than anybody can judge; choose a smaller depth or fewer topics")
+            _("%(n)s pairs exceed the maximum pool size; choose a smaller depth or fewer topics")
             % {"n": f"{len(pairs):,}"}
         )
     return pairs
@@ -439,7 +442,7 @@ def digest_pool(pairs: PooledPairs) -> str:
 def get_job_pool(work: ClaimedJob) -> Pool:
     pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
     if pool is None:
-        raise Refused(_("the pool is not there any more"))
+        raise Refused(_("the pool no longer exists"))
     return pool
 
 
@@ -543,6 +546,5 @@ def delete_pool(pool: Pool) -> None:
             pool.delete()
     except ProtectedError:
         raise Refused(
-            _("a campaign judges the pool %(pool)s; delete the campaign first")
-            % {"pool": pool.name}
+            _("a campaign uses the pool %(pool)s; delete the campaign first") % {"pool": pool.name}
         ) from None

@@ -94,7 +94,8 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
     other = collection.qrels.filter(name=name).first()
     if other is not None:
         says = _(
-            "qrels with the name %(name)s are there already, from %(source_name)s; choose another name or delete those"
+            "qrels named %(name)s already exist (from %(source_name)s); choose another name, "
+            "or delete the existing qrels"
         )
         raise Refused(says % {"name": name, "source_name": other.source_name})
     if not uploads.can_proceed(work, report, hold=warnings):
@@ -108,7 +109,7 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
         same = collection.qrels.filter(digest=digest).first()
         if same is not None:
             raise Refused(
-                _("exactly these qrels are there already, as %(name)s") % {"name": same.name}
+                _("these qrels have already been imported as %(name)s") % {"name": same.name}
             )
         with work.completion_transaction() as final:
             row = make_qrels_row(

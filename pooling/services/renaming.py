@@ -38,9 +38,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
         return run
     if not can_read_back_tag(wanted):
         raise Refused(
-            _(
-                "in a pool's file %(wanted)s would be taken for a run and its rank; leave the colon or the comma out"
-            )
+            _("%(wanted)s would be ambiguous in pool files; use a tag without colons and commas")
             % {"wanted": wanted}
         )
     try:
@@ -53,7 +51,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
             _notify_renamed(run, before, user)
     except IntegrityError:
         raise Refused(
-            _("a run with the tag %(wanted)s is there already") % {"wanted": wanted}
+            _("a run with the tag %(wanted)s already exists") % {"wanted": wanted}
         ) from None
     return run
 
@@ -75,8 +73,7 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
             _notify_renamed(pool, before, user)
     except IntegrityError:
         raise Refused(
-            _("a pool with the name %(wanted)s is there already; choose another name")
-            % {"wanted": wanted}
+            _("a pool named %(wanted)s already exists; choose another name") % {"wanted": wanted}
         ) from None
     return pool
 
@@ -86,7 +83,7 @@ def _check_name(name: str, rule: str, *, longest: int) -> str:
     if not 1 <= len(wanted) <= longest:
         raise Refused(rule)
     if any(unicodedata.category(one) in ("Cc", "Cs") for one in wanted):
-        raise Refused(_("a name has no control characters"))
+        raise Refused(_("a name must not contain control characters"))
     return wanted
 
 
@@ -105,7 +102,8 @@ def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
     ):
         if wanted in contributions:
             says = _(
-                "pairs of the pool %(pool)s came with a run %(wanted)s of their own file; choose another tag"
+                "the imported pairs of the pool %(pool)s already refer to a run %(wanted)s; "
+                "choose another tag"
             )
             raise Refused(says % {"pool": pool.name, "wanted": wanted})
         if before in contributions:

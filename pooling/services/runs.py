@@ -40,9 +40,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
     rankings, facts, left_out = _read_rankings(upload, work, options)
     tag = (options.get("tag") or rankings.tag).strip()
     if len(tag) > MAX_TAG_LENGTH:
-        says = _(
-            "the tag has %(n)s characters, at most %(most)s are possible; give the run another tag"
-        )
+        says = _("the tag has %(n)s characters, but the maximum is %(most)s; choose a shorter tag")
         raise Refused(says % {"n": f"{len(tag):,}", "most": MAX_TAG_LENGTH})
     depths = np.diff(rankings.offsets)
     unmatched, warnings = check_ids(
@@ -86,7 +84,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
     ):
         same = collection.runs.filter(digest=digest).first()
         if same is not None:
-            raise Refused(_("exactly this run is there already, as %(tag)s") % {"tag": same.tag})
+            raise Refused(_("this run has already been imported as %(tag)s") % {"tag": same.tag})
         with work.completion_transaction() as final:
             row = Run.objects.create(
                 collection=collection,
@@ -186,7 +184,7 @@ def delete_run(run: Run) -> None:
         pool = run.pools.first()
         if pool is not None:
             raise Refused(
-                _("the pool %(pool)s was built from %(tag)s; delete that pool first")
+                _("the pool %(pool)s uses %(tag)s; delete the pool first")
                 % {"pool": pool.name, "tag": run.tag}
             )
         name = run.columns.name

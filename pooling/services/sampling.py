@@ -43,7 +43,7 @@ def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str
 def get_frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
     for source in hooks.machine_sources:
         return source.labels(collection, judge, user)
-    raise Refused(_("this installation keeps no labels of machines"))
+    raise Refused(_("this installation stores no LLM labels"))
 
 
 def make_sampled_parameters(
@@ -52,12 +52,13 @@ def make_sampled_parameters(
     """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
     if strata not in STRATA_KINDS:
         raise MalformedRequest(
-            _("strata are bands of %(kinds)s") % {"kinds": " or ".join(STRATA_KINDS)}
+            _("unknown strata; choose one of %(kinds)s") % {"kinds": " or ".join(STRATA_KINDS)}
         )
     if (strata == LLM_STRATA) != (machine is not None):
         raise MalformedRequest(
             _(
-                "strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"
+                "strata by LLM grades require an LLM judge, given as CAMPAIGN/JUDGE; other "
+                "strata must not name one"
             )
         )
     try:
@@ -81,7 +82,7 @@ def _draw_pairs(
         labels = get_frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
             raise Refused(
-                _("%(judge)s is not the machine judge any more by which this pool was to be drawn")
+                _("%(judge)s is no longer the LLM judge chosen for this pool")
                 % {"judge": labels.judge}
             )
         n_grades = labels.n_grades
@@ -91,10 +92,10 @@ def _draw_pairs(
         ]
         if missing := [key for key in keys if key not in labels.grade_of]:
             says = _(
-                "%(judge)s has no label of %(n)s of the %(whole)s pairs, such as topic %(topic)s, "
-                "document %(document)s; a machine by whose grades a "
-                "sample is drawn has to have labelled every pair before. Choose the runs and "
-                "depth that it was given, or draw by votes"
+                "%(judge)s has no label for %(n)s of the %(whole)s pairs, such as topic "
+                "%(topic)s, document %(document)s. Strata by LLM grades require a label for "
+                "every pair. Choose the runs and depth that the judge labelled, or use "
+                "strata by votes"
             )
             first = {"topic": missing[0][0], "document": missing[0][1]}
             raise Refused(
@@ -177,7 +178,9 @@ def _make_entries(
 def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
     """The job that draws a further stage, up to this share of the pool. What was drawn stays."""
     if pool.kind != PoolKind.SAMPLED:
-        raise Refused(_("%(pool)s is not sampled: it has no stages") % {"pool": pool.name})
+        raise Refused(
+            _("%(pool)s is not a sampled pool, so it has no stages") % {"pool": pool.name}
+        )
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     try:

@@ -166,7 +166,10 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         work.progress(n_bytes=n_bytes, message="unpacking")
         if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
             raise Refused(
-                _("the server's disk is too full to unpack this set; tell its administrator")
+                _(
+                    "the server does not have enough disk space to unpack this set; ask an "
+                    "administrator"
+                )
             )
 
     unpack_archive(
@@ -316,7 +319,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
             continue
         if taken is not None:
             says = _(
-                "other qrels with the name %(name)s are there already, from %(source_name)s; delete those first"
+                "other qrels named %(name)s already exist (from %(source_name)s); delete them first"
             )
             raise Refused(says % {"name": one.name, "source_name": taken.source_name})
         grades.append((name, one, histogram, [*one.warnings, *more]))
@@ -348,7 +351,9 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
         and not grades
         and (content.pairs is None or _has_same_pool(collection, content.pairs))
     ):
-        raise Refused(_("everything in %(upload)s is there already") % {"upload": upload.name})
+        raise Refused(
+            _("everything in %(upload)s has already been imported") % {"upload": upload.name}
+        )
     return coming
 
 
@@ -387,7 +392,7 @@ def _describe_pairs(
     pairs = content.pairs
     assert pairs is not None
     if len(pairs) > MAX_PAIRS:
-        raise Refused(_("%(n)s pairs are more than anybody can judge") % {"n": f"{len(pairs):,}"})
+        raise Refused(_("%(n)s pairs exceed the maximum pool size") % {"n": f"{len(pairs):,}"})
     long = next(
         (
             one.decode("utf-8")
@@ -397,7 +402,7 @@ def _describe_pairs(
         None,
     )
     if long is not None:
-        says = _("a document id of %(pairs_name)s has more than %(most)s characters: %(document)s…")
+        says = _("a document id in %(pairs_name)s has more than %(most)s characters: %(document)s…")
         raise Refused(
             says
             % {
@@ -480,8 +485,7 @@ def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[s
     except IntegrityError:
         _delete_files(written)
         raise Refused(
-            _("parts of %(upload)s have just been imported by somebody else")
-            % {"upload": upload.name}
+            _("another user has just imported parts of %(upload)s") % {"upload": upload.name}
         ) from None
     except BaseException:
         _delete_files(written)

@@ -65,7 +65,7 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
             final.update(report)
     except IntegrityError:
         raise Refused(
-            _("topics with ids of %(upload)s have just been imported by somebody else")
+            _("another user has just imported topics with the same ids as %(upload)s")
             % {"upload": upload.name}
         ) from None
     return final
@@ -116,9 +116,9 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
     of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
-        raise Refused(_("all topics of %(name)s are there already") % {"name": name})
+        raise Refused(_("all topics in %(name)s have already been imported") % {"name": name})
     if len(known) + len(topics_read) > MAX_TOPICS:
-        says = _("a collection has at most %(most)s topics; this would make it %(n)s")
+        says = _("a collection can have at most %(most)s topics; this file would make it %(n)s")
         raise Refused(says % {"most": f"{MAX_TOPICS:,}", "n": f"{len(known) + len(topics_read):,}"})
     problems = [
         FileProblem(
@@ -185,11 +185,11 @@ def propose_removals(
 def request_check(collection: Collection, *, level: str, user: Any) -> Job:
     if level not in LEVELS:
         raise MalformedRequest(
-            _("%(level)s is no level of the check; choose one of %(levels)s")
+            _("unknown check level %(level)s; choose one of %(levels)s")
             % {"level": repr(level), "levels": ", ".join(LEVELS)}
         )
     if not collection.topics.exists():
-        raise Refused(_("there are no topics to check yet"))
+        raise Refused(_("the collection has no topics to check"))
     return jobs.enqueue(
         "check topics",
         {"level": level},
@@ -258,7 +258,7 @@ def decide_topics(
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
     if any(len(reason) > MAX_REASON_LENGTH for reason in reasons.values()):
         raise MalformedRequest(
-            _("a reason has at most %(most)s characters") % {"most": MAX_REASON_LENGTH}
+            _("the reason must have at most %(most)s characters") % {"most": MAX_REASON_LENGTH}
         )
     changed = 0
     now = timezone.now()
@@ -306,7 +306,7 @@ def make_decisions_for_all(
 ) -> dict[int, str]:
     """One decision for all open proposals, or for those of one reason, as `decide` takes them."""
     if decision not in ("keep", "remove"):
-        raise MalformedRequest(_("%(decision)s is no decision") % {"decision": repr(decision)})
+        raise MalformedRequest(_("unknown decision %(decision)s") % {"decision": repr(decision)})
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)
@@ -328,7 +328,7 @@ def delete_topics(collection: Collection) -> int:
             collection.topics.all().delete()
             return n
     except ProtectedError:
-        raise Refused(_("pools hold pairs of these topics; delete the pools first")) from None
+        raise Refused(_("pools use these topics; delete the pools first")) from None
 
 
 def format_kept_topics(collection: Collection) -> str:

@@ -73,20 +73,23 @@ def check_upload_size(n_bytes: int, user: Any) -> None:
     person may have waiting."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
         says = _(
-            "the file has %(n_bytes)s bytes; this installation accepts at most %(most)s (ASSAY_MAX_UPLOAD_MB)"
+            "the file has %(n_bytes)s bytes, but this installation accepts at most %(most)s "
+            "(ASSAY_MAX_UPLOAD_MB)"
         )
         raise Refused(says % {"n_bytes": f"{n_bytes:,}", "most": f"{settings.MAX_UPLOAD_BYTES:,}"})
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.MEDIA_ROOT).free
     if n_bytes + 100_000_000 > free:
-        raise Refused(_("the server's disk is too full for this file; tell its administrator"))
+        raise Refused(
+            _("the server does not have enough disk space for this file; ask an administrator")
+        )
     if user is not None and user.is_authenticated and settings.WAITING_BYTES_PER_PERSON:
         waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
         if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
             says = _(
-                "your uploads that wait have %(waiting)s bytes, with this file %(whole)s, and "
-                "here one person may have %(most)s "
-                "(ASSAY_MAX_WAITING_MB); import or discard some of them first"
+                "your undecided uploads have %(waiting)s bytes, with this file %(whole)s; "
+                "the maximum per user is %(most)s (ASSAY_MAX_WAITING_MB). Import or discard "
+                "some of them first"
             )
             figures = {
                 "waiting": waiting,
@@ -101,7 +104,7 @@ def store_upload(collection: Collection, *, kind: str, file: File, name: str, us
     upload called itself."""
     if kind not in Upload.Kind.values:
         raise MalformedRequest(
-            _("%(kind)s is no kind of file; choose one of %(values)s")
+            _("unknown file type %(kind)s; choose one of %(values)s")
             % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
         )
     shown = safe_name(name)
@@ -126,7 +129,7 @@ def discard_upload(upload: Upload) -> None:
     if Job.objects.filter(
         collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING
     ).exists():
-        raise Refused(_("%(upload)s is being read; cancel that first") % {"upload": upload.name})
+        raise Refused(_("%(upload)s is being read; cancel the job first") % {"upload": upload.name})
     delete_upload(upload, keep_file=False)
 
 
@@ -169,14 +172,14 @@ def request_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
     """The queued job that inspects or imports the file. Refused while another one has it."""
     if mode not in MODES:
         raise MalformedRequest(
-            _("%(mode)s is no way to import; choose one of %(modes)s")
+            _("unknown import mode %(mode)s; choose one of %(modes)s")
             % {"mode": repr(mode), "modes": ", ".join(MODES)}
         )
     busy = Job.objects.filter(
         collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
     )
     if busy.exists():
-        raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
+        raise Refused(_("%(upload)s is already being read") % {"upload": upload.name})
     words = "Inspect" if mode == "inspect" else "Import"
     return jobs.enqueue(
         f"import {upload.kind}",
@@ -209,13 +212,13 @@ KIND_DESCRIPTIONS = {
 """What a kind of file is called in a sentence, where its name alone is not that."""
 OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(
-        "judgements are read by reports and by the commands on files, not by a collection"
+        "judgement files can be used in reports and on the command line, but not in a collection"
     ),
     FileKind.POOL: "pairs come into a collection as a whole set",
     FileKind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
-    FileKind.MACHINE_LABELS: gettext_lazy("a campaign takes them on its page Machines"),
-    FileKind.NUGGETS: gettext_lazy("Assay does not read nuggets yet"),
-    FileKind.ANSWERS: gettext_lazy("Assay does not read answers yet"),
+    FileKind.MACHINE_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
+    FileKind.NUGGETS: gettext_lazy("Assay does not support nugget files"),
+    FileKind.ANSWERS: gettext_lazy("Assay does not support answer files"),
 }
 """What becomes of files that a collection does not take."""
 IMPORT_COMMANDS = {
@@ -234,13 +237,13 @@ def import_decided_upload(upload: Upload, *, user: Any, kind: str = "", tag: str
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
             raise MalformedRequest(
-                _("%(kind)s is no kind of file; choose one of %(values)s")
+                _("unknown file type %(kind)s; choose one of %(values)s")
                 % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
             )
         if Job.objects.filter(
             collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
         ).exists():
-            raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
+            raise Refused(_("%(upload)s is already being read") % {"upload": upload.name})
         upload.kind = kind
         upload.save(update_fields=["kind"])
         return request_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
@@ -286,7 +289,7 @@ def get_upload(work: ClaimedJob) -> Upload:
         Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
     )
     if upload is None:
-        raise Refused(_("the file is not waiting any more: it was imported or discarded"))
+        raise Refused(_("the file has already been imported or discarded"))
     return upload
 
 

@@ -24,7 +24,7 @@ from pooling.views.pools import pools_page
 
 UPLOAD_KINDS = [
     *[
-        ("recognise", gettext_lazy("Look into it")),
+        ("recognise", gettext_lazy("Detect automatically")),
         ("topics", "Topics"),
         ("run", "Runs"),
         ("documents", "Documents"),
@@ -106,16 +106,16 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
             added = services.add_manager(collection, manager_form.cleaned_data["username"])
             messages.success(
                 request,
-                _("%(name)s may manage this collection now.") % {"name": added.get_username()},
+                _("%(name)s can now manage this collection.") % {"name": added.get_username()},
             )
             return redirect("collection-edit", slug)
         if action == "remove-manager" and parse_row_id(request.POST.get("user")):
             services.remove_manager(collection, parse_row_id(request.POST["user"]))
-            messages.success(request, _("Removed."))
+            messages.success(request, _("Manager removed."))
             still = permissions.visible_collections(request).filter(pk=collection.pk).exists()
             return redirect("collection-edit", slug) if still else redirect("collections")
     except Refused as error:
-        messages.error(request, _("Not done: %(error)s.") % {"error": error})
+        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
     context = {
         "collection": collection,
         "tab": "edit",
@@ -143,9 +143,9 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         services.delete_collection(collection)
     except Refused as error:
-        messages.error(request, _("Not deleted: %(error)s.") % {"error": error})
+        messages.error(request, _("Can't delete: %(error)s.") % {"error": error})
         return redirect("collection-edit", slug)
-    messages.success(request, _("%(name)s is deleted.") % {"name": collection.name})
+    messages.success(request, _("Deleted %(name)s.") % {"name": collection.name})
     return redirect("collections")
 
 

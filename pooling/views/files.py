@@ -70,18 +70,16 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             try:
                 delete_run(run)
             except Refused as error:
-                messages.error(request, _("Not deleted: %(error)s.") % {"error": error})
+                messages.error(request, _("Can't delete: %(error)s.") % {"error": error})
                 return redirect("run", slug, pk)
-            messages.success(request, _("The run %(tag)s is deleted.") % {"tag": run.tag})
+            messages.success(request, _("Deleted the run %(tag)s.") % {"tag": run.tag})
             return redirect("collection-runs", slug)
         if request.POST.get("action") == "rename":
             try:
                 renamed = rename_run(run, request.POST.get("tag", ""), user=request.user)
-                messages.success(
-                    request, _("The run is called %(tag)s now.") % {"tag": renamed.tag}
-                )
+                messages.success(request, _("Renamed the run to %(tag)s.") % {"tag": renamed.tag})
             except Refused as error:
-                messages.error(request, _("Not renamed: %(error)s.") % {"error": error})
+                messages.error(request, _("Can't rename: %(error)s.") % {"error": error})
             return redirect("run", slug, pk)
         if form.is_valid():
             describe_run(run, **form.cleaned_data)
@@ -121,7 +119,7 @@ def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.get_managed_collection(request, slug)
     qrels = get_object_or_404(collection.qrels, pk=pk)
     delete_qrels(qrels)
-    messages.success(request, _("The qrels %(name)s are deleted.") % {"name": qrels.name})
+    messages.success(request, _("Deleted the qrels %(name)s.") % {"name": qrels.name})
     return redirect("collection-qrels", slug)
 
 
@@ -177,7 +175,7 @@ def drop_document_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse
     document_file = get_object_or_404(collection.document_files, pk=pk)
     try:
         delete_document_file(document_file)
-        messages.success(request, _("%(name)s is deleted.") % {"name": document_file.name})
+        messages.success(request, _("Deleted %(name)s.") % {"name": document_file.name})
     except Refused as error:
-        messages.error(request, _("Not deleted: %(error)s.") % {"error": error})
+        messages.error(request, _("Can't delete: %(error)s.") % {"error": error})
     return redirect("collection-documents", slug)

@@ -54,7 +54,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
     which = {"missing": Q(document=None), "everyone": Q(everyone=True), "waits": Q(stage=None)}
     words = [("missing", _("without text"))]
     if pool.source:
-        words.append(("everyone", _("for everyone")))
+        words.append(("everyone", _("calibration")))
     if pool.is_staged:
         words.append(("waits", _("not drawn yet")))
     return ListPage(
@@ -224,13 +224,11 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if action == "delete":
             services.delete_pool(pool)
-            messages.success(request, _("The pool %(name)s is deleted.") % {"name": pool.name})
+            messages.success(request, _("Deleted the pool %(name)s.") % {"name": pool.name})
             return redirect("collection-pools", slug)
         if action == "rename":
             renamed = renaming.rename_pool(pool, request.POST.get("name", ""), user=request.user)
-            messages.success(
-                request, _("The pool is called %(name)s now.") % {"name": renamed.name}
-            )
+            messages.success(request, _("Renamed the pool to %(name)s.") % {"name": renamed.name})
             return redirect("pool", slug, pk)
         if action in ("extend", "preview"):
             form = ExtendForm(request.POST, pool=pool)
@@ -256,7 +254,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             share = StageForm(request.POST)
             if not share.is_valid():
                 raise Refused(
-                    _("say up to which share of the pool in percent, above 0 and up to 100")
+                    _("enter the share of the pool as a percentage above 0 and up to 100")
                 )
             job = sampling.request_stage(
                 pool, share.cleaned_data["percent"] / 100, user=request.user
@@ -270,12 +268,12 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         elif action == "build":
             job = services.request_rebuild(pool, user=request.user)
         else:
-            raise Refused(_("nothing was asked for"))
+            raise Refused(_("nothing to do"))
         tasks.send(job)
         if action == "preview":
             return redirect("pool-extension", slug, pk, job.pk)
     except Refused as error:
-        messages.error(request, _("Not done: %(error)s.") % {"error": error})
+        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
     return redirect("pool", slug, pk)
 
 

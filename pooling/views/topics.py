@@ -85,7 +85,7 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("collection-check", slug)
             _decide_proposals(request, collection)
         except Refused as error:
-            messages.error(request, _("Not done: %(error)s.") % {"error": error})
+            messages.error(request, _("Not possible: %(error)s.") % {"error": error})
         return redirect(request.get_full_path())
     reasons = topic_selectors.count_open_reasons(collection)
     proposals = proposals_page(request, collection, [reason for reason, _ in reasons])
@@ -142,7 +142,7 @@ def proposals_page(request: HttpRequest, collection: Collection, reasons: list[s
             ),
             RowFilter(
                 "reason",
-                _("Proposed as"),
+                _("Reason"),
                 [(reason, reason) for reason in reasons],
                 lambda rows, value: rows.filter(proposal=value),
             ),
@@ -166,7 +166,7 @@ def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
     before = services.get_decisions(collection, list(decisions))
     n = services.decide_topics(collection, decisions, user=request.user)
     _store_undo(request, collection, *before)
-    messages.success(request, _("%(n)s decided.") % {"n": format_count(n, "topic")})
+    messages.success(request, _("Decisions saved: %(n)s.") % {"n": format_count(n, "topic")})
 
 
 @login_required
@@ -183,15 +183,14 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
             n = services.delete_topics(collection)
             messages.success(
                 request,
-                ngettext("%(n)s topic is deleted.", "%(n)s topics are deleted.", n)
-                % {"n": f"{n:,}"},
+                ngettext("Deleted %(n)s topic.", "Deleted %(n)s topics.", n) % {"n": f"{n:,}"},
             )
         elif request.POST.get("action") == "undo":
             _undo_decision(request, collection)
         else:
             _decide_chosen(request, collection)
     except Refused as error:
-        messages.error(request, _("Not done: %(error)s.") % {"error": error})
+        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
     if request.POST.get("from_check"):
         return redirect("collection-check", slug)
     return redirect(
@@ -224,7 +223,7 @@ def _undo_decision(request: HttpRequest, collection: Collection) -> None:
         for key in ("decisions", "reasons")
     )
     n = services.decide_topics(collection, decisions, user=request.user, reasons=reasons)
-    messages.success(request, _("Undone for %(n)s.") % {"n": format_count(n, "topic")})
+    messages.success(request, _("Decisions undone: %(n)s.") % {"n": format_count(n, "topic")})
 
 
 def _decide_chosen(request: HttpRequest, collection: Collection) -> None:
@@ -245,9 +244,11 @@ def _decide_chosen(request: HttpRequest, collection: Collection) -> None:
         collection, dict.fromkeys(before, decision), user=request.user, reasons=why
     )
     done = {
-        "keep": ngettext("%(n)s topic is kept.", "%(n)s topics are kept.", n),
-        "remove": ngettext("%(n)s topic is removed.", "%(n)s topics are removed.", n),
-        "open": ngettext("%(n)s topic is to decide again.", "%(n)s topics are to decide again.", n),
+        "keep": ngettext("Kept %(n)s topic.", "Kept %(n)s topics.", n),
+        "remove": ngettext("Removed %(n)s topic.", "Removed %(n)s topics.", n),
+        "open": ngettext(
+            "Reopened %(n)s topic for a decision.", "Reopened %(n)s topics for a decision.", n
+        ),
     }
     messages.success(request, done[decision] % {"n": f"{n:,}"})
     _store_undo(request, collection, before, reasons)

@@ -83,7 +83,7 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
             {"jobs": made} | ({"error": "; ".join(refused)} if refused else {}), status=201
         )
     for sentence in refused:
-        messages.error(request, _("Not taken: %(sentence)s.") % {"sentence": sentence})
+        messages.error(request, _("Upload refused: %(sentence)s.") % {"sentence": sentence})
     return (
         redirect("job", jobs[0].pk)
         if len(jobs) == len(files) == 1
@@ -116,14 +116,14 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if request.POST.get("action") == "discard":
             uploads.discard_upload(waiting)
-            messages.success(request, _("%(name)s is discarded.") % {"name": waiting.name})
+            messages.success(request, _("Discarded %(name)s.") % {"name": waiting.name})
             return redirect("collection", slug)
         given = {name: request.POST.get(name, "") for name in ("kind", "tag")}
         job = uploads.import_decided_upload(waiting, user=request.user, **given)
         tasks.send(job)
         return redirect("job", job.pk)
     except Refused as error:
-        messages.error(request, _("Not done: %(error)s.") % {"error": error})
+        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
         return redirect("collection", slug)
 
 
@@ -146,11 +146,11 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
                     )
                 )
         except Refused as error:
-            messages.error(request, _("Not done: %(error)s.") % {"error": error})
+            messages.error(request, _("Not possible: %(error)s.") % {"error": error})
     if n_discarded:
         messages.success(
             request,
-            ngettext("%(n)s file is discarded.", "%(n)s files are discarded.", n_discarded)
+            ngettext("Discarded %(n)s file.", "Discarded %(n)s files.", n_discarded)
             % {"n": f"{n_discarded:,}"},
         )
     return redirect("collection", slug)
@@ -175,5 +175,5 @@ def _error_response(
 ) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": error}, status=status)
-    messages.error(request, _("Not taken: %(error)s.") % {"error": error})
+    messages.error(request, _("Upload refused: %(error)s.") % {"error": error})
     return redirect("collection", collection.slug)

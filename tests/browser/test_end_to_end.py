@@ -71,7 +71,7 @@ def bring(page: Page, collection: str, kind: str, *names: str) -> None:
     page.set_input_files("#upload-file", [str(FILES / name) for name in names])
     for name in names:
         row = page.locator("section.job", has_text=name)
-        row.locator(".badge").filter(has_text=re.compile(r"^\s*(done|waits for you)\s*$")).wait_for(
+        row.locator(".badge").filter(has_text=re.compile(r"^\s*(done|to review)\s*$")).wait_for(
             timeout=120_000
         )
         expect(row.locator(".badge")).to_have_text("done")
@@ -115,7 +115,7 @@ def test_from_files_to_qrels_with_two_annotators(
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_label("Name", exact=True).fill("Health questions")
-    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_role("button", name="Create collection").click()
     page.wait_for_url("**/collections/health-questions/")
     collection = page.url
     bring(page, collection, "Topics", "topics.tsv")
@@ -140,7 +140,7 @@ def test_from_files_to_qrels_with_two_annotators(
     page.get_by_role("spinbutton", name="Depth").fill("2")
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.get_by_role("heading", name="A pool of 7 pairs")).to_be_visible(timeout=120_000)
-    page.get_by_role("button", name="Build the pool").click()
+    page.get_by_role("button", name="Build pool").click()
     expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text(
         "0", timeout=120_000
     )

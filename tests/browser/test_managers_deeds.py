@@ -103,13 +103,13 @@ def test_runs_and_pools_have_other_names_also_after_pooling(
     expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
     page.get_by_label("Tag").fill("dense retrieval")
     hands.press("Rename")
-    hands.told("The run is called dense retrieval now.")
+    hands.told("Renamed the run to dense retrieval.")
     expect(page.get_by_role("heading", name="dense retrieval", exact=True)).to_be_visible()
     hands.press("First", role="link")
     page.wait_for_url(f"**/pools/{pool.pk}/")
     expect(page.get_by_role("link", name="dense retrieval", exact=True).first).to_be_visible()
     with page.expect_download() as got:
-        hands.press("Download the pool", role="link")
+        hands.press("Download pool", role="link")
     rows = Path(got.value.path()).read_text()
     assert re.search(r"\ta\t.*dense retrieval:1", rows), rows
     assert "A:1" not in rows
@@ -134,34 +134,34 @@ def test_decisions_of_the_topic_check_and_of_the_list_are_taken_back(
 
     hands.at(f"/collections/{collection.slug}/topics/check")
     expect(page.locator(".tile", has_text="To decide").locator("dd")).to_have_text("2")
-    assert page.get_by_role("button", name="Undo the last decision").count() == 0
+    assert page.get_by_role("button", name="Undo last decision").count() == 0
     hands.press(page.get_by_role("button", name="Remove all 1").first)
-    hands.told("1 topic decided.")
+    hands.told("Decisions saved: 1 topic.")
     assert len(removed()) == 1
-    hands.press("Undo the last decision")
-    hands.told("Undone for 1 topic.")
+    hands.press("Undo last decision")
+    hands.told("Decisions undone: 1 topic.")
     assert removed() == []
     expect(page.locator(".tile", has_text="To decide").locator("dd")).to_have_text("2")
-    assert page.get_by_role("button", name="Undo the last decision").count() == 0  # once
+    assert page.get_by_role("button", name="Undo last decision").count() == 0  # once
     hands.press(page.get_by_role("group", name="Topic 8").get_by_text("Remove"))
     hands.press(page.get_by_role("group", name="Topic 7").get_by_text("Keep"))
     hands.press("Save decisions")
-    hands.told("2 topics decided.")
+    hands.told("Decisions saved: 2 topics.")
     assert removed() == ["8"]
-    hands.press("Undo the last decision")
-    hands.told("Undone for 2 topics.")
+    hands.press("Undo last decision")
+    hands.told("Decisions undone: 2 topics.")
     assert (removed(), collection.topics.filter(decided_at=None).count()) == ([], 3)
 
     hands.at(f"/collections/{collection.slug}/topics/")
     for topic in ("051", "8"):
-        hands.press(page.get_by_label(f"Choose topic {topic}"))
-    page.get_by_label("Why they are removed").fill("too hard")
-    hands.press("Remove the chosen")
-    hands.told("2 topics are removed.")
+        hands.press(page.get_by_label(f"Select topic {topic}"))
+    page.get_by_label("Reason for removal").fill("too hard")
+    hands.press("Remove selected")
+    hands.told("Removed 2 topics.")
     assert removed() == ["051", "8"]
     expect(page.get_by_text("removed: too hard")).to_have_count(2)
-    hands.press("Undo the last")
-    hands.told("Undone for 2 topics.")
+    hands.press("Undo last change")
+    hands.told("Decisions undone: 2 topics.")
     assert removed() == []
 
 
@@ -171,17 +171,19 @@ def test_what_goes_with_a_pool_or_a_run_is_shown_before_it_is_deleted(
     page = signed_in_page(manager_of(collection), **PHONE_IN_HAND)
     hands, pool, first = Hands(page), collection.pools.get(), collection.runs.get(tag="A")
     hands.at(f"/collections/{collection.slug}/runs/{first.pk}/")
-    hands.press("Delete the run…", role="link")
+    hands.press("Delete run…", role="link")
     expect(page.get_by_role("heading", name="Delete the run A?")).to_be_visible()
-    expect(page.get_by_role("alert")).to_contain_text("1 pool was made from it: delete it first.")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "1 pool was created from it. Delete that first."
+    )
     assert page.get_by_role("button", name=re.compile("^Delete")).count() == 0
     hands.at(f"/collections/{collection.slug}/pools/{pool.pk}/")
     for last in (False, True):
-        hands.press("Delete the pool…", role="link")
+        hands.press("Delete pool…", role="link")
         expect(page.get_by_role("heading", name="Delete the pool First?")).to_be_visible()
         expect(page.locator("main")).to_contain_text("4 pairs")
         expect(page.locator("main")).to_contain_text(
-            "The same runs, depth and seed make the same pairs again."
+            "You can build the same pool again with the same runs, depth and seed."
         )
         assert hands.fits()
         if last:
@@ -193,9 +195,9 @@ def test_what_goes_with_a_pool_or_a_run_is_shown_before_it_is_deleted(
     expect(page.locator(".messages")).to_contain_text("First")
     assert not collection.pools.exists()
     hands.at(f"/collections/{collection.slug}/runs/{first.pk}/")
-    hands.press("Delete the run…", role="link")
+    hands.press("Delete run…", role="link")
     hands.press("Delete the run A")
-    hands.told("The run A is deleted.")
+    hands.told("Deleted the run A.")
     assert list(collection.runs.values_list("tag", flat=True)) == ["B"]
 
 
@@ -212,9 +214,9 @@ def test_a_campaign_is_duplicated_without_its_judgements(
     hands.at(f"/campaigns/{campaign.slug}/settings/open/")
     expect(page.get_by_label("Name of the copy")).to_have_value("Spring (copy)")
     page.get_by_label("Name of the copy").fill("Autumn")
-    hands.press(page.get_by_label("With its annotators"))
+    hands.press(page.get_by_label("Copy active annotators"))
     hands.press("Duplicate")
-    hands.told("Autumn is a draft with the settings of Spring.")
+    hands.told("Created the draft Autumn with the settings of Spring.")
     copy = Campaign.objects.get(name="Autumn")
     page.wait_for_url(f"**/campaigns/{copy.slug}/settings/open/")
     expect(page.get_by_role("button", name="Open campaign")).to_be_visible()
@@ -265,7 +267,7 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
 
     page.on("dialog", lambda dialog: dialog.accept())
     hands.press("Withdraw the link for Steering group")
-    hands.told("The link is withdrawn")
+    hands.told("Link withdrawn")
     answer = guest.goto(address)
     assert answer is not None
     assert answer.status == 410

@@ -137,7 +137,7 @@ def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(
     run_job(job.pk)
     page = signed_in_page(manager, viewport={**PHONE, "width": 320})
     page.goto(f"/collections/{collection.slug}/")
-    button = page.get_by_role("region", name="Files that wait").get_by_role(
+    button = page.get_by_role("region", name="Files to review").get_by_role(
         "button", name="Import it"
     )
     box = button.bounding_box()

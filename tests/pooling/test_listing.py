@@ -103,7 +103,7 @@ def test_words_are_escaped_and_kept_in_the_form() -> None:
     assert 'value="&quot;&lt;a"' in page
     assert '<input type="hidden" name="sort" value="n">' in page
     assert '<input type="hidden" name="x" value="1">' in page
-    assert "0 fit." in page
+    assert "0 matches." in page
     assert 'href="?sort=n&amp;x=1"' in page
 
 

@@ -35,7 +35,7 @@ def test_a_person_has_so_many_jobs_and_others_are_not_held_up(settings):
     first = job(ada)
     job(ada, "running")
     with pytest.raises(
-        jobs.OverQuota, match="You have 2 jobs waiting or running, and here one person may have 2"
+        jobs.OverQuota, match=r"You have 2 jobs waiting or running\. The maximum per user is 2"
     ):
         job(ada)
     assert job(bob).created_by == bob
@@ -63,7 +63,7 @@ def test_page_and_api_say_so_and_make_nothing(settings):
         "application/problem+json",
         "over_quota",
     )
-    assert "Wait until some are done, or cancel some" in answer.json()["detail"]
+    assert "Wait until some have finished, or cancel some" in answer.json()["detail"]
     page = client_of(ada).post(
         reverse("collection-check", args=[collection.slug]), {"level": "exact"}
     )
@@ -80,7 +80,7 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     )
     with pytest.raises(
         jobs.Refused,
-        match="your uploads that wait have 60 bytes, with this file 101, and here one person may have 100",
+        match="your undecided uploads have 60 bytes, with this file 101; the maximum per user is 100",
     ):
         uploads.store_upload(
             collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada
@@ -91,7 +91,7 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     )
     assert (
         answer.status_code,
-        "import or discard some of them first" in answer.json()["detail"],
+        "Import or discard some of them first" in answer.json()["detail"],
     ) == (409, True)
     assert (
         Upload.objects.count(),

@@ -29,10 +29,10 @@ def files_to_campaign(hands: Hands) -> None:
     page = hands.page
     hands.click("link", "New collection")
     hands.fill("Name", "Health questions")
-    hands.click("button", "Make the collection")
+    hands.click("button", "Create collection")
     page.wait_for_url("**/collections/health-questions/")
     hands.drop(*(FILES / name for name in ("documents.jsonl", "topics.tsv", *RUNS)))
-    waiting = page.get_by_role("region", name="Files that wait").locator("tbody tr")
+    waiting = page.get_by_role("region", name="Files to review").locator("tbody tr")
     expect(waiting).to_have_count(1, timeout=JOB_MS)  # four short texts may be topics or documents
     expect(
         page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))
@@ -40,10 +40,10 @@ def files_to_campaign(hands: Hands) -> None:
     hands.click("button", "Import it")
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
     hands.click("link", "Health questions")
-    hands.click("button", "See what a pool costs")
+    hands.click("button", "Preview pool")
     expect(page.get_by_role("heading", name=re.compile("A pool of"))).to_be_visible(timeout=JOB_MS)
     hands.type_into(page.locator("#build-depth"), "2")
-    hands.click("button", "Make a campaign of it")
+    hands.click("button", "Create campaign")
     for _ in range(4):
         with page.expect_navigation():  # the answer: the new campaign, or the same page again
             hands.click("button", "Create campaign")

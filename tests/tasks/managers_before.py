@@ -27,7 +27,7 @@ def files_to_campaign(hands: Hands) -> None:
     page = hands.page
     hands.click("link", "New collection")
     hands.fill("Name", "Health questions")
-    hands.click("button", "Make the collection")
+    hands.click("button", "Create collection")
     page.wait_for_url("**/collections/health-questions/")
     for kind, names in (
         ("Topics", ("topics.tsv",)),
@@ -49,7 +49,7 @@ def files_to_campaign(hands: Hands) -> None:
     hands.fill("Depth", "2")
     hands.click("button", "Preview", exact=True)
     expect(page.get_by_role("heading", name=re.compile("A pool of"))).to_be_visible(timeout=JOB_MS)
-    hands.click("button", "Build the pool")
+    hands.click("button", "Build pool")
     expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text(
         "0", timeout=JOB_MS
     )

@@ -39,7 +39,7 @@ if (form) {
       ?.every((name, index) => name === own[index]);
     renamed.textContent =
       names && untouched
-        ? t("The names follow the number of grades. Look at the explanations.")
+        ? t("The names were changed to match the number of grades. Check the explanations.")
         : "";
     if (!names || !untouched) return;
     rows.slice(0, shown).forEach((row, index) => {

@@ -26,7 +26,7 @@ function row(list, file) {
   const stop = document.createElement("button");
   stop.type = "button";
   stop.className = "button quiet small";
-  stop.textContent = t("Stop");
+  stop.textContent = t("Cancel");
   item.append(name, bar, says, stop);
   list.append(item);
   return { item, bar, says, stop };
@@ -72,7 +72,7 @@ function send(form, file, shown) {
     };
     request.addEventListener("load", () => {
       let answer = {};
-      const refused = t("the server answered {status}", {
+      const refused = t("the server responded with status {status}", {
         status: request.status,
       });
       const signedOut =
@@ -89,13 +89,13 @@ function send(form, file, shown) {
         shown.item.remove();
         resolve(answer.jobs);
       } else {
-        refuse(t("Not taken: {reason}.", { reason: answer.error ?? refused }));
+        refuse(t("Upload refused: {reason}.", { reason: answer.error ?? refused }));
       }
     });
     request.addEventListener("error", () =>
-      refuse(t("The connection broke before the file had arrived. Try again.")),
+      refuse(t("The connection was lost before the upload was complete. Try again.")),
     );
-    request.addEventListener("abort", () => refuse(t("Stopped.")));
+    request.addEventListener("abort", () => refuse(t("Upload cancelled.")));
     shown.stop.addEventListener("click", () => request.abort());
     request.send(data);
   });
@@ -169,7 +169,7 @@ function ready(form) {
       if (is)
         fail(
           row(list, folder),
-          t("Not taken: a folder. Drop its files, or a zip of it."),
+          t("Folders can't be uploaded. Drop the files in it, or a zip file."),
         );
     take(dropped.filter(([, is]) => !is).map(([file]) => file));
   });

@@ -151,9 +151,9 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
     whole: Campaign, owner: User
 ) -> None:
     making = {"strata": "machine", "stages": (0.2,), "of": whole.collection}
-    with pytest.raises(Refused, match="need the machine judge, named as CAMPAIGN/JUDGE"):
+    with pytest.raises(Refused, match="require an LLM judge, given as CAMPAIGN/JUDGE"):
         make_parameters(PoolKind.SAMPLED, **making)
-    with pytest.raises(Refused, match="called 'whole/nobody'; none of it is frozen yet"):
+    with pytest.raises(Refused, match="named 'whole/nobody'; no LLM judge is frozen yet"):
         make_parameters(PoolKind.SAMPLED, machine="whole/nobody", **making)
     judge = labelled(whole, most=100, freeze=False)
     with pytest.raises(Refused, match="model-x is not frozen"):
@@ -177,7 +177,7 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
         )
     )
     assert job.state == "failed"
-    assert "whole/model-x has no label of" in job.message
+    assert "whole/model-x has no label for" in job.message
 
 
 def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(
@@ -209,7 +209,7 @@ def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(
     pool = Pool.objects.get(name="by machine")
     assert pool.parameters["machine"]["judge"] == "whole/model-x"
     assert (
-        "Strata are votes and the grades of whole/model-x"
+        "Strata: votes and the grades of whole/model-x"
         in client.get(reverse("pool", args=[whole.collection.slug, pool.pk])).content.decode()
     )
     lifecycle.set_pool(whole, pool)

@@ -97,7 +97,7 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
         6,
     )
     assert (
-        "Take the last extension back"
+        "Undo last extension"
         in client.get(reverse("pool", args=[campaign.collection.slug, pool.pk])).content.decode()
     )
     job = run(pool_extension.request_undo_extension(pool, user=manager))
@@ -117,7 +117,7 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
     }
     campaign.refresh_from_db()
     assert campaign.n_pairs == 4
-    with pytest.raises(pool_extension.Refused, match="no extension that could be taken back"):
+    with pytest.raises(pool_extension.Refused, match="no extension to undo"):
         pool_extension.request_undo_extension(pool, user=manager)
     assert extended(campaign, manager).n_pairs == 6  # and it can be made again
 
@@ -162,6 +162,6 @@ def test_a_name_that_was_given_stays_and_can_be_changed(campaign, client, manage
         )
     )
     assert (
-        "is there already"
+        "already exists"
         in client.post(url, {"action": "rename", "name": "other"}, follow=True).content.decode()
     )

@@ -182,13 +182,13 @@ def test_a_page_says_what_became_of_a_job_whose_worker_ended(full, client, manag
         collection=full,
     )
     page = reverse("job", args=[job.pk])
-    assert "Begun anew" not in client.get(page).content.decode()
+    assert "Restarted after an interruption" not in client.get(page).content.decode()
     Job.objects.filter(pk=job.pk).update(heartbeat=timezone.now() - timedelta(minutes=1))
     assert (
-        "Its worker has ended in the middle. The next worker begins it anew"
+        "The worker stopped before this job had finished. The next worker restarts it"
         in client.get(page).content.decode()
     )
     Job.objects.filter(pk=job.pk).update(heartbeat=timezone.now(), attempt=2)
-    assert "Begun anew (attempt 2 of 3)" in client.get(page).content.decode()
+    assert "Restarted after an interruption (attempt 2 of 3)" in client.get(page).content.decode()
     Job.objects.filter(pk=job.pk).update(state="done")
     assert "It was done at attempt 2." in client.get(page).content.decode()

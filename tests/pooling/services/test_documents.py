@@ -75,7 +75,7 @@ def test_an_id_twice_a_line_that_is_no_json_and_the_same_file_again_are_refused(
     bring("documents", jsonl(DOCUMENTS), name="a.jsonl")
     assert (
         bring("documents", jsonl(DOCUMENTS), name="b.jsonl").message
-        == "exactly this file is there already, as a.jsonl"
+        == "this file has already been imported as a.jsonl"
     )
 
 
@@ -133,7 +133,7 @@ def test_documents_that_come_after_the_pool_reach_it_by_a_job(collection, bring)
         "gone": None,
     }
     assert Document.objects.count() == 2
-    with pytest.raises(Refused, match="delete the pools first"):
+    with pytest.raises(Refused, match="Delete the pools first"):
         documents.delete_document_file(collection.document_files.get())
 
 

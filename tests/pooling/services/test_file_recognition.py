@@ -116,22 +116,22 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"%PDF-1.4 x", "a.x is a PDF; bring text"),
+        (b"%PDF-1.4 x", "a.x is a PDF; upload text"),
         (
             b"\x89PNG\x00\x00\x00",
-            "a.x is not recognised as topics, documents, a run, qrels, clicks or a set: choose under",
+            "the type of a.x was not recognised (topics, documents, run, qrels, clicks or set): choose its type under",
         ),
         (
             b"topic,document,annotator,grade\n1,d1,ada,2\n",
-            "judgements are read by reports and by the commands on files",
+            "judgement files can be used in reports and on the command line",
         ),
         (
             b"1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n",
-            "looks like labels of a machine: a campaign takes them on its page Machines",
+            "looks like labels of a machine: import them on the page LLM judges of a campaign",
         ),
         (
             b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n',
-            "looks like nuggets: Assay does not read nuggets yet",
+            "looks like nuggets: Assay does not support nugget files",
         ),
     ],
 )
@@ -144,7 +144,7 @@ def test_what_is_of_no_kind_is_refused_with_the_way_out(send, collection, conten
 
 def test_a_refused_file_does_not_keep_the_others_out(send, client, collection) -> None:
     page = client.get(send(("a.pdf", b"%PDF-1.4 x"), ("b.run", RUN)).url).content.decode()
-    assert "Not taken: a.pdf is a PDF" in page
+    assert "Upload refused: a.pdf is a PDF" in page
     assert Job.objects.get().kind == "import run"
 
 
@@ -157,7 +157,7 @@ def test_the_page_shows_what_a_file_was_recognised_as_and_takes_a_correction(
         client.get(reverse("collection", args=[collection.slug])).content.decode().split()
     )
     assert '<option value="topics" selected>' in page
-    assert "May be documents, too." in page
+    assert "Could also be documents." in page
     waiting = collection.uploads.get()
     client.post(reverse("upload-decide", args=[collection.slug, waiting.pk]), {"kind": "documents"})
     assert run(Job.objects.first()).report["stored"]

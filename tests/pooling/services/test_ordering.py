@@ -180,7 +180,7 @@ def test_batches_end_with_the_pool_and_leave_out_removed_topics_and_missing_text
     assert pool.entries.filter(topic__topic_id="2").exclude(stage=None).count() == handed, (
         "what was handed out stays"
     )
-    with pytest.raises(Refused, match="every pair of first that has a text is in a batch already"):
+    with pytest.raises(Refused, match="every pair of first with a text is already in a batch"):
         ordering.request_batch(pool, user=None)
     filled.topics.update(removed_reason="")
     assert ordering.count_waiting_pairs(plan(pool)) < 50
@@ -209,7 +209,7 @@ def test_a_pool_that_grows_keeps_its_batches_and_its_new_pairs_wait_for_the_next
     pool = plan(pool)
     assert pool.strata.get(number=3).size == 150 - 60 - 1, "all that waits now"
     assert pool.entries.filter(stage=3).exclude(pk__in=there).exists(), "of the new pairs, too"
-    with pytest.raises(Refused, match="a batch of first has been planned since"):
+    with pytest.raises(Refused, match="a later batch of first"):
         pool_extension.request_undo_extension(pool, user=None)
 
 
@@ -349,5 +349,5 @@ def test_what_is_no_way_to_order_is_refused(filled):
         with pytest.raises(Refused):
             ordering.make_ordered_parameters(**wrong)
     plain = run(pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
-    with pytest.raises(Refused, match="is not ordered"):
+    with pytest.raises(Refused, match="is not a prioritised pool"):
         ordering.request_batch(Pool.objects.get(pk=plain.parameters["pool"]), user=None)

@@ -206,16 +206,16 @@ def test_what_cannot_be_is_refused_in_words(collection, filled, bring, manager):
     with pytest.raises(Refused, match="another collection"):
         pools.request_pool(other, runs=list(filled.runs.all()), depth=2, user=None)
     pool = built(filled, depth=2, name="p")
-    with pytest.raises(Refused, match="with the name p is there already"):
+    with pytest.raises(Refused, match="a pool named p already exists"):
         pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, name="p", user=None)
-    with pytest.raises(Refused, match="only grows"):
+    with pytest.raises(Refused, match="can't be reduced"):
         pools.request_extension(pool, depth=1, user=None)
     with pytest.raises(Refused, match="nothing to add"):
         pools.request_extension(pool, runs=list(pool.runs.all()), user=None)
     pools.request_extension(pool, depth=3, user=None)
-    with pytest.raises(Refused, match="being worked on"):
+    with pytest.raises(Refused, match="in use by a background job"):
         pools.request_extension(pool, depth=4, user=None)
-    with pytest.raises(Refused, match="being worked on"):
+    with pytest.raises(Refused, match="in use by a background job"):
         pools.delete_pool(pool)
 
 
@@ -226,13 +226,13 @@ def test_runs_without_a_kept_topic_fail_with_a_question(collection, bring):
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "do the topic ids of runs and topics agree?" in job.message
+    assert "check that runs and topics use the same topic ids" in job.message
     assert collection.pools.get().built_at is None
 
 
 def test_ids_and_tags_that_the_database_cannot_hold_are_refused_in_words(collection, bring):
     bring("topics", "1\tone\n")
-    assert "at most 200 are possible" in bring("run", f"1 Q0 d 1 1 {'t' * 201}\n").message
+    assert "the maximum is 200" in bring("run", f"1 Q0 d 1 1 {'t' * 201}\n").message
     bring("run", f"1 Q0 {'d' * 256} 1 1 long\n")
     job = pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
     jobs.run_job(job.pk)

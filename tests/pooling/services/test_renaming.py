@@ -135,13 +135,15 @@ def test_batches_and_samples_are_those_of_the_old_name(full, manager, making):
 @pytest.mark.parametrize(
     ("tag", "reason"),
     [
-        pytest.param("B", "a run with the tag B is there already", id="taken"),
+        pytest.param("B", "a run with the tag B already exists", id="taken"),
         pytest.param(" \n ", "a tag has 1 to 200 characters", id="empty"),
         pytest.param("x" * 201, "a tag has 1 to 200 characters", id="long"),
-        pytest.param("a\0b", "a name has no control characters", id="null"),
-        pytest.param("a\x1bb", "a name has no control characters", id="escape"),
-        pytest.param("a\ud800b", "a name has no control characters", id="half a character"),
-        pytest.param("a:3,b", "would be taken for a run and its rank", id="rank inside"),
+        pytest.param("a\0b", "a name must not contain control characters", id="null"),
+        pytest.param("a\x1bb", "a name must not contain control characters", id="escape"),
+        pytest.param(
+            "a\ud800b", "a name must not contain control characters", id="half a character"
+        ),
+        pytest.param("a:3,b", "would be ambiguous in pool files", id="rank inside"),
     ],
 )
 def test_what_is_no_tag_or_another_runs_is_refused_and_nothing_changes(full, manager, tag, reason):
@@ -207,7 +209,7 @@ def test_two_runs_change_their_tags_with_each_other_by_way_of_a_third(full, mana
 
 def test_a_pool_that_is_worked_on_keeps_the_tag_until_then(full, manager):
     job = pools.request_extension(pool_of(full), depth=3, user=manager)
-    with pytest.raises(Refused, match="pool is being worked on"):
+    with pytest.raises(Refused, match="pool is in use by a background job"):
         renaming.rename_run(called(full, "A"), "BM25", user=manager)
     assert called(full, "A").tag == "A"
     done(job)
@@ -218,7 +220,7 @@ def test_a_pool_that_is_worked_on_keeps_the_tag_until_then(full, manager):
 def test_a_tag_that_pairs_of_a_pool_have_from_elsewhere_is_not_given_to_another_run(full, manager):
     """Such as a release that was imported: else two systems would be one in the pool."""
     pool_of(full).entries.filter(docno="d").update(contributions={"B": 2, "X": 7})
-    with pytest.raises(Refused, match="came with a run X of their own file"):
+    with pytest.raises(Refused, match="already refer to a run X"):
         renaming.rename_run(called(full, "A"), "X", user=manager)
     assert called(full, "A").tag == "A"
     assert "A:1" in table(pool_of(full))
@@ -237,7 +239,7 @@ def test_a_pools_name_is_one_line_and_its_own(full, manager):
         == "done"
     )
     for name, reason in (
-        ("other", "a pool with the name other is there already"),
+        ("other", "a pool named other already exists"),
         ("", "1 to 200"),
         ("x" * 201, "1 to 200"),
         ("a\0", "control"),
@@ -252,15 +254,15 @@ def test_the_page_renames_a_run_of_a_pool_and_says_what_keeps_the_old_tag(full, 
     client.force_login(manager)
     run = called(full, "A")
     address = f"/collections/{full.slug}/runs/{run.pk}/"
-    assert "finished reports and releases keep the" in " ".join(
+    assert "Finished reports and releases keep the" in " ".join(
         client.get(address).content.decode().split()
     )
     assert (
-        "The run is called BM25 now"
+        "Renamed the run to BM25"
         in client.post(address, {"action": "rename", "tag": " BM25 "}, follow=True).content.decode()
     )
     assert (
-        "tag B is there already"
+        "tag B already exists"
         in client.post(address, {"action": "rename", "tag": "B"}, follow=True).content.decode()
     )
     assert "BM25:" in table(pool_of(full))
@@ -285,7 +287,7 @@ def test_the_api_renames_runs_and_pools_of_ones_own_collections_alone(full, clie
     status, body = patch(of_run, {"tag": " BM25 ", "group": "us"})
     assert (status, body["tag"], body["group"]) == (200, "BM25", "us")
     status, body = patch(of_run, {"tag": "B", "group": "them"})
-    assert (status, body["detail"]) == (409, "a run with the tag B is there already")
+    assert (status, body["detail"]) == (409, "a run with the tag B already exists")
     run.refresh_from_db()
     assert (run.tag, run.group) == ("BM25", "us")
     assert (

@@ -139,7 +139,7 @@ def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(
 def test_the_same_run_under_another_tag_is_refused(collection, bring):
     bring("run", RUN, name="first.run")
     job = bring("run", RUN, name="second.run", tag="other")
-    assert (job.state, job.message) == ("failed", "exactly this run is there already, as bm25")
+    assert (job.state, job.message) == ("failed", "this run has already been imported as bm25")
     assert (
         bring("run", RUN.replace(" 9.5", " 8.5"), tag="other", group="us", baseline=True).state
         == "done"
@@ -235,7 +235,7 @@ def test_too_large_and_empty_files_are_refused_when_they_arrive(collection, mana
         )
     with pytest.raises(Refused, match="a is empty"):
         uploads.store_upload(collection, kind="run", file=ContentFile(b""), name="a", user=manager)
-    with pytest.raises(Refused, match="kind of file"):
+    with pytest.raises(Refused, match="unknown file type"):
         uploads.store_upload(
             collection, kind="virus", file=ContentFile(b"x"), name="a", user=manager
         )
@@ -248,14 +248,14 @@ def test_a_file_is_not_read_twice_at_once_and_a_discarded_one_not_at_all(collect
         collection, kind="run", file=ContentFile(RUN.encode()), name="a.run", user=manager
     )
     job = uploads.request_import(upload, mode="import", options={}, user=manager)
-    with pytest.raises(Refused, match="being read already"):
+    with pytest.raises(Refused, match="already being read"):
         uploads.request_import(upload, mode="import", options={}, user=manager)
     uploads.discard_upload(upload)
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.message) == (
         "failed",
-        "the file is not waiting any more: it was imported or discarded",
+        "the file has already been imported or discarded",
     )
 
 
@@ -270,7 +270,7 @@ def test_a_run_of_a_pool_cannot_be_deleted(collection, bring):
     run = collection.runs.get()
     pool = collection.pools.create(name="p", depth=10)
     pool.runs.add(run)
-    with pytest.raises(Refused, match="the pool p was built from bm25"):
+    with pytest.raises(Refused, match="the pool p uses bm25"):
         runs.delete_run(run)
     pool.delete()
     runs.delete_run(run)

@@ -152,5 +152,5 @@ def test_what_is_no_way_to_sample_is_refused(filled):
     with pytest.raises(Refused, match="each more than the one before"):
         sampling.request_stage(sampled(filled), 0.3, user=None)
     plain = run(pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
-    with pytest.raises(Refused, match="is not sampled"):
+    with pytest.raises(Refused, match="is not a sampled pool"):
         sampling.request_stage(Pool.objects.get(pk=plain.parameters["pool"]), 0.3, user=None)

@@ -119,7 +119,7 @@ def test_ids_that_are_there_refuse_the_whole_file_with_its_lines(collection, bri
     assert collection.topics.count() == 7
     assert (
         bring("topics", TOPICS, name="again.tsv").message
-        == "all topics of again.tsv are there already"
+        == "all topics in again.tsv have already been imported"
     )
 
 

@@ -40,7 +40,7 @@ def test_labels_of_a_machine_are_not_taken_for_a_run_without_a_question(collecti
         user=manager,
     )
     assert job.report["hold"] == [
-        "this looks like labels of a machine, not a run: a campaign takes them on its page Machines"
+        "this looks like labels of a machine, not a run: import them on the page LLM judges of a campaign"
     ]
     assert (job.report["stored"], job.report["looks_like"]) == (False, "")
 
@@ -50,7 +50,7 @@ def test_the_page_offers_both_ways(client, collection, manager, swapped):
     page = client.get(reverse("collection", args=[collection.slug])).content.decode()
     assert "This looks like documents, not topics" in page
     assert "Import as documents" in page
-    assert "Import as topics all the same" in page
+    assert "Import as topics anyway" in page
     client.post(reverse("upload-decide", args=[collection.slug, swapped.pk]), {"kind": "documents"})
     assert run(Job.objects.first()).report["stored"]
     assert (
@@ -121,7 +121,7 @@ def test_files_of_unknown_topics_are_not_offered_to_be_imported_at_once(
     bring_in(collection, "run", "x Q0 a 1 9 B\n", mode="careful", user=manager)
     page = " ".join(client.get(address).content.decode().split())
     assert (
-        'button small quiet" name="action" value="import" data-confirm="Some of these files look wrong'
+        'button small quiet" name="action" value="import" data-confirm="Some of these files don’t seem'
         in page
     )
 
@@ -138,7 +138,7 @@ def test_a_refused_file_stays_in_sight_until_it_is_dismissed(client, collection,
         )
     address = reverse("collection-runs", args=[collection.slug])
     page = client.get(address).content.decode()
-    assert "1 file was refused" in page
+    assert "1 file refused" in page
     assert "0.run" in page
     failed = Job.objects.get(state="failed")
     client.post(reverse("upload-dismiss", args=[collection.slug]), {"job": failed.pk})

@@ -120,8 +120,8 @@ def test_a_path_in_a_file_name_is_shown_without_the_path_and_used_nowhere(
 def test_a_file_that_waits_is_imported_or_discarded_by_its_manager(signed_in, full):
     upload = full.uploads.get()
     page = signed_in.get(reverse("collection", args=[full.slug])).content.decode()
-    assert "1 file waits for you" in " ".join(page.split())
-    assert "CSV: Files that wait" not in page, "a table to decide in is none to take along"
+    assert "1 file to review" in " ".join(page.split())
+    assert "CSV: Files to review" not in page, "a table to decide in is none to take along"
     response = signed_in.post(
         reverse("upload-decide", args=[full.slug, upload.pk]), {"action": "import"}
     )
@@ -130,13 +130,13 @@ def test_a_file_that_waits_is_imported_or_discarded_by_its_manager(signed_in, fu
     assert run(job).report["stored"] is True
     bring_in(full, "run", RUN_A.replace("A\n", "V\n"), mode="inspect")
     bring_in(full, "run", RUN_A.replace("A\n", "U\n"), mode="inspect")
-    assert signed_in.get(reverse("jobs")).content.decode().count("waits for you") == 2
+    assert signed_in.get(reverse("jobs")).content.decode().count("to review") == 2
     page = signed_in.post(
         reverse("upload-decide-all", args=[full.slug]), {"action": "discard"}, follow=True
     )
     assert not full.uploads.exists()
-    assert "2 files are discarded." in page.content.decode()
-    assert "waits for you" not in signed_in.get(reverse("jobs")).content.decode()
+    assert "Discarded 2 files." in page.content.decode()
+    assert "to review" not in signed_in.get(reverse("jobs")).content.decode()
 
 
 def test_a_refused_file_shows_line_text_and_expectation_and_can_be_downloaded(
@@ -264,7 +264,7 @@ def test_a_collection_is_described_shared_and_deleted(signed_in, full, django_us
     full.refresh_from_db()
     assert (full.name, full.n_documents, full.managers.count()) == ("Renamed", 9, 2)
     assert (
-        "nobody here has the user name"
+        "there is no account with the username"
         in signed_in.post(url, {"action": "add-manager", "username": "nobody"}).content.decode()
     )
     signed_in.post(reverse("collection-delete", args=[full.slug]), {"confirm": "something else"})
@@ -278,7 +278,7 @@ def test_the_last_manager_stays(signed_in, full, manager):
         reverse("collection-edit", args=[full.slug]),
         {"action": "remove-manager", "user": manager.pk},
     )
-    assert "keeps at least one manager" in page.content.decode()
+    assert "needs at least one manager" in page.content.decode()
 
 
 def count(client, url, capture) -> int:

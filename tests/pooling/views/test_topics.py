@@ -29,23 +29,23 @@ def test_all_that_a_search_finds_are_removed_at_once_and_the_last_step_is_undone
     page = listed.get(
         reverse("collection-topics", args=[collection.slug]), {"q": "asthma"}
     ).content.decode()
-    assert "Remove all 60 found" in page
-    assert "Undo the last" not in page
+    assert "Remove all 60 matches" in page
+    assert "Undo last change" not in page
     answer = listed.post(f"{url}?q=asthma&page=2", {"action": "remove-found"}, follow=True)
     assert (
         answer.redirect_chain[-1][0]
         == reverse("collection-topics", args=[collection.slug]) + "?q=asthma&page=2"
     )
     answer = answer.content.decode()
-    assert "60 topics are removed." in answer
+    assert "Removed 60 topics." in answer
     assert removed(collection) == 60
     assert (
         "60 kept of 120 topics"
         in listed.get(reverse("collection", args=[collection.slug])).content.decode()
     )
-    assert "Undo the last" in answer
+    assert "Undo last change" in answer
     assert (
-        "Undone for 60 topics."
+        "Decisions undone: 60 topics."
         in listed.post(url, {"action": "undo"}, follow=True).content.decode()
     )
     assert removed(collection) == 0
@@ -59,7 +59,7 @@ def test_one_topic_is_one_topic(listed, collection):
     answer = listed.post(
         url, {"action": "remove", "topic": [collection.topics.first().pk, 999_999]}, follow=True
     )
-    assert "1 topic is removed." in answer.content.decode()
+    assert "Removed 1 topic." in answer.content.decode()
 
 
 def test_all_found_is_not_all_where_nothing_was_looked_for(listed, collection):
@@ -93,13 +93,13 @@ def test_the_last_decision_of_the_check_is_undone_and_proposals_are_found_by_rea
     client.force_login(manager)
     url = reverse("collection-check", args=[full.slug])
     page = client.get(url)
-    assert "Undo the last decision" not in page.content.decode()
+    assert "Undo last decision" not in page.content.decode()
     assert [
         topic.topic_id for topic in client.get(url, {"reason": "no text"}).context["proposals"]
     ] == ["8"]
     answer = client.post(url + "?show=open", {"all": "remove"}, follow=True)
     assert answer.redirect_chain[-1][0] == url + "?show=open"
-    assert "2 topics decided." in answer.content.decode()
+    assert "Decisions saved: 2 topics." in answer.content.decode()
     assert [
         topic.topic_id for topic in client.get(url, {"show": "removed"}).context["proposals"]
     ] == ["7", "8"]
@@ -110,5 +110,5 @@ def test_the_last_decision_of_the_check_is_undone_and_proposals_are_found_by_rea
         follow=True,
     )
     assert answer.redirect_chain[-1][0] == url
-    assert "Undone for 2 topics." in answer.content.decode()
+    assert "Decisions undone: 2 topics." in answer.content.decode()
     assert full.topics.filter(removed_reason="", decided_at=None).count() == 3

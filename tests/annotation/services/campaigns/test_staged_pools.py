@@ -81,5 +81,5 @@ def test_a_later_stage_only_adds(campaign):
 
 def test_a_sampled_pool_is_not_extended_by_depth(campaign):
     Pool.objects.filter(pk=campaign.pool_id).update(built_at=campaign.created_at)
-    with pytest.raises(Refused, match="is sampled, depth 10: what was drawn keeps its chances"):
+    with pytest.raises(Refused, match="is sampled, depth 10, so its depth can't change"):
         check_extension(Pool.objects.get(pk=campaign.pool_id), runs=[], depth=20)
