@@ -1,1 +1,1 @@
-"""Readers and writers of files: no Django, Celery, settings, clock or global randomness."""
+"""Read and write files. These modules use no Django, Celery, settings, clock or global randomness."""

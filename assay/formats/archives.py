@@ -1,7 +1,8 @@
-"""The files inside tar and zip archives, one after the other, in bounded memory.
+"""Read the files in tar and zip archives one after the other, in bounded memory.
 
-A member's path is never used as a path: only its last part names it. `unpack` writes to disk, under
-names that its caller gives."""
+The path of a member is never used as a path: only its last part names it. `unpack_archive` writes
+to disk under names that its caller chooses.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ from assay.formats.streams import MAX_DOCUMENT_BYTES, PeekableStream
 BLOCK_BYTES = 512
 MAX_NAME_BYTES = 1 << 16
 COPY_BYTES = 1 << 20
-"""Bytes unpacked at a time."""
+"""Number of bytes unpacked at a time."""
 MAX_LIST_BYTES = 1 << 26
-"""Bytes of the list at the end of a zip archive, which is read as a whole before anything else:
-about half a million files."""
+"""Maximum size in bytes of a zip archive's directory, which is read whole before anything else. It
+is enough for about half a million files."""
 
 ARCHIVE_ERRORS = (
     zipfile.BadZipFile,
@@ -33,8 +34,8 @@ ARCHIVE_ERRORS = (
     NotImplementedError,
     RuntimeError,
 )
-"""What reading from a zip archive ends in where it is damaged, or (the last two) packed in a way
-that we do not know, or encrypted."""
+"""Exceptions raised while reading a damaged zip archive. The last two mean an unsupported
+compression method or an encrypted member."""
 
 
 def damaged_archive_error(
@@ -46,7 +47,10 @@ def damaged_archive_error(
 
 
 class ArchiveMember(NamedTuple):
-    """name: the last part of the path, printable. number: position in the archive, from 1."""
+    """A file in an archive.
+
+    name: last part of the path, printable. number: position in the archive, from 1.
+    """
 
     name: str
     content: bytes
@@ -54,14 +58,15 @@ class ArchiveMember(NamedTuple):
 
 
 def safe_name(path: str) -> str:
-    """The last part of a path, without control characters; `` where nothing is left."""
+    """Return the last part of a path without control characters, or an empty string if nothing is
+    left."""
     last = PurePosixPath(path.replace("\\", "/")).name
     return "" if last in (".", "..") else "".join(c for c in last if c.isprintable())
 
 
 class _BoundedList:
-    """An open file that refuses to be read in one piece beyond the bound of a list, until its
-    archive is open."""
+    """An open file that refuses reads larger than the maximum directory size until its archive is
+    open."""
 
     def __init__(self, file: BinaryIO, called: str) -> None:
         self.file, self.called, self.opening = file, called, True
@@ -78,8 +83,11 @@ class _BoundedList:
 
 @contextmanager
 def open_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator[zipfile.ZipFile]:
-    """The zip archive, with its list of files read. FormatError for a list of more than
-    LONGEST_LIST bytes; zipfile's own errors else."""
+    """Open a zip archive and read its directory.
+
+    Raises FormatError if the directory is larger than MAX_LIST_BYTES, and zipfile's own exceptions
+    for other faults.
+    """
     with (
         open(source, "rb")
         if isinstance(source, (str, os.PathLike))
@@ -96,7 +104,7 @@ def is_tar(head: bytes) -> bool:
 
 
 def iterate_tar(stream: PeekableStream) -> Iterator[ArchiveMember]:
-    """Regular files of a tar archive; folders, links and devices are passed over."""
+    """Yield the regular files of a tar archive. Folders, links and devices are skipped."""
     for path, size, number in _iterate_tar_entries(stream):
         if size > MAX_DOCUMENT_BYTES:
             raise FormatError.single(
@@ -109,8 +117,10 @@ def iterate_tar(stream: PeekableStream) -> Iterator[ArchiveMember]:
 
 
 def _iterate_tar_entries(stream: PeekableStream) -> Iterator[tuple[str, int, int]]:
-    """(path, size, number) of the regular files of a tar archive; the caller reads the content and
-    its padding before going on."""
+    """Yield (path, size, number) of each regular file of a tar archive.
+
+    The caller must read the content and its padding before it continues.
+    """
     number, long_name = 0, ""
     while header := stream.read_exactly(BLOCK_BYTES):
         if len(header) < BLOCK_BYTES:
@@ -154,12 +164,12 @@ def unpack_archive(
     max_bytes: int | None = None,
     written: Callable[[int], object] | None = None,
 ) -> None:
-    """Copy files of a tar (plain or packed) or zip archive to where `place` says for their path, a
-    piece at a time.
+    """Copy files of a tar archive (plain or compressed) or zip archive, piece by piece.
 
-    `place` gives None for what is passed over; a path of the archive is never itself used.
-    max_bytes: of all files when unpacked. written: called with the bytes so far (of the archive or
-    of its files) for progress, and free to raise."""
+    place: maps a member's path to the path to write, or to None to skip the member. Paths in the
+    archive are never used themselves. max_bytes: limit on the total unpacked size. written: called
+    with the number of bytes so far, for progress. It may raise to stop.
+    """
     with open(source, "rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
@@ -249,7 +259,7 @@ def _skip_content(stream: PeekableStream, size: int, number: int, *, padding: bo
 
 
 def _parse_pax_path(content: bytes) -> str:
-    """The path in a pax header: records `length key=value`."""
+    """Return the path in a pax header, whose records are `length key=value`."""
     at = 0
     while at < len(content):
         length, _, _ = content[at : at + 20].partition(b" ")
@@ -266,7 +276,7 @@ def _parse_pax_path(content: bytes) -> str:
 def iterate_zip(
     path: str | Path, called: str, *, max_bytes: int | None = None
 ) -> Iterator[ArchiveMember]:
-    """Regular files of a zip archive; encrypted ones are refused."""
+    """Yield the regular files of a zip archive. Encrypted files are refused."""
     total = 0
     try:
         with open_zip(path, called) as archive:

@@ -1,8 +1,8 @@
-"""Sets in one file: a Quepid book as JSON, and umbrela's JSONL of queries with their candidate
-passages.
+"""Read topics, documents and grades from one file: a Quepid book (JSON) or umbrela's JSONL of
+queries with candidate passages.
 
-read_bundle(path, names) -> Bundle: topics, documents, pairs and grades. Neither form needs ids of
-topics: `TopicNames` gives them."""
+`read_bundle` returns a Bundle. Neither format needs topic IDs: `TopicNames` assigns them.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from assay.number_words import format_count, format_part
 from assay.pools.depth import PooledPairs
 
 HEAD_BYTES = 1 << 16
-"""Bytes of a file's head that tell umbrela's records from a book."""
+"""Number of bytes at the start of a file that distinguish umbrela's records from a book."""
 BOOK, UMBRELA = "Quepid book", "umbrela file"
 NON_TEXT_FIELDS = {*HEADLINES, "url", "link", "thumb", "thumb_options", "image", "image_options"}
 
 
 class TopicNames:
-    """Ids of topics that come as texts only: the id that a text has already, else q1, q2, ... of
-    those that are free.
+    """Topic IDs for topics that come as text only.
 
-    known: text -> id. taken: every id in use.
+    A text keeps its known ID. A new text gets the first free ID of q1, q2, ...
+
+    known: text -> ID. taken: all IDs in use.
     """
 
     def __init__(self, known: Mapping[str, str], taken: set[str]) -> None:
@@ -48,7 +49,10 @@ class TopicNames:
         self.taken, self.number = set(taken), 0
 
     def of(self, text: str, own: str = "") -> str:
-        """The id of a text. own: the id that the file gives it, which is then used as it is."""
+        """Return the ID of a text.
+
+        own: the ID in the file, which is used unchanged if given.
+        """
         text = collapse_spaces(text)
         if not own and text not in self.known:
             while not own or own in self.taken:
@@ -61,7 +65,10 @@ class TopicNames:
 
 
 class Bundle(NamedTuple):
-    """documents: id -> (title, text, further fields). grades: None where nobody graded."""
+    """The content of a bundle file.
+
+    documents: ID -> (title, text, other fields). grades: None if the file has no judgements.
+    """
 
     form: str
     name: str
@@ -73,19 +80,22 @@ class Bundle(NamedTuple):
 
 
 def is_bundle(head: bytes) -> bool:
-    """Whether the begin of a file looks like a book or an umbrela file."""
+    """Return whether the start of a file looks like a book or an umbrela file."""
     return re.match(rb"\s*[\[{]", head) is not None
 
 
 def read_bundle(
     path: Source, names: TopicNames, *, name: str | None = None, max_bytes: int | None = None
 ) -> Bundle:
-    """A Quepid book (`query_doc_pairs`) or umbrela's JSONL, whose query and candidates are objects
-    with ids or plain text, or its results, one `query, passage, judgment` a line.
+    """Read a Quepid book (`query_doc_pairs`) or umbrela's JSONL.
 
-    A pair's grade is the most frequent one of its judges, the lowest of several most frequent ones.
-    Refused: JSON of another shape, pairs without query or document, a pair twice, grades that are
-    no whole number from 0."""
+    umbrela's lines are requests, whose query and candidates are objects with IDs or plain text, or
+    results, with `query, passage, judgment`. The grade of a pair is the most frequent grade of its
+    judges, and the lowest of them in a tie.
+
+    Raises FormatError for JSON of another shape, a pair without query or document, a repeated pair,
+    or a grade that is not a whole number from 0.
+    """
     called = display_name(path, name)
     stream = PeekableStream(path, name=called, max_bytes=max_bytes)
     mistakes = FileProblems(called)
@@ -117,7 +127,7 @@ def read_bundle(
 
 
 class _BundleBuilder:
-    """What a file has given so far."""
+    """Collects the topics, documents and grades of a file while it is read."""
 
     def __init__(self, called: str, names: TopicNames, mistakes: FileProblems) -> None:
         self.called, self.names, self.mistakes = called, names, mistakes
@@ -187,7 +197,7 @@ class _BundleBuilder:
 
 
 def most_frequent_grade(grades: list[int]) -> int:
-    """The most frequent grade, of several the lowest (METHODS 4)."""
+    """Return the most frequent grade, or the lowest of them in a tie."""
     counts = Counter(grades)
     return min(grades, key=lambda grade: (-counts[grade], grade))
 
@@ -233,7 +243,7 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
         if not building.pair(None, place, topic, document, min(rank, 32767)):
             continue
         fields = pair.get("document_fields") or {}
-        if isinstance(fields, str):  # older books have the fields as JSON in a string
+        if isinstance(fields, str):  # older books store the fields as JSON in a string
             try:
                 fields = json.loads(fields)
             except ValueError:
@@ -252,8 +262,11 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
 
 
 def _split_fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
-    """(title, text, further fields). Without a field that is known as text, all of them but title
-    and addresses are the text, by name."""
+    """Split the fields of a document into (title, text, other fields).
+
+    If no field has a known name for text, the text consists of all fields except titles and
+    addresses, each with its name.
+    """
     fields = {
         str(key): json_to_text(value)
         for key, value in given.items()
@@ -277,7 +290,7 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
     candidates = record.get("candidates") if isinstance(record, dict) else None
     if (
         isinstance(record, dict) and candidates is None and "passage" in record
-    ):  # what umbrela writes: one judged passage a line
+    ):  # umbrela's output has one judged passage per line
         candidates = [
             {
                 **{key: record[key] for key in ("docid", "judgment") if key in record},
@@ -327,7 +340,7 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
 
 
 def write_documents(bundle: Bundle, out: IO[str]) -> None:
-    """The bundle's documents as JSONL."""
+    """Write the bundle's documents as JSONL."""
     for document, (title, text, fields) in bundle.documents.items():
         rest = {
             key: value

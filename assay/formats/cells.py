@@ -1,7 +1,7 @@
-"""White-space separated tables read many lines at a time: tokens found, and taken out as
-fixed-width bytes (as numbers: numerals).
+"""Read tables separated by white space in large blocks: find tokens and extract them as fixed-width
+bytes (`numerals` extracts numbers).
 
-Lines that do not fit the quick way are read by a slower one, with the same result.
+Lines that do not fit the fast method are read by a slower one with the same result.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from assay.formats.errors import MAX_SHOWN, FileProblem
 from assay.number_words import format_count
 
 PAD = 32
-"""Free bytes before and behind the text, so that a word can be taken at any token's end."""
+"""Free bytes before and after the text, so that a word can be read at the end of any token."""
 
 MAX_ID_BYTES = 1024
-"""Bytes of the longest topic or document id."""
+"""Maximum length in bytes of a topic or document ID."""
 
 BLANK_OR_COMMENT_PATTERN = re.compile(rb"(?:\s*+#[^\n]*+\n)*+\s*+")
 COMMENT_PATTERN = re.compile(rb"^[^\S\n]*+#", re.MULTILINE)
@@ -28,12 +28,12 @@ WORD_TYPE = np.dtype("<u8")
 U = np.uint64
 
 np.empty(1 << 24, np.uint8)
-# Allocated and freed at once: glibc then keeps blocks of this size in its heap (its threshold for
-# mmap is dynamic) and does not ask the system for fresh, zeroed pages for each of the arrays below.
+# Allocating and freeing this block once makes glibc keep blocks of its size in the heap (the mmap
+# threshold is dynamic) instead of requesting zeroed pages for each of the arrays below.
 
 
 class ProblemList:
-    """The mistakes of one file: the first 50, and how many there were."""
+    """The first 50 problems of a file and the total count."""
 
     def __init__(self) -> None:
         self.first: list[FileProblem] = []
@@ -50,7 +50,7 @@ class ProblemList:
     def refuse(
         self, wrong: NDArray[np.bool_], rows: TokenRows, column: int, problem: str, expected: str
     ) -> None:
-        """The tokens of a column at the rows that are `wrong`, each with its line."""
+        """Record a problem for the tokens of a column in the rows where `wrong` is true."""
         places = np.flatnonzero(wrong)
         shown = places[: max(MAX_SHOWN - len(self.first), 0)]
         for row in shown.tolist():
@@ -64,10 +64,10 @@ class ProblemList:
 
 
 class TokenRows:
-    """The good lines of one block, as places of their tokens.
+    """The valid lines of one block, as positions of their tokens.
 
-    text: uint8, the block between `PAD` line ends on either side. lines: int64 (n_rows).
-    before, ends: intp (n_rows, n_columns), one place before each token, and its end.
+    text: uint8, the block between `PAD` line ends on either side. lines: int64 (n_rows). before,
+    ends: intp (n_rows, n_columns), the position before each token, and its end.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class TokenRows:
 
     @property
     def lines(self) -> NDArray[np.int64] | range:
-        """Line number of each row."""
+        """Return the line number of each row."""
         return self._lines
 
     def places(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Starts and ends of a column's tokens in `text`."""
+        """Return the start and end positions in `text` of a column's tokens."""
         return self._before[:, column] + 1, np.ascontiguousarray(self._ends[:, column])
 
     def token(self, row: int, column: int) -> bytes:
@@ -121,8 +121,10 @@ class TokenRows:
 
 
 def find_first_content(block: bytes) -> tuple[int, int, int]:
-    """Where the first line is that is neither blank nor a comment. -> (its first byte, n_blank,
-    n_comments before it)"""
+    """Find the first line that is neither blank nor a comment.
+
+    Returns (position of its first byte, n_blank, n_comments before it).
+    """
     skipped = BLANK_OR_COMMENT_PATTERN.match(block)
     at = block.rfind(b"\n", 0, skipped.end() if skipped else 0) + 1
     n_comments = len(COMMENT_PATTERN.findall(block, 0, at))
@@ -130,7 +132,7 @@ def find_first_content(block: bytes) -> tuple[int, int, int]:
 
 
 def skipped_comments_note(n: int) -> list[str]:
-    """The note on lines that begin with #, if there are any."""
+    """Return the note on skipped lines that begin with #, if there are any."""
     return (
         [f"{format_count(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"]
         if n
@@ -149,12 +151,12 @@ def find_rows(
     more_columns: bool = False,
     comments: bool = False,
 ) -> tuple[TokenRows, int, int]:
-    """The lines of `block` that have `n_columns` tokens, and how many others were skipped. ->
-    (rows, n_blank, n_comments)
+    """Find the lines of `block` that have `n_columns` tokens.
 
-    Other lines become problems. `more_columns`: lines may have more, which are left out;
-    `comments`: lines whose first character, after any white space, is # are skipped; `n_lines`: of
-    the block, where it is known."""
+    Other lines are recorded as problems. more_columns: allow more columns, which are ignored.
+    comments: skip lines whose first character after white space is #. n_lines: number of lines of
+    the block, if known. Returns (rows, n_blank, n_comments).
+    """
     text = np.empty(len(block) + 2 * PAD, np.uint8)
     text[:PAD] = 10
     text[-PAD:] = 10
@@ -210,8 +212,8 @@ def find_rows(
 def _find_regular_tokens(
     text: NDArray[np.uint8], inner: NDArray[np.uint8], n_lines: int, n_columns: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """(one before each token, its end) where every line is `n_columns` tokens with one space or tab
-    between them; else None."""
+    """Return (position before each token, its end) if every line has `n_columns` tokens with one
+    space or tab between them. Otherwise return None."""
     if not n_lines or inner[0] <= 32:
         return None
     white = inner <= 32
@@ -232,14 +234,16 @@ def _find_regular_tokens(
 
 @cache
 def _prefix_masks(width: int) -> NDArray[np.uint64]:
-    """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8), so of
-    tokens that are held to LONGEST_ID only"""
+    """Return masks whose row n keeps the first n of `width` bytes: uint64 (width + 1, width / 8).
+
+    width is at most MAX_ID_BYTES.
+    """
     keep = np.arange(width)[None, :] < np.arange(width + 1)[:, None]
     return (keep * np.uint8(255)).astype(np.uint8).view(WORD_TYPE)
 
 
 def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) -> NDArray[np.uint64]:
-    """`width` bytes from each place. -> uint64 (n, width / 8)"""
+    """Return `width` bytes from each position: uint64 (n, width / 8)."""
     if len(text) < width:
         text = np.concatenate((text, np.zeros(width, np.uint8)))
     last = len(text) - width
@@ -251,8 +255,8 @@ def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) ->
 
 
 def take_column(rows: TokenRows, column: int) -> NDArray[np.uint64]:
-    """The tokens of a column as words of eight bytes, NUL behind the token. -> uint64 (n_rows,
-    width / 8)"""
+    """Return the tokens of a column as words of eight bytes, padded with NUL: uint64 (n_rows, width
+    / 8)."""
     starts, ends = rows.places(column)
     lengths = ends - starts
     longest, shortest = (int(lengths.max()), int(lengths.min())) if len(lengths) else (1, 1)
@@ -270,7 +274,7 @@ def take_column(rows: TokenRows, column: int) -> NDArray[np.uint64]:
 
 
 def find_constant(rows: TokenRows, column: int) -> bytes | None:
-    """The token that every row has in this column; None where they differ."""
+    """Return the token that all rows share in this column, or None if they differ."""
     starts, ends = rows.places(column)
     length = int(ends[0] - starts[0])
     if length > 4 * 8 or not (ends - starts == length).all():
@@ -282,13 +286,13 @@ def find_constant(rows: TokenRows, column: int) -> bytes | None:
 
 
 def to_byte_strings(words: NDArray[np.uint64]) -> NDArray[np.bytes_]:
-    """Words as one S array of the same memory."""
+    """View words as a bytes array (dtype S) on the same memory."""
     width = words.shape[1] * 8
     return np.ascontiguousarray(words).view(f"S{width}").reshape(len(words))
 
 
 def find_changes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Rows whose token differs from that of the row before; row 0 always. -> intp"""
+    """Return the rows whose token differs from the row before, always including row 0: intp."""
     if len(words) == 0:
         return np.empty(0, np.intp)
     different = words[1:, 0] != words[:-1, 0]

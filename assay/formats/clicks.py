@@ -1,9 +1,9 @@
-"""Click logs, counted per (topic, document).
+"""Read click logs and count them per (topic, document).
 
-read_clicks(path) -> ClickCounts                   one file: session topic document rank clicked
-read_clicks(path, shown=path) -> ClickCounts       clicks (session, topic, rank, document; rank 0:
-none) and the rankings shown
-read_packed_clicks(path) -> ClickCounts            these two in one zip archive
+read_clicks(path) -> ClickCounts               one file: session topic document rank clicked
+read_clicks(path, shown=path) -> ClickCounts   clicks (session, topic, rank, document; rank 0 for
+                                               no click) and the rankings shown
+read_packed_clicks(path) -> ClickCounts        both files in one zip archive
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from assay.number_words import format_count
 
 @dataclass(frozen=True, eq=False)
 class ClickCounts:
-    """What a click log says of each pair that was shown, pairs in order of topic and document as
-    bytes.
+    """Counts of a click log per pair shown, ordered by the bytes of topic and document.
 
-    topics, documents: distinct ids. topic, document: int32 (n), index into these lists.
-    impressions: int64 (n), sessions that were shown the pair. clicks: int64 (n), sessions that
-    clicked it at least once. skipped: int64 (n), sessions in which it was shown above a clicked
-    document and not clicked itself. n_sessions: distinct sessions, those without a click too."""
+    topics, documents: distinct IDs. topic, document: int32 (n), index into these lists.
+    impressions: int64 (n), sessions in which the pair was shown. clicks: int64 (n), sessions with
+    at least one click on the pair. skipped: int64 (n), sessions in which the pair was shown above a
+    clicked document and not clicked. n_sessions: distinct sessions, including those without a
+    click.
+    """
 
     topics: list[str]
     documents: list[str]
@@ -58,13 +59,16 @@ class ClickCounts:
 
 
 class ClickTally:
-    """[impressions, clicks, skipped] of each pair."""
+    """Counts [impressions, clicks, skipped] of each pair."""
 
     def __init__(self) -> None:
         self.pairs: dict[tuple[str, str], list[int]] = {}
 
     def session(self, topic: str, ranking: dict[str, int], clicked: set[str]) -> None:
-        """One session: the rank of each document shown, and those clicked."""
+        """Add a session.
+
+        ranking: the rank of each document shown. clicked: the documents clicked.
+        """
         last = max((ranking[document] for document in clicked), default=0)
         for document, rank in ranking.items():
             count = self.pairs.setdefault((topic, document), [0, 0, 0])
@@ -106,24 +110,27 @@ def read_clicks(
     shown_name: str | None = None,
     max_bytes: int | None = None,
 ) -> ClickCounts:
-    """The counts of a click log.
+    """Read the counts of a click log.
 
-    One file has a row for each document shown: `session topic document rank clicked` (clicked 0 or
-    1). With `shown`, the log has a row for each click (`session query_id rank doc_id`; rank 0 and
-    no document: a session without a click), and `shown` the ranking that every session of a topic
-    saw (`query_id rank doc_id`). Columns are found by their header. Refused (FormatError, all
-    problems at once): missing columns, another number of columns, an empty id, a rank that is no
-    whole number (from 1, where something was shown), clicked other than 0 and 1, a document or a
-    rank twice in what a session was shown for a topic, a click on a document or topic that `shown`
-    does not have, or at another rank. A session may have several topics; each counts alone."""
+    A single file has one row per document shown: `session topic document rank clicked` (clicked is
+    0 or 1). With `shown`, the log has one row per click (`session query_id rank doc_id`, with rank
+    0 and no document for a session without a click), and `shown` has the ranking that all sessions
+    of a topic saw (`query_id rank doc_id`). Columns are found by their header. A session may have
+    several topics. Each topic counts separately.
+
+    Raises FormatError with all problems: missing columns, a wrong number of columns, an empty ID, a
+    rank that is not a whole number (from 1 for documents shown), `clicked` other than 0 and 1, a
+    repeated document or rank among the documents that a session saw for a topic, or a click on a
+    document, topic or rank that is not in `shown`.
+    """
     if shown is None:
         return _read_one_file(path, name, max_bytes)
     return _read_two_files(path, shown, name, shown_name, max_bytes)
 
 
 def find_packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
-    """The names of a log of clicks and of the rankings that were shown in a zip archive of just
-    these two; None where it is another."""
+    """Return the names of the click log and of the rankings in a zip archive of just these two
+    files, or None for another archive."""
     try:
         with open_zip(path, display_name(path)) as archive:
             member_by_form: dict[bool, str] = {}
@@ -138,8 +145,7 @@ def find_packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
                 ):
                     member_by_form[find_column(names, SESSION) is not None] = name
     except (*ARCHIVE_ERRORS, FormatError, OSError, ValueError, IndexError):
-        # the last two: places before the begin of the archive, names in no encoding, a file without
-        # a name
+        # the last two: offsets before the start of the archive, undecodable or missing names
         return None
     return (member_by_form[True], member_by_form[False]) if len(member_by_form) == 2 else None
 
@@ -147,8 +153,10 @@ def find_packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
 def read_packed_clicks(
     path: str | os.PathLike[str], *, max_bytes: int | None = None
 ) -> ClickCounts:
-    """The counts of a zip archive that `find_packed_clicks` knows. max_bytes: of each of its files,
-    unpacked. FormatError as `read_clicks`."""
+    """Read the counts of a zip archive that `find_packed_clicks` recognises.
+
+    max_bytes: maximum unpacked size of each file. Raises FormatError as `read_clicks` does.
+    """
     names = find_packed_clicks(path)
     if names is None:
         raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
@@ -219,7 +227,7 @@ SESSION, RANK, CLICKED = (
 
 
 class _ClickSessions:
-    """For each (session, topic): the rank of what was shown, and what was clicked."""
+    """The ranks shown and the documents clicked of each (session, topic)."""
 
     def __init__(self, mistakes: FileProblems) -> None:
         self.seen: dict[tuple[str, str], None] = {}

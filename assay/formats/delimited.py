@@ -1,5 +1,5 @@
-"""Comma- and tab-separated files with a header, read row by row with line numbers; and cells made
-harmless for spreadsheets."""
+"""Read comma- and tab-separated files with a header row by row, with line numbers, and make cells
+safe for spreadsheets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DelimitedRow(NamedTuple):
 
 
 class FileProblems:
-    """Problems of one file while it is read: the first 50, and how many."""
+    """The first 50 problems of a file, and their number, while it is read."""
 
     def __init__(self, file: str) -> None:
         self.file, self.count = file, 0
@@ -40,7 +40,7 @@ class FileProblems:
 class DelimitedTable:
     """A delimited file whose first row with content has been read.
 
-    first: that row. delimiter: comma, tab or semicolon, whichever that row has most of.
+    first: that row. delimiter: comma, tab or semicolon, whichever occurs most often in that row.
     """
 
     def __init__(
@@ -101,17 +101,17 @@ class DelimitedTable:
             ) from None
 
     def __iter__(self) -> Iterator[DelimitedRow]:
-        """The rows after the first."""
+        """Iterate over the rows after the first."""
         return self._rows
 
 
 def normalise_names(cells: Iterable[str]) -> list[str]:
-    """Header cells in one spelling: trimmed, lower case, spaces and hyphens as underscores."""
+    """Normalise header cells: trimmed, lower case, underscores for spaces and hyphens."""
     return [cell.strip().lower().replace("-", "_").replace(" ", "_") for cell in cells]
 
 
 def find_column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """Index of the first of `wanted` that is among `names`."""
+    """Return the index of the first of `wanted` that occurs in `names`, or None."""
     for name in wanted:
         if name in names:
             return list(names).index(name)
@@ -132,10 +132,10 @@ DOCUMENT_NAMES = ("document", "document_id", "doc_id", "docid", "documentid", "d
 
 
 FORMULA_STARTS = frozenset("=+-@\t\r\n＝＋－＠")
-"""First characters of cells that one spreadsheet or another runs; the last four are those of East
-Asian keyboards."""
+"""First characters of cells that some spreadsheets execute. The last four are from East Asian
+keyboards."""
 
 
 def escape_formula(cell: str) -> str:
-    """The cell with an apostrophe before what a spreadsheet would take for a formula."""
+    """Prefix a cell with an apostrophe if a spreadsheet would read it as a formula."""
     return f"'{cell}" if cell[:1] in FORMULA_STARTS else cell

@@ -1,8 +1,9 @@
-"""What kind of file somebody has given us, by its content: a guess for a person to confirm, never a
-reason to refuse.
+"""Detect the kind of a file by its content. The result is a suggestion that a person confirms,
+never a reason to refuse a file.
 
-detect(path) -> the best guess      guess(path) -> every kind that it may be      mistaken(path,
-kind) -> the kind to ask about
+    detect_kind(path)              the most likely kind
+    guess_kind(path)               all kinds that the file may be
+    conflicting_kind(path, kind)   the kind to ask the person about
 """
 
 from __future__ import annotations
@@ -30,18 +31,19 @@ from assay.formats.topics import TEXT_NAMES as QUERY_NAMES
 from assay.formats.unsupported import detect_unsupported
 
 N_LINES = 200
-"""Lines of a file's head that are looked at."""
+"""Number of lines inspected at the start of a file."""
 HEAD_BYTES = 1 << 16
-"""Bytes of it."""
+"""Number of bytes inspected at the start of a file."""
 MIN_SHARE = 0.9
-"""Share of the lines that must have the form of a kind: a few broken ones do not make another kind
-of it."""
+"""Minimum share of lines that must have the form of a kind. A few broken lines do not change the
+kind."""
 MIN_ROWS = 5
-"""Texts from which on their length says something."""
+"""Minimum number of texts for a decision by their lengths."""
 QUERY_WORDS, DOCUMENT_WORDS = 15, 60
-"""Mean words of a text up to which it is surely a query, and from which on surely a document."""
+"""Mean number of words up to which texts are surely queries, and from which they are surely
+documents."""
 HIGHEST_GRADE = 10
-"""Above it a number is a rank."""
+"""A larger number is a rank, not a grade."""
 NEED_COLUMNS = (
     "description",
     "desc",
@@ -52,7 +54,7 @@ NEED_COLUMNS = (
     "information_need",
     "query_text",
 )
-"""Fields that topics have and documents have not."""
+"""Fields that only topics have."""
 
 
 class FileKind(StrEnum):
@@ -71,7 +73,10 @@ class FileKind(StrEnum):
 
 
 class DetectedKind(NamedTuple):
-    """kinds: all that the file may be, the likeliest first. sure: it can be nothing else."""
+    """The possible kinds of a file.
+
+    kinds: all kinds that are possible, the most likely first. sure: no other kind is possible.
+    """
 
     kinds: tuple[FileKind, ...]
     sure: bool = True
@@ -81,10 +86,11 @@ UNKNOWN_KIND = DetectedKind((), sure=False)
 
 
 def detect_kind(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> FileKind:
-    """The kind of file that the first 64 kB look like most.
+    """Return the kind that the first 64 kB resemble most.
 
-    FormatError only where the file cannot be opened as what it claims to be (a damaged archive);
-    text that is none is `unknown`."""
+    Text of no known kind is `unknown`. Raises FormatError only if the file cannot be opened as the
+    format it claims, for example a damaged archive.
+    """
     kinds = guess_kind(path, name=name, max_bytes=max_bytes).kinds
     return kinds[0] if kinds else FileKind.UNKNOWN
 
@@ -92,8 +98,8 @@ def detect_kind(path: Source, *, name: str | None = None, max_bytes: int | None 
 def conflicting_kind(
     path: Source, kind: str, *, name: str | None = None, max_bytes: int | None = None
 ) -> FileKind | None:
-    """The kind that the file surely is where that is not `kind`, so that a person should be asked;
-    None where it may be that."""
+    """Return the kind that the file surely is if it differs from `kind`, so that the person can be
+    asked. Otherwise return None."""
     guessed = guess_kind(path, name=name, max_bytes=max_bytes)
     return (
         guessed.kinds[0] if guessed.sure and guessed.kinds and kind not in guessed.kinds else None
@@ -103,7 +109,7 @@ def conflicting_kind(
 def guess_kind(
     path: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> DetectedKind:
-    """What the begin of a file may be. FormatError as from `detect`."""
+    """Return all kinds that the start of a file allows. Raises FormatError as `detect_kind` does."""
     if (
         isinstance(path, (str, os.PathLike))
         and os.fspath(path) != "-"
@@ -150,8 +156,8 @@ def _read_head(path: str | os.PathLike[str]) -> bytes:
 
 
 def _guess_archive(path: str | os.PathLike[str]) -> DetectedKind:
-    """An archive whose files are those of a set is one, and one of runs is told by its first;
-    clicks beside the rankings that were shown are a log; else its pages are documents."""
+    """Guess the kind of an archive: a set of files, runs (by the first member), a click log with
+    its rankings, or documents."""
     if find_packed_clicks(path):
         return DetectedKind((FileKind.CLICKS, FileKind.QRELS))
     try:
@@ -217,8 +223,8 @@ def _guess_json(text: str) -> DetectedKind:
 
 
 def guess_by_length(texts: Sequence[str]) -> DetectedKind:
-    """Queries are short and documents long; in between, and where there are few, a text may be
-    either."""
+    """Guess queries or documents by the length of the texts. Between the bounds, and with few
+    texts, both are possible."""
     words = sum(len(text.split()) for text in texts) / len(texts)
     length = sum(map(len, texts)) / len(texts)
     if len(texts) >= MIN_ROWS and words <= QUERY_WORDS and length <= 10 * QUERY_WORDS:
@@ -253,7 +259,7 @@ def _guess_table(lines: list[str]) -> DetectedKind:
 
 
 def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
-    """Runs and qrels, told by what stands in which column."""
+    """Guess runs and qrels by the content of their columns."""
     below = rows[1:] or rows
 
     def mostly(fits: Callable[[list[str]], Any]) -> bool:
@@ -280,8 +286,8 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
 
 
 def _are_llm_labels(rows: list[list[str]]) -> bool:
-    """Whether six columns are grades with a confidence from 0 to 1, not ranks with a score: a few
-    grades, which repeat within a topic."""
+    """Return whether six columns are grades with a confidence from 0 to 1 instead of ranks with a
+    score: few distinct grades, which repeat within a topic."""
     if not all(
         len(row) == 6 and _is_whole(row[3]) and _is_number(row[4]) and 0 <= float(row[4]) <= 1
         for row in rows
@@ -296,8 +302,11 @@ def _are_llm_labels(rows: list[list[str]]) -> bool:
 
 
 def _guess_damaged_columns(rows: list[list[str]]) -> DetectedKind | None:
-    """A run or qrels with many mistakes: a line of the whole form, Q0 or 0 in its place, is nothing
-    else by chance, so where half of them are, the others are to be told one by one."""
+    """Guess a run or qrels file with many problems.
+
+    A complete line with Q0 or 0 in its place is no coincidence. If half of the lines are complete,
+    the others are reported one by one.
+    """
     run = sum(
         len(row) == 6 and row[1].lower() in ("q0", "0") and row[3].isdigit() and _is_number(row[4])
         for row in rows
@@ -317,7 +326,7 @@ def _guess_damaged_columns(rows: list[list[str]]) -> DetectedKind | None:
 def _guess_by_texts(
     headed: FileKind, names: list[str], lines: list[str], delimiter: str
 ) -> DetectedKind:
-    """With a header `id text` the length of the texts decides, as without one."""
+    """Decide by the length of the texts, also if the header is `id text`."""
     either = (
         headed == FileKind.TOPICS
         and len(names) == 2

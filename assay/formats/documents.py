@@ -1,8 +1,9 @@
-"""Documents, one after the other in bounded memory. The form is told by the content.
+"""Read documents one after the other in bounded memory. The format is detected by content.
 
-JSONL (BEIR's corpus.jsonl too), tab-separated with or without header, FiRA's documents, CSV with a
-header, TREC text (`<DOC>`), SMART, and tar or zip archives of html and txt files, one document
-each."""
+Formats: JSONL (including BEIR's corpus.jsonl), tab-separated with or without header, FiRA's
+documents, CSV with a header, TREC text (`<DOC>`), SMART, and tar or zip archives with one html or
+txt file per document.
+"""
 
 from __future__ import annotations
 
@@ -58,13 +59,16 @@ BEGIN_PATTERN = re.compile(r"<doc(\s[^<>]*)?>", re.IGNORECASE)
 END_PATTERN = re.compile(r"</doc\s*>", re.IGNORECASE)
 HTML_PATTERN = re.compile(r"<(?:!doctype\s+html|html|head|body|title|pre|div|p)\b", re.IGNORECASE)
 MAX_PAGE_BYTES = 1 << 23
-"""Characters of an HTML page."""
+"""Maximum length in characters of an HTML page."""
 HEADERLESS_COLUMNS = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "text")}
 
 
 class DocumentRecord(NamedTuple):
-    """fields: everything else that the file says, by name. line: where it begins; in an archive the
-    number of its entry."""
+    """A document.
+
+    fields: all other fields of the file, by name. line: the line where the document begins, or the
+    entry number in an archive.
+    """
 
     document: str
     title: str
@@ -76,15 +80,18 @@ class DocumentRecord(NamedTuple):
 def read_documents(
     path: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> Iterator[DocumentRecord]:
-    """The documents in file order, each once. Text may be empty (the caller counts and reports
-    that).
+    """Yield the documents in file order. The text may be empty, which the caller counts and
+    reports.
 
-    Problems are collected while reading: good documents are given out, and at the end FormatError
-    is raised with all problems, so a caller keeps nothing of the file before the iterator has
-    ended. Refused: a document without id, an id twice, a row with another number of columns than
-    the first, a line that is no JSON object, `<DOC>` without end, no document at all, and what
-    `opening` and `archives` refuse. HTML becomes readable text; it stays untrusted text that
-    whoever shows it must escape."""
+    HTML is converted to readable text. The text remains untrusted: every page that shows it must
+    escape it.
+
+    Problems are collected while reading. Valid documents are yielded, and FormatError with all
+    problems is raised at the end, so a caller must not keep anything before the iterator has ended.
+    Problems are a document without ID, a repeated ID, a row with a different number of columns, a
+    line that is not a JSON object, `<DOC>` without an end, a file without documents, and whatever
+    `streams` and `archives` refuse.
+    """
     called = display_name(path, name)
     mistakes = FileProblems(called)
     ids = _SeenIds()
@@ -114,7 +121,7 @@ def read_documents(
 
 
 class _SeenIds:
-    """Which ids there were: 64 bits of a hash each, so that millions fit."""
+    """The IDs seen so far, stored as 64-bit hashes so that millions fit into memory."""
 
     def __init__(self) -> None:
         self.hashes = array("Q")
@@ -186,7 +193,7 @@ def _is_zip(path: str | os.PathLike[str]) -> bool:
 
 
 def _read_member(member: ArchiveMember, mistakes: FileProblems) -> Iterator[DocumentRecord]:
-    """A file of an archive as a document. Its id is its name without suffix."""
+    """Convert a file of an archive to a document. Its ID is the file name without suffix."""
     if not member.name or member.name.startswith("."):
         return
     if what := detect_unreadable(member.content):

@@ -1,8 +1,8 @@
-"""Errors of files that people give us.
+"""Errors in uploaded and imported files.
 
-FormatError      all problems found in one file (what readers raise)
-  .problems      the first 50 as Problem(line, problem, expected, text)
-  .count         how many there were
+FormatError      all problems of one file (raised by readers)
+  .problems      the first 50 as FileProblem(line, problem, expected, text)
+  .count         the total number
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MAX_SHOWN = 50
-"""How many problems of one file are kept and shown; the rest is counted."""
+"""Maximum number of problems per file that are kept and shown. The rest is counted."""
 
 
 class FileProblem(NamedTuple):
-    """One mistake in a file. `line` counts from 1; None where the file as a whole is wrong."""
+    """One problem in a file. `line` counts from 1. None means the whole file."""
 
     line: int | None
     problem: str
@@ -23,7 +23,8 @@ class FileProblem(NamedTuple):
 
 
 class FormatError(Exception):
-    """A file that cannot be read: where, what is wrong, what was expected."""
+    """A file that cannot be read, with the place of each problem, its description and what was
+    expected."""
 
     def __init__(self, file: str, problems: list[FileProblem], count: int | None = None) -> None:
         self.file = file
@@ -38,8 +39,8 @@ class FormatError(Exception):
         return cls(file, [FileProblem(line, problem, expected, text)])
 
     def lines(self) -> list[str]:
-        """`file:line: what is wrong, what was expected`, one a problem, and the count of the
-        rest."""
+        """Return one `file:line: problem, expected ...` per problem, and the number of problems not
+        shown."""
         shown = [
             f"{_make_printable(self.file)}:{p.line or 1}: {_make_printable(p.problem)}, expected {p.expected}"
             + (f": {_shorten(p.text)}" if p.text else "")
@@ -53,10 +54,10 @@ class FormatError(Exception):
 
 
 def _make_printable(text: str) -> str:
-    """The text on one line, without what a terminal would obey."""
+    """Return the text on one line without characters that control a terminal."""
     return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in text)
 
 
 def _shorten(text: str, length: int = 160) -> str:
-    """The line's text, short enough for a terminal."""
+    """Shorten a line's text for display in a terminal."""
     return _make_printable(text if len(text) <= length else text[:length] + "…")

@@ -1,8 +1,9 @@
-"""Writers of what other tools read: topics, judgements for FiRA, Quepid, crowd-kit, and our own
-long table.
+"""Write files that other tools read: topics, judgements for FiRA, Quepid and crowd-kit, and the
+complete table of judgements.
 
-Machine formats are written as they are; `spreadsheet=True` makes cells harmless that a spreadsheet
-would take for formulas."""
+Machine-readable formats are written unchanged. `spreadsheet=True` escapes cells that a spreadsheet
+would read as formulas.
+"""
 
 from __future__ import annotations
 
@@ -66,10 +67,10 @@ RAW_COLUMNS = (
 
 
 class RawJudgement(NamedTuple):
-    """One revision of one judgement, as exports need it. spans: (begin, end) characters of the
-    stored text, end exclusive.
+    """One revision of one judgement, with the values that exports need.
 
-    grade is None where the annotator could not judge; times are None where they are not known.
+    spans: (start, end) character positions in the stored text, end exclusive. grade: None if the
+    annotator could not judge. Times are None if they are unknown.
     """
 
     campaign: str
@@ -102,12 +103,12 @@ class RawJudgement(NamedTuple):
 
 
 def _flatten(text: str) -> str:
-    """The text on one line, for formats without quoting."""
+    """Return the text on one line, for formats without quoting."""
     return " ".join(text.split())
 
 
 def format_time(moment: datetime | None) -> str:
-    """UTC to the millisecond; empty for None."""
+    """Format a time in UTC with milliseconds, or return an empty string for None."""
     return (
         ""
         if moment is None
@@ -116,12 +117,12 @@ def format_time(moment: datetime | None) -> str:
 
 
 def write_topics(topics: Iterable[TopicRecord], out: IO[str]) -> None:
-    """`id<TAB>text`, without header."""
+    """Write `id<TAB>text` without a header."""
     out.writelines(f"{topic.topic}\t{_flatten(topic.text)}\n" for topic in topics)
 
 
 def write_removed(removed: Iterable[ProposedRemoval], out: IO[str]) -> None:
-    """`topic text reason same_as`, tab-separated with this header."""
+    """Write `topic text reason same_as`, tab-separated with this header."""
     out.write("topic\ttext\treason\tsame_as\n")
     out.writelines(f"{r.topic}\t{_flatten(r.text)}\t{r.reason}\t{r.same_as}\n" for r in removed)
 
@@ -129,12 +130,11 @@ def write_removed(removed: Iterable[ProposedRemoval], out: IO[str]) -> None:
 def write_raw_judgements(
     judgements: Iterable[RawJudgement], out: IO[str], *, spreadsheet: bool = False
 ) -> None:
-    """The long table, one row a revision, tab-separated with header; texts with tabs, quotes or
-    line ends are quoted.
+    """Write the complete table, one row per revision, tab-separated with a header.
 
-    `excluded` is 1 wherever the row does not enter labels, and `exclusion_reason` says why;
-    `standing`, `kind` (of the pair), `gold`, `late`, `after_deadline`, `server_ms` and `note`
-    follow the columns that other tools know."""
+    Texts with tabs, quotes or line ends are quoted. `excluded` is 1 if the row does not count for
+    labels, and `exclusion_reason` states why.
+    """
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     rows.writerow(RAW_COLUMNS)
     for j in judgements:
@@ -143,7 +143,7 @@ def write_raw_judgements(
 
 
 def format_raw_cells(j: RawJudgement) -> list[str]:
-    """The texts of RAW_COLUMNS."""
+    """Return the cells of RAW_COLUMNS as text."""
     spans = ";".join(f"{begin}-{end}" for begin, end in j.spans)
     cells = [
         j.campaign,
@@ -178,8 +178,11 @@ def format_raw_cells(j: RawJudgement) -> list[str]:
 
 
 def write_fira_judgements(judgements: Iterable[RawJudgement], out: IO[str]) -> int:
-    """FiRA's export, tab-separated. Ranges have inclusive ends there. -> how many were left out: no
-    grade, or above FiRA's four."""
+    """Write FiRA's export, tab-separated, with inclusive ends of ranges.
+
+    Returns the number of judgements left out because they have no grade or a grade above FiRA's
+    four.
+    """
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     rows.writerow(FIRA_COLUMNS)
     left_out = 0
@@ -212,7 +215,8 @@ def write_fira_judgements(judgements: Iterable[RawJudgement], out: IO[str]) -> i
 
 
 def write_crowdkit(judgements: Iterable[RawJudgement], out: IO[str]) -> None:
-    """crowd-kit's `task,worker,label`; a task is the topic's id, a space, and the document's."""
+    """Write crowd-kit's `task,worker,label`. A task is the topic's ID, a space and the document's
+    ID."""
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("task", "worker", "label"))
     rows.writerows(
@@ -221,8 +225,10 @@ def write_crowdkit(judgements: Iterable[RawJudgement], out: IO[str]) -> None:
 
 
 class BookPair(NamedTuple):
-    """A pair of a Quepid book. judgements: (annotator's e-mail or name, grade or None for
-    unrateable, explanation)."""
+    """A pair of a Quepid book.
+
+    judgements: (annotator's email or name, grade or None if not rateable, explanation).
+    """
 
     query_text: str
     doc_id: str
@@ -236,7 +242,7 @@ class BookPair(NamedTuple):
 def make_quepid_book(
     name: str, pairs: Iterable[BookPair], *, grades: Sequence[str]
 ) -> dict[str, Any]:
-    """A Quepid book for `json.dump`. grades: the names of the scale from 0."""
+    """Return a Quepid book for `json.dump`. grades: the names of the scale's grades, from 0."""
     return {
         "name": name,
         "show_rank": False,
@@ -284,7 +290,7 @@ def write_quepid_snapshot(
     case: int = 1,
     spreadsheet: bool = False,
 ) -> None:
-    """A run as Quepid's snapshot CSV, from (query text, document, position)."""
+    """Write a run as Quepid's snapshot CSV from (query text, document, position)."""
     table = csv.writer(out, lineterminator="\n")
     table.writerow(
         ("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position")
