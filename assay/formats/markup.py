@@ -1,5 +1,4 @@
-"""Text out of markup that strangers wrote: tagged TREC text with tags left open, and HTML as
-readable text."""
+"""Extract text from untrusted markup: tagged TREC text with unclosed tags, and HTML."""
 
 from __future__ import annotations
 
@@ -53,8 +52,10 @@ BLOCK_TAGS = frozenset(
 
 
 def parse_tagged_fields(text: str) -> list[tuple[str, str]]:
-    """(tag, its text) of a record whose tags may be left open: a field ends where the next tag
-    begins. Text before any tag has tag ``."""
+    """Return (tag, text) of each field of a record whose tags may be unclosed.
+
+    A field ends where the next tag begins. Text before the first tag has an empty tag.
+    """
     fields: list[tuple[str, str]] = []
     tag, begin = "", 0
     for mark in TAG_PATTERN.finditer(text):
@@ -66,16 +67,17 @@ def parse_tagged_fields(text: str) -> list[tuple[str, str]]:
 
 
 def collapse_spaces(text: str) -> str:
-    """White space, line ends too, as single spaces."""
+    """Replace every run of white space, including line ends, by one space."""
     return " ".join(text.split())
 
 
 def extract_html_text(markup: str) -> tuple[str, str]:
-    """(title, text) of an HTML page: what is shown, a line for each block; scripts, styles and
-    comments left out.
+    """Return (title, text) of an HTML page: the visible text with one line per block, without
+    scripts, styles and comments.
 
-    The text is plain: `&lt;b&gt;` in the page is `<b>` here, so whoever shows it escapes it. One
-    pass, in time linear in the page whatever it holds (a tag ends at the next `>`)."""
+    The text is plain: `&lt;b&gt;` in the page becomes `<b>`, so it must be escaped when shown. The
+    page is read once, in time linear in its length (a tag ends at the next `>`).
+    """
     parts: list[str] = []
     title = ""
     at, preformatted = 0, 0

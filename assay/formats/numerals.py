@@ -1,10 +1,10 @@
-"""Columns of decimal numbers, read with array operations on eight digits at once, exactly as
-float() and int() read them.
+"""Parse columns of decimal numbers with array operations on eight digits at a time, with exactly
+the results of float() and int().
 
-A word is eight bytes of text, little-endian: the first character is the lowest byte, so that
-"towards the start of the text" is a shift to the right. A token is taken with its end at the end of
-its words, and what stands before it is overwritten by zeros ("0"). No operation on a word may carry
-from one byte into the next; where one could, the byte that carries is one that is refused anyway.
+A word is eight bytes of text in little-endian order: the first character is the lowest byte, so a
+shift to the right moves towards the start of the text. A token is taken with its end at the end of
+its words, and the bytes before it are overwritten by "0". No operation on a word may carry from one
+byte into the next. If one could, the byte that carries is refused anyway.
 """
 
 from __future__ import annotations
@@ -17,45 +17,47 @@ from numpy.typing import NDArray
 from assay.formats.cells import WORD_TYPE, TokenRows, U, take_bytes
 
 ZEROS = U(0x3030303030303030)
-"""Eight times "0": a digit xor this is its value."""
+"""Eight times the character "0". A digit xor this byte is its value."""
 DOTS = U(0x2E2E2E2E2E2E2E2E)
 LOW = U(0x7F7F7F7F7F7F7F7F)
 HIGH = U(0x8080808080808080)
 OVER_NINE = U(0x7676767676767676)
-"""Added to bytes it sets the high bit of those from 10 to 127."""
+"""Adding this sets the high bit of every byte from 10 to 127."""
 PAIRS = U(0x000000FF000000FF)
 MAX_EXACT = U(1 << 53)
-"""Whole numbers up to here are exact in double."""
+"""Whole numbers up to this one are exact in double precision."""
 POWERS = 10.0 ** np.arange(23)
-"""All that are exact in double: 5**22 < 2**53 < 5**23."""
+"""All powers of ten that are exact in double precision: 5**22 < 2**53 < 5**23."""
 HAS_EXTENDED_PRECISION = np.finfo(np.longdouble).nmant == 63
-"""The machine's long double has 64 bits of mantissa (x86)."""
+"""Whether long double has a mantissa of 64 bits (x86)."""
 LONG_POWERS = np.cumprod(np.concatenate(([1], np.full(27, 10))).astype(np.longdouble))
-"""All that are exact with 64 bits: 5**27 < 2**64 < 5**28."""
+"""All powers of ten that are exact with 64 bits: 5**27 < 2**64 < 5**28."""
 BEYOND_64_BITS = U(1844)
-"""Eight digits before sixteen others: below this all 24 are less than 2**64 =
+"""Limit for the eight digits before sixteen others. Below it, all 24 digits are less than 2**64 =
 18446744073709551616."""
 
 
 @cache
 def _suffix_masks(width: int) -> NDArray[np.uint64]:
-    """Row n: words that keep the last n bytes of `width`. -> uint64 (width / 8, width + 1)"""
+    """Return masks whose row n keeps the last n of `width` bytes: uint64 (width / 8, width + 1)."""
     keep = np.arange(width)[None, :] >= width - np.arange(width + 1)[:, None]
     return np.ascontiguousarray((keep * np.uint8(255)).astype(np.uint8).view(WORD_TYPE).T)
 
 
 def _parse_eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The number that eight bytes 0..9 write, the first byte being the most significant digit.
+    """Return the number written by eight bytes with values 0 to 9. The first byte is the most
+    significant digit.
 
-    Three multiplications in place of eight: every other byte becomes ten times itself and its
-    neighbour (at most 99, so it stays a byte); a product with two factors in its halves then adds
-    up two such pairs in its upper half."""
+    Three multiplications replace eight: every other byte becomes ten times itself plus its
+    neighbour (at most 99, so it stays a byte). A product with two factors in its halves then adds
+    two such pairs in its upper half.
+    """
     pairs = digits * U(10)
     pairs += digits >> U(8)
     low = pairs >> U(16)
     low &= PAIRS  # the second and the fourth pair
     low *= U(0x0000271000000001)  # upper half: 10,000 times the second + the fourth
-    pairs &= PAIRS  # the first and the third
+    pairs &= PAIRS  # the first and the third pair
     pairs *= U(0x000F424000000064)  # upper half: 1,000,000 times the first + 100 times the third
     pairs += low
     pairs >>= U(32)
@@ -63,19 +65,20 @@ def _parse_eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _has_non_digit(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Whether a byte of the word is not 0..9: it has its high bit, or gets it by what 10 lacks to
-    128."""
+    """Return whether a byte of the word is not a value from 0 to 9: it has its high bit set, or
+    adding OVER_NINE sets it."""
     return (((digits + OVER_NINE) | digits) & HIGH) != 0
 
 
 def _parse_uniform(
     rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
-    """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits
-    before the point; else None.
+    """Parse numbers that all have as many decimals as the first one (at most 8) and at most 7
+    digits before the point. Otherwise return None.
 
-    The scores of one system are usually printed so: the point's place is known, and nothing needs
-    to be searched for."""
+    A system's scores are usually printed this way. The position of the point is then known and need
+    not be searched.
+    """
     first = rows.text[starts[0] : ends[0]].tobytes()
     _, point, decimals = first.partition(b".")
     n_decimals = len(decimals)
@@ -98,7 +101,7 @@ def _parse_uniform(
     whole ^= kept
     if (
         ((part + OVER_NINE) | part | (whole + OVER_NINE) | whole) & HIGH
-    ).any():  # _some_no_digit of both at once
+    ).any():  # checks both words at once
         return None
     mantissa = _parse_eight_digits(whole)
     mantissa *= U(10**n_decimals)
@@ -107,14 +110,15 @@ def _parse_uniform(
 
 
 def parse_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """A column of decimal numbers, exactly as float() reads them. -> (float64 (n), readable and
-    finite: bool (n))
+    """Parse a column of decimal numbers, exactly as float() reads them.
 
-    Refused although float() takes them: underscores between digits, inf, nan. Plain decimals of up
-    to 19 digits: mantissa as an integer, divided once by a power of ten. Both are exact in double
-    when the mantissa is at most 2**53 and the power at most 10**22, so the one division rounds
-    correctly (Clinger 1990); beyond that in long double, except where its result lies half way
-    between two doubles."""
+    Underscores between digits, inf and nan are refused although float() accepts them. Plain
+    decimals of up to 19 digits are read as an integer mantissa that is divided once by a power of
+    ten. Both are exact in double precision if the mantissa is at most 2**53 and the power at most
+    10**22, so the division rounds correctly (Clinger 1990). Beyond that, long double is used,
+    except if its result lies half way between two doubles. Returns (float64 (n), readable and
+    finite: bool (n)).
+    """
     starts, ends = rows.places(column)
     n = len(starts)
     if n == 0:
@@ -138,7 +142,8 @@ def parse_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], ND
 def _token_suffixes(
     rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int
 ) -> list[NDArray[np.uint64]]:
-    """The last `lengths` bytes before each end, behind "0"s. -> width / 8 words, each uint64 (n)"""
+    """Return the last `lengths` bytes before each end, padded with "0" in front: width / 8 words,
+    each uint64 (n)."""
     taken = take_bytes(rows.text, ends - width, width)
     keep = _suffix_masks(width)[:, np.minimum(lengths, width)]
     return [(taken[:, k] & keep[k]) | (ZEROS & ~keep[k]) for k in range(width // 8)]
@@ -147,17 +152,16 @@ def _token_suffixes(
 def _remove_points(
     words: list[NDArray[np.uint64]],
 ) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint8], NDArray[np.uint64]]:
-    """The words with the point taken out and what stands before it moved up by one byte.
+    """Remove the decimal point from the words and move what precedes it up by one byte.
 
-    -> (words, in place; number of points: uint8 (n); bytes behind the point: uint64 (n)). The latter two count rightly, and the
-    words are right, where there is at most one point.
+        -> (words, changed in place; number of points: uint8 (n); bytes after the point: uint64 (n))
+
+    The results are valid for tokens with at most one point.
     """
     n, n_words = len(words[0]), len(words)
     n_decimals = np.zeros(n, np.uint64)
     n_dots = np.zeros(n, np.uint8)
-    moved = np.zeros(
-        n, bool
-    )  # rows whose point stands in a word behind this one: all of it moves up
+    moved = np.zeros(n, bool)  # rows whose point is in a later word: this whole word moves up
     for k in range(n_words - 1, -1, -1):
         x = words[k] ^ DOTS
         dots = ~(((x & LOW) + LOW) | x) & HIGH  # the high bit of each byte that is 0 in x
@@ -168,10 +172,10 @@ def _remove_points(
         n_dots += n_here
         before = (dots >> U(7)) - U(
             1
-        )  # all bits of the bytes before the point; of the whole word where there is none
+        )  # all bits of the bytes before the point, or of the whole word without a point
         behind = ~(
             (dots << U(1)) - U(1)
-        )  # all bits of the bytes behind it; none where there is none
+        )  # all bits of the bytes after the point, or none without a point
         n_decimals += here * (
             U(8 * (n_words - 1 - k) + 7) - (np.bitwise_count(before) >> np.uint8(3))
         )
@@ -185,8 +189,10 @@ def _remove_points(
 def _parse_mantissa(
     words: list[NDArray[np.uint64]],
 ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """The whole number that one to three words of digits write. -> (uint64 (n), whether all are
-    digits and it fits: bool (n))"""
+    """Return the whole number written by one to three words of digits.
+
+    Returns (uint64 (n), whether all characters are digits and the number fits: bool (n)).
+    """
     mantissa = np.zeros(len(words[0]), np.uint64)
     fits = np.ones(len(words[0]), bool)
     for k, word in enumerate(words):
@@ -202,7 +208,7 @@ def _parse_mantissa(
 def _scale_mantissa(
     mantissa: NDArray[np.uint64], n_decimals: NDArray[np.uint64], readable: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """mantissa / 10**n_decimals; `readable` is taken back, in place, where the quotient might not
+    """Return mantissa / 10**n_decimals. `readable` is cleared in place for quotients that might not
     be the nearest double."""
     readable &= n_decimals < len(POWERS)
     decimals = np.minimum(n_decimals, U(len(POWERS) - 1)).astype(np.intp)
@@ -215,15 +221,15 @@ def _scale_mantissa(
         return result
     wide = mantissa[large].astype(np.longdouble) / LONG_POWERS.take(decimals[large])
     result[large] = wide.astype(np.float64)
-    # A long double has 11 bits more than a double. Rounded twice, a number can only go wrong if
-    # they are exactly one half.
+    # A long double has 11 more bits than a double. Rounding twice can only be wrong if these bits
+    # are exactly one half.
     half_way = (wide.view(WORD_TYPE)[::2] & U(0x7FF)) == U(0x400)
     readable[large[half_way]] = False
     return result
 
 
 def _parse_with_float(token: bytes) -> tuple[float, bool]:
-    """(number, whether it is finite and written without underscores), by float() itself."""
+    """Return (number, whether it is finite and has no underscores), using float() itself."""
     try:
         number = float(token)
     except ValueError:
@@ -241,7 +247,7 @@ ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = (
 
 
 def parse_integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """A column of whole numbers that fit 32 bits. -> (int64 (n), readable: bool (n))"""
+    """Parse a column of whole numbers that fit 32 bits. Returns (int64 (n), readable: bool (n))."""
     starts, ends = rows.places(column)
     if len(starts) == 0:
         return np.empty(0, np.int64), np.empty(0, bool)
@@ -263,8 +269,10 @@ def parse_integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDA
 def parse_whole_numbers(
     rows: TokenRows, column: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
-    """As `integers`, and `2.0` or `2.00` is 2, too. -> (int64 (n), readable: bool (n), how many
-    were written so)"""
+    """Parse a column as `parse_integers` does, and accept `2.0` and `2.00` as 2.
+
+    Returns (int64 (n), readable: bool (n), number of cells written with decimals).
+    """
     result, readable = parse_integers(rows, column)
     if readable.all():
         return result, readable, 0
@@ -287,8 +295,11 @@ def parse_whole_numbers(
 def _parse_short_numbers(
     rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp]
 ) -> NDArray[np.int64] | None:
-    """Grades and ranks in half the memory of words; None where something is not a digit. Each
-    length is 0 to 4."""
+    """Parse grades and ranks in half the memory of words, or return None if a character is not a
+    digit.
+
+    lengths: 0 to 4 each.
+    """
     keep = KEEP_FOUR.take(lengths)
     windows = np.ndarray((len(rows.text) - 3,), "V4", rows.text, strides=(1,))
     digits = windows[ends - 4].view("<u4")

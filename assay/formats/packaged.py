@@ -1,9 +1,8 @@
-"""Data sets that the package ir_datasets knows: their topics, qrels and documents as it gives them,
-and documents as the JSONL that `documents` reads.
+"""Read topics, qrels and documents of data sets that the package ir_datasets knows.
 
-The package is not among the requirements: whoever wants it installs it beside Assay. It reads a
-data set from where it keeps it, and fetches it from its public source where it has none; nothing
-does so unless somebody names a data set."""
+The package is optional. It reads a data set from its own cache and downloads it from the public
+source if necessary. This happens only if the user names a data set.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ OWN_FIELDS = ("doc_id", "title", "text")
 
 
 class DatasetUnavailable(ValueError):
-    """The package, the data set or its documents are not to be had; the message says why and what
+    """The package, the data set or its documents are not available. The message states why and what
     to do."""
 
 
@@ -28,11 +27,11 @@ DATASET_PARTS = {
     "qrels": "qrels",
     "scoreddocs": "scored documents",
 }
-"""What the package calls a part of a data set -> what it is called here."""
+"""Name of each part of a data set in the package -> name in Assay."""
 
 
 def load_dataset(identifier: str) -> Any:
-    """The data set of the package. Raises Unavailable."""
+    """Return a data set of the package. Raises DatasetUnavailable."""
     try:
         package = importlib.import_module("ir_datasets")
     except ImportError:
@@ -48,7 +47,10 @@ def load_dataset(identifier: str) -> Any:
 
 
 def iterate_entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
-    """The named tuples of a part of the data set, streamed. part: of PARTS. Raises Unavailable."""
+    """Yield the named tuples of a part of the data set, streamed.
+
+    part: a key of DATASET_PARTS. Raises DatasetUnavailable.
+    """
     if not getattr(dataset, f"has_{part}")():
         raise DatasetUnavailable(
             f"the data set {identifier!r} of ir_datasets has no {DATASET_PARTS[part]}"
@@ -67,10 +69,12 @@ def iterate_entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
 
 
 def write_documents(identifier: str, path: Path) -> int:
-    """Write the data set's documents to `path` as packed JSONL, streamed. -> how many there are
+    """Write the documents of the data set to `path` as compressed JSONL, streamed. Returns their
+    number.
 
-    A field `title` is the title; `text` is the text, else what the package calls the document's
-    default text; further fields of words are kept under their names. Raises Unavailable."""
+    The field `title` becomes the title. `text`, or the package's default text, becomes the text.
+    Other text fields keep their names. Raises DatasetUnavailable.
+    """
     count = 0
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
         for document in iterate_entries(load_dataset(identifier), "docs", identifier):

@@ -1,8 +1,9 @@
-"""File formats added by other packages, by entry points of the group `assay.formats`.
+"""Find file formats added by other packages through entry points of the group `assay.formats`.
 
-An entry point is called `KIND.SUFFIX`, where KIND is runs, qrels or judgements. It is a function that
-takes a path and returns RunColumns, QrelsColumns or JudgementColumns. It reads every file of this
-kind whose name ends in .SUFFIX, instead of the reader of text files."""
+An entry point is called `KIND.SUFFIX`, where KIND is runs, qrels or judgements. It is a function
+that takes a path and returns RunColumns, QrelsColumns or JudgementColumns. It reads every file of
+this kind whose name ends in .SUFFIX, instead of the reader of text files.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ ENTRY_POINT_GROUP = "assay.formats"
 TEXT_SUFFIXES = frozenset(
     {"", ".run", ".qrels", ".txt", ".tsv", ".csv", ".trec", ".gz", ".json", ".jsonl"}
 )
-"""Suffixes that are never looked up."""
+"""Suffixes for which no entry point is searched."""
 
 
 def find_plugin_reader(kind: str, path: Any) -> Callable[[str], Any] | None:
-    """The reader of another package for this file, None if there is none."""
+    """Return another package's reader for this file, or None."""
     if not isinstance(path, (str, os.PathLike)):
         return None
     suffix = Path(path).suffix.lower()
@@ -29,6 +30,8 @@ def find_plugin_reader(kind: str, path: Any) -> Callable[[str], Any] | None:
 
 @cache
 def _plugin_readers() -> dict[str, Callable[[str], Any]]:
-    from importlib.metadata import entry_points  # slow, and most files do not need it
+    from importlib.metadata import (
+        entry_points,
+    )  # importing this is slow, and most files do not need it
 
     return {one.name.lower(): one.load() for one in entry_points(group=ENTRY_POINT_GROUP)}

@@ -1,7 +1,5 @@
-"""Pool files: our own table, FiRA's judgement pairs, trectools' pools (which Relevation reads too).
-
-read_pool(path) -> Pool       write_pool
-"""
+"""Read and write pool files: Assay's table, FiRA's judgement pairs and trectools' pools (which
+Relevation reads too)."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ CONTRIBUTION_PATTERN = re.compile(r"(.+?):([1-9]\d{0,4})(?:,|$)")
 
 
 def can_read_back_tag(tag: str) -> bool:
-    """Whether a pool's file that names the run is read back as it was written."""
+    """Return whether a pool file that names this run is read back as written."""
     return CONTRIBUTION_PATTERN.findall(f"{tag}:1,{tag}:2") == [(tag, "1"), (tag, "2")]
 
 
@@ -43,14 +41,17 @@ def read_pool(
     topics: Container[str] | None = None,
     whose: str = "the topics",
 ) -> PooledPairs:
-    """The pairs of a pool file in its order (which is the order of judging).
+    """Read the pairs of a pool file in file order, which is the judging order.
 
-    Forms, told by the first line: our header `topic document best_rank priority runs` (the last
-    three may be missing), FiRA's `query_id doc_id priority` (a number or `all`), trectools' `topic
-    Q0 document 0 0 trectools`. A best rank that the file does not give is 0; depth is the deepest
-    best rank, or 1 + the highest priority. topics: the only ids that a pair may have, called
-    `whose` in messages. Refused: another number of columns, an empty id, a rank or priority that is
-    no whole number, a pair twice, no pair at all."""
+    The first line determines the format: Assay's header `topic document best_rank priority runs`
+    (the last three are optional), FiRA's `query_id doc_id priority` (a number or `all`), or
+    trectools' `topic Q0 document 0 0 trectools`. A missing best rank is 0. The depth is the deepest
+    best rank, or 1 + the highest priority. topics: the only topic IDs allowed, called `whose` in
+    messages.
+
+    Raises FormatError for a wrong number of columns, an empty ID, a rank or priority that is not a
+    whole number, a repeated pair, or a file without pairs.
+    """
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
     mistakes = FileProblems(table.name)
     names = normalise_names(table.first.cells)
@@ -164,8 +165,8 @@ def make_pool(
     tags: list[str] | None = None,
     ranks: NDArray[np.int16] | None = None,
 ) -> PooledPairs:
-    """Distinct (topic, document) pairs as a pool, in their order. The depth is the deepest rank, or
-    1 + the highest priority."""
+    """Make a pool of distinct (topic, document) pairs in the given order. The depth is the deepest
+    rank, or 1 + the highest priority."""
     names = sorted({topic for topic, _ in pairs}, key=lambda topic: topic.encode("utf-8"))
     index = {name: i for i, name in enumerate(names)}
     if ranks is None:
@@ -185,8 +186,7 @@ def make_pool(
 
 
 def sort_pool(pool: PooledPairs) -> PooledPairs:
-    """The same pairs with those of everyone first, then by priority descending; equals keep their
-    order."""
+    """Sort a pool: pairs for all annotators first, then by descending priority. The sort is stable."""
     return pool.at(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 
@@ -198,13 +198,13 @@ def _parse_number(cell: str) -> int | None:
 def format_pool_line(
     topic: str, document: str, best_rank: int, priority: int, runs: Iterable[tuple[str, int]]
 ) -> str:
-    """runs: (tag, rank)."""
+    """Format one line of a pool file. runs: (tag, rank)."""
     return f"{topic}\t{document}\t{best_rank}\t{priority}\t{','.join(f'{tag}:{rank}' for tag, rank in runs)}\n"
 
 
 def write_pool(pool: PooledPairs, out: IO[str]) -> None:
-    """Tab-separated with header `topic document best_rank priority runs`, best first; runs as
-    `tag:rank,tag:rank`."""
+    """Write the pool, best pairs first, tab-separated with the header `topic document best_rank
+    priority runs`. Runs are written as `tag:rank,tag:rank`."""
     out.write(HEADER_LINE)
     out.writelines(
         format_pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs)

@@ -1,11 +1,10 @@
-"""Judgements of a sampled pool in TREC's form: five columns `topic 0 document stratum grade`, -1
-where nothing is judged.
+"""Read and write judgements of a sampled pool in TREC's prel format: five columns `topic 0 document
+stratum grade`, with -1 for unjudged pairs.
 
-read_prel(path) -> Prel       write_prel(prel, out)
-
-Every pair of the pool has a line, so that the size of each stratum, and with it each probability,
-follows from the file alone. Where drawn pairs have no grade, a comment above the lines says how
-many pairs were drawn."""
+Every pair of the pool has a line, so the size of each stratum, and with it each inclusion
+probability, follows from the file. If sampled pairs have no grade, a comment above the lines gives
+the number of pairs drawn.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +22,8 @@ from assay.formats.streams import Source, display_name, iterate_lines, strip_suf
 
 FIVE_COLUMNS = "5 columns: topic 0 document stratum grade"
 CROSS_TOPIC_PREFIX = "*"
-"""Begins the name of a stratum that spans all topics; any other stratum is one of its topic."""
+"""First character of the name of a stratum that spans all topics. Other strata belong to one topic.
+"""
 UNJUDGED = -1
 MAX_GRADE = 2**31 - 1
 WHOLE_PATTERN = re.compile(r"([+-]?[0-9]{1,10})(?:\.00?)?")
@@ -32,11 +32,12 @@ DRAWN_PATTERN = re.compile(r"# drawn: ([0-9]{1,10})\b")
 
 @dataclass(frozen=True, eq=False)
 class SampledQrels:
-    """A sampled pool with what is judged of it.
+    """A sampled pool with its judgements.
 
-    qrels: every pair of the pool; a negative grade is unjudged. stratum: int32 (n_rows), in the
-    order of the qrels' rows, index into strata. strata: names `topic/stratum`, or `*stratum` where
-    it spans all topics. drawn: number of pairs drawn, None where it is not known."""
+    qrels: every pair of the pool. A negative grade means unjudged. stratum: int32 (n_rows), index
+    into strata for each row of the qrels. strata: names `topic/stratum`, or `*stratum` for strata
+    that span all topics. drawn: number of pairs drawn, or None if unknown.
+    """
 
     qrels: QrelsColumns
     stratum: NDArray[np.int32]
@@ -46,11 +47,13 @@ class SampledQrels:
 
 
 def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
-    """Refused (FormatError, all problems at once): another number of columns, a grade that is no
-    whole number, a pair twice, no line.
+    """Read a prel file.
 
-    Lines that begin with # and blank lines are skipped, except `# drawn: N`. A grade 2.0 is 2.
-    One stratum's name in two topics means two strata, unless it begins with *.
+    Blank lines and lines that begin with # are skipped, except `# drawn: N`. A grade 2.0 is read as
+    2. The same stratum name in two topics means two strata, unless it begins with *.
+
+    Raises FormatError with all problems: a wrong number of columns, a grade that is not a whole
+    number, a repeated pair, or an empty file.
     """
     called = display_name(path)
     mistakes = FileProblems(called)
@@ -78,7 +81,7 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
         whole = WHOLE_PATTERN.fullmatch(grade)
         value = (
             int(whole[1]) if whole else MAX_GRADE + 1
-        )  # as of qrels: int() alone would read 1_0 as 10
+        )  # as for qrels: int() alone would read 1_0 as 10
         if abs(value) > MAX_GRADE:
             mistakes.add(
                 number,
@@ -115,7 +118,8 @@ def _add_strata(
 
 
 def write_prel(prel: SampledQrels, out: IO[str]) -> None:
-    """Sorted by topic and document as bytes: the same pool and grades give the same bytes."""
+    """Write the prel sorted by the bytes of topic and document, so that equal input gives equal
+    bytes."""
     qrels = prel.qrels
     graded = int((qrels.grades >= 0).sum())
     if prel.drawn is not None and prel.drawn != graded:
@@ -135,8 +139,8 @@ def write_prel(prel: SampledQrels, out: IO[str]) -> None:
 def make_prel(
     name: str, rows: list[tuple[str, str, str, int]], *, drawn: int | None = None
 ) -> SampledQrels:
-    """From (topic, document, stratum, grade), strata and drawn as in Prel. A pair twice is a
-    ValueError."""
+    """Make a SampledQrels from (topic, document, stratum, grade). Raises ValueError for a repeated
+    pair."""
     qrels = make_qrels(name, ((topic, document, grade) for topic, document, _, grade in rows))
     return _add_strata(
         qrels, {(topic, document): stratum for topic, document, stratum, _ in rows}, drawn

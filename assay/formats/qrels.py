@@ -1,7 +1,7 @@
-"""Qrels: `topic Q0 document grade` (TREC), or `query-id corpus-id score` with a header (BEIR).
+"""Read and write qrels: `topic Q0 document grade` (TREC), or `query-id corpus-id score` with a
+header (BEIR).
 
-read_qrels(path) -> Qrels     write_qrels(qrels, out)     save_qrels, load_qrels: the project's own
-columnar storage
+`save_qrels` and `load_qrels` use the project's columnar storage.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIVE_COLUMNS = (
 )
 BEIR_COLUMNS = "3 columns: query-id corpus-id score"
 SAMPLED_MARK = "# SAMPLED"
-"""Begins a head line of qrels that hold the drawn pairs of a sampled pool."""
+"""Start of the head line of qrels that contain the sampled pairs of a pool."""
 SAMPLED_PATTERN = re.compile(rb"^[^\S\n]*+" + SAMPLED_MARK.encode(), re.MULTILINE)
 SAMPLED_MESSAGE = (
     "these are labels of a sampled pool, and a measure would count every pair that was not drawn "
@@ -47,16 +47,19 @@ BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 def read_qrels(
     path: Source, *, name: str | None = None, lenient: bool = False, max_bytes: int | None = None
 ) -> QrelsColumns:
-    """Grades of pairs, documents of a topic ascending by id as bytes, topics in order of first
-    appearance.
+    """Read the grades of pairs. Documents of a topic are sorted by the bytes of their IDs, topics
+    keep the order of first appearance.
 
-    name: of the qrels, by default the file's without its extensions. lenient: columns beyond the
-    last are ignored. Any white space separates; the second TREC column may hold anything; lines
-    that begin with # and blank lines are skipped; negative grades are kept (in the pool, unjudged);
-    2.0 is 2. Refused (FormatError, all problems of the file at once): another number of columns, a
-    grade that is not a whole number of 32 bits, a pair twice with different grades, no line at all,
-    and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade_warning`. Noted:
-    comment lines, grades such as 2.0."""
+    name: name of the qrels, by default the file name without extensions. lenient: ignore additional
+    columns. Any white space separates columns. The second TREC column may have any content. Blank
+    lines and lines that begin with # are skipped. Negative grades are kept (in the pool, unjudged).
+    2.0 is read as 2.
+
+    Raises FormatError with all problems of the file: a wrong number of columns, a grade that is not
+    a 32-bit whole number, a pair with two different grades, an empty file, and what `streams`
+    refuses. Warnings: a pair repeated with the same grade, and `lone_grade_warning`. Notes: comment
+    lines and grades such as 2.0.
+    """
     if reader := find_plugin_reader("qrels", path):
         added: QrelsColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added if name is None else replace(added, name=name)
@@ -75,7 +78,7 @@ def read_qrels(
 
 
 class _QrelsBuilder:
-    """The columns of one file while it is read."""
+    """Builds the columns of one file while it is read."""
 
     def __init__(self, called: str, *, lenient: bool) -> None:
         self.called, self.lenient = called, lenient
@@ -89,8 +92,8 @@ class _QrelsBuilder:
         self.lines = GrowableArray(np.int64)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
-        """The block from its first line with a grade on; the number of columns is known then. Empty
-        if nothing is left."""
+        """Return the block from the first line with a grade on, which determines the number of
+        columns. It is empty if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)
         n_marks = len(SAMPLED_PATTERN.findall(block, 0, at)) if n_comments else 0
         self.of_a_sample |= n_marks > 0
@@ -212,8 +215,8 @@ class _QrelsBuilder:
 
 
 def lone_grade_warning(qrels: QrelsColumns) -> str:
-    """A warning where the highest grade was given once and lies two or more above every other: of a
-    1 and a 0 struck together, say. Else empty."""
+    """Return a warning if the highest grade occurs once and is at least two above all others, for
+    example a 1 and a 0 typed together. Otherwise return an empty string."""
     if len(qrels) < 2:
         return ""
     second, highest = np.partition(qrels.grades, -2)[-2:].tolist()
@@ -261,8 +264,8 @@ def _sort_columns(
 
 
 def make_qrels(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
-    """Qrels from (topic, document, grade), topics in order of first appearance. A pair twice is a
-    ValueError."""
+    """Make qrels from (topic, document, grade), with topics in order of first appearance. Raises
+    ValueError for a repeated pair."""
     topics: dict[str, int] = {}
     of, documents, grades = [], [], []
     for topic, document, grade in rows:
@@ -281,10 +284,10 @@ def make_qrels(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
 
 
 def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None:
-    """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the
-    same bytes. Labels of a sample keep their head line.
+    """Write `topic 0 document grade`, sorted by the bytes of topic and document, so that equal
+    grades give equal bytes. Labels of a sample keep their head line.
 
-    ValueError for an id with white space: no reader could tell its columns apart.
+    Raises ValueError for an ID with white space, because no reader could separate its columns.
     """
     if SAMPLED_MESSAGE in qrels.warnings:
         out.write(
@@ -310,7 +313,7 @@ def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None
 
 
 def save_qrels(qrels: QrelsColumns, path: Source) -> str:
-    """The qrels as a columnar file of the project's storage. -> their digest"""
+    """Save the qrels as a columnar file. Returns its digest."""
     return save_columns(
         path,
         kind="qrels",
@@ -329,7 +332,7 @@ def save_qrels(qrels: QrelsColumns, path: Source) -> str:
 
 
 def load_qrels(path: Source) -> QrelsColumns:
-    """Qrels that `save_qrels` wrote."""
+    """Load qrels written by `save_qrels`."""
     about, columns = load_columns(path, kind="qrels", names=("offsets", "documents", "grades"))
     return QrelsColumns(
         name=about["name"],

@@ -1,8 +1,9 @@
-"""Grades and runs that search-tuning tools exchange: Quepid's ratings and snapshots, LTR files,
-Rated Ranking Evaluator JSON.
+"""Read grades and runs of search-tuning tools: Quepid's ratings and snapshots, LTR files, and Rated
+Ranking Evaluator JSON.
 
-These name topics by their query text; `topics` (text -> id) gives them their ids, otherwise the
-text itself is the id."""
+These formats identify topics by query text. `topics` (text -> ID) provides IDs. Otherwise the text
+is used as the ID.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +32,15 @@ from assay.number_words import format_count
 
 LTR_PATTERN = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
 Grade = tuple[int, str, str, int]
-"""line, query text, document, grade"""
+"""Line number, query text, document and grade."""
 
 
 Found = TypeVar("Found", QrelsColumns, RunColumns)
 
 
 def detect_query_form(head: bytes) -> str:
-    """What the begin of a file is, where its topics are query texts: `ratings` (CSV, LTR, RRE),
-    `snapshot`, or `` for anything else."""
+    """Return the format of a file that identifies topics by query text: `ratings` (CSV, LTR, RRE),
+    `snapshot`, or an empty string for any other file."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first = text.split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "")
     names = normalise_names(first.split(","))
@@ -55,11 +56,12 @@ def detect_query_form(head: bytes) -> str:
 
 
 def replace_query_texts(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
-    """Grades or a run whose topics are query texts, with the ids of the topics that have these
-    texts. -> (those of known topics, texts left out)
+    """Replace query texts by topic IDs in grades or a run. Returns (rows of known topics, texts
+    left out).
 
-    topics: text -> id. White space counts as one blank; where no text is the same, upper and lower
-    case do. A second text of one topic is left out, too."""
+    topics: text -> ID. White space counts as one space. If no text is equal, case is ignored. A
+    second text of the same topic is left out.
+    """
     exact = {collapse_spaces(text): topic for text, topic in reversed(list(topics.items()))}
     folded = {
         collapse_spaces(text).casefold(): topic for text, topic in reversed(list(topics.items()))

@@ -1,7 +1,7 @@
-"""Tables that Quepid exports of a case, written with its exact headers: ratings (Basic), Detailed
+"""Write the tables that Quepid exports for a case with its exact headers: ratings (Basic), Detailed
 and General.
 
-`safe` is applied to every cell: `harmless` for spreadsheets, `str` otherwise.
+`safe` is applied to every cell: `escape_formula` for spreadsheets, `str` otherwise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GENERAL_COLUMNS = (
 
 
 class RatedPair(NamedTuple):
-    """A pair of a case. position: from 1 within its query. rating: None where it has no label."""
+    """A pair of a case. position: from 1 within its query. rating: None without a label."""
 
     query: str
     document: str
@@ -48,7 +48,7 @@ class RatedPair(NamedTuple):
 
 
 class CaseQuery(NamedTuple):
-    """A query of a case and how many documents it has."""
+    """A query of a case and its number of documents."""
 
     query: str
     n_documents: int
@@ -58,7 +58,7 @@ class CaseQuery(NamedTuple):
 def write_ratings(
     pairs: Iterable[RatedPair], out: IO[str], *, safe: Callable[[str], str] = str
 ) -> None:
-    """`query,docid,rating`, a row for each pair; a pair without a label has an empty rating."""
+    """Write `query,docid,rating`, one row per pair. The rating of a pair without a label is empty."""
     _write_csv(
         RATINGS_COLUMNS,
         ((pair.query, pair.document, _format_cell(pair.rating)) for pair in pairs),
@@ -75,7 +75,7 @@ def write_detailed(
     case_id: int = 1,
     safe: Callable[[str], str] = str,
 ) -> None:
-    """A row for each pair with its place and title. There is no team: that column is empty."""
+    """Write one row per pair with its position and title. The team column is empty."""
     rows = (
         (
             "",
@@ -100,7 +100,7 @@ def write_general(
     case_id: int = 1,
     safe: Callable[[str], str] = str,
 ) -> None:
-    """A row for each query. A pool is not scored, so score and its date are empty, never 0."""
+    """Write one row per query. A pool has no score, so score and its date are empty, never 0."""
     rows = (
         (
             "",

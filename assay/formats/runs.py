@@ -1,8 +1,7 @@
-"""Runs in the TREC format: `topic Q0 document rank score tag`, and those of three (MS MARCO) and
-four columns.
+"""Read and write runs in the TREC format `topic Q0 document rank score tag`, and read those with
+three (MS MARCO) or four columns.
 
-read_run(path) -> Run       write_run(run, out)       save_run, load_run: the project's own columnar
-storage
+`save_run` and `load_run` use the project's columnar storage.
 """
 
 from __future__ import annotations
@@ -50,7 +49,8 @@ EXPECTED_COLUMNS = {
     3: "3 columns: topic document rank",
 }
 MAX_WIDE_BYTES = 1 << 31
-"""Bytes of document ids in fixed width beyond which a file of very unequal ids is refused."""
+"""Maximum size in bytes of document IDs at fixed width. Files with IDs of very different lengths
+that exceed it are refused."""
 
 
 def read_run(
@@ -62,23 +62,23 @@ def read_run(
     scores: Literal["float64", "float32"] = "float64",
     max_bytes: int | None = None,
 ) -> RunColumns:
-    """One system's rankings, each topic in trec_eval's order: score descending, ties by document id
-    descending as bytes.
+    """Read the rankings of one system in trec_eval's order: descending score, ties by descending
+    bytes of the document ID.
 
-    name: what messages call the file. max_bytes: bound on the unpacked size. lenient: columns
-    beyond the sixth are ignored, a header line is skipped, three columns are read as topic,
-    document, rank (score = -rank) and four as topic, document, rank, score; the tag is then the
-    file's name. order="rank": the rank column gives the order (equal ranks as in trec_eval's
-    order); the scores are kept but need not descend. scores="float32": scores are rounded to single
-    precision before they are compared, as trec_eval 9 and pytrec_eval do; `Run.scores` then holds
-    the rounded values.
+    name: the file's name in messages. max_bytes: limit on the unpacked size. lenient: ignore
+    columns beyond the sixth, skip a header line, and read three columns as topic, document, rank
+    (score = -rank) and four as topic, document, rank, score, with the file name as the tag.
+    order="rank": use the rank column as the order (equal ranks in trec_eval's order). Scores are
+    kept but need not descend. scores="float32": round scores to single precision before comparing
+    them, as trec_eval 9 and pytrec_eval do. `RunColumns.scores` then contains the rounded values.
 
-    Refused (FormatError, all problems of the file at once): another number of columns, a score that
-    is not a finite decimal number, a document twice for one topic, an empty file, and what
-    `opening` refuses. Lines of white space only and lines that begin with # are skipped. Warned
-    about in `Run.warnings`: several tags (the first names the system), the rank column
-    contradicting the order by score, scores equal only in single precision, blank lines, a header
-    skipped. In `Run.notes`: comment lines, ties that the rank column orders otherwise."""
+    Raises FormatError with all problems of the file: a wrong number of columns, a score that is not
+    a finite decimal number, a repeated document in a topic, an empty file, and what `streams`
+    refuses. Blank lines and lines that begin with # are skipped. `warnings` reports several tags
+    (the first names the system), rank columns that contradict the order by score, scores that are
+    equal only in single precision, blank lines and a skipped header. `notes` reports comment lines
+    and ties that the rank column orders differently.
+    """
     if reader := find_plugin_reader("runs", path):
         added: RunColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return to_single_precision(added) if scores == "float32" else added
@@ -100,7 +100,7 @@ def read_run(
 
 
 class _RunBuilder:
-    """The columns of one file while it is read."""
+    """Builds the columns of one file while it is read."""
 
     def __init__(self, called: str, *, lenient: bool, needs_rank: bool, n_bytes: int) -> None:
         self.n_bytes_expected = n_bytes
@@ -143,8 +143,8 @@ class _RunBuilder:
             self.store(rows, ranks, scores, n_bytes=len(block), first_line=first_line)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
-        """The block from its first line with a result on; the number of columns is known then.
-        Empty if nothing is left."""
+        """Return the block from the first line with a result on, which determines the number of
+        columns. It is empty if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)
         self.n_blank, self.n_comments = self.n_blank + n_blank, self.n_comments + n_comments
         block, first_line, n_lines = (
@@ -170,8 +170,8 @@ class _RunBuilder:
     def good_rows(
         self, rows: cells.TokenRows
     ) -> tuple[cells.TokenRows, NDArray[np.int64], NDArray[np.float64]]:
-        """The rows with an acceptable rank, score and ids, their ranks (-1 where it is no number
-        and need not be) and scores."""
+        """Return the rows with a valid rank, score and IDs, their ranks (-1 if missing and not
+        required) and their scores."""
         bad = np.zeros(len(rows), bool)
         rank = self.document_column + 1
         ranks, ranked = numerals.parse_integers(rows, rank)
@@ -217,10 +217,10 @@ class _RunBuilder:
         n_bytes: int,
         first_line: int,
     ) -> None:
-        """Keep what the file says in these rows. FormatError where very unequal ids would fill the
-        memory.
+        """Store the content of these rows.
 
-        n_bytes, first_line: of the block they came from.
+        n_bytes, first_line: of the block that contains them. Raises FormatError if IDs of very
+        different lengths would fill the memory.
         """
         document_words = cells.take_column(rows, self.document_column)
         width = 8 * max(document_words.shape[1], self.words.width)
@@ -250,7 +250,7 @@ class _RunBuilder:
             self.tags.setdefault(tag)
 
     def line_of_rows(self, wanted: list[int]) -> list[int]:
-        """Line numbers of rows in file order."""
+        """Return the line numbers of rows in file order."""
         ends = np.cumsum([len(part) for part in self.lines])
         numbers = []
         for row in wanted:
@@ -383,8 +383,7 @@ def _is_header_line(first: list[bytes]) -> bool:
 
 
 def add_line_texts(problems: list[cells.FileProblem], path: Source) -> list[cells.FileProblem]:
-    """Problems in order of lines, with the lines' text where it was not at hand and the file can be
-    read again."""
+    """Return problems ordered by line, with the text of lines that had to be read again."""
     problems = sorted(problems, key=lambda problem: problem.line or 0)
     wanted = {problem.line for problem in problems if problem.line and not problem.text}
     if (
@@ -413,8 +412,8 @@ def _order_by_score(
     *,
     single: bool,
 ) -> int:
-    """Bring the rows into trec_eval's order, in place. -> how many neighbours' scores are equal in
-    single precision only"""
+    """Sort the rows into trec_eval's order, in place. Returns the number of neighbours whose scores
+    are equal only in single precision."""
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
     exact = scores.copy() if single else scores
@@ -443,10 +442,10 @@ def _order_by_rank(
     *,
     move: bool,
 ) -> tuple[int, int]:
-    """How many places of the ranking get another document by the rank column: of another score, of
-    the same score.
+    """Return the number of positions where the rank column puts another document: of a different
+    score, and of the same score.
 
-    With `move` the rows are put where their ranks are, in place.
+    With `move`, the rows are sorted by the rank column in place.
     """
     order = rank_order(ranks, offsets)
     if order is None:
@@ -459,8 +458,8 @@ def _order_by_rank(
 
 
 def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
-    """The run in the TREC format, topics and documents in the run's order, ranks from 1, scores as
-    repr() writes them. Blanks of the tag become _."""
+    """Write the run in the TREC format in the run's order, with ranks from 1 and scores formatted
+    by repr(). Spaces in the tag become underscores."""
     tag = "_".join((tag or run.tag).split())
     for index, topic in enumerate(run.topics):
         rows = run.rows(index)
@@ -472,7 +471,7 @@ def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: 
 
 
 def save_run(run: RunColumns, path: Source) -> str:
-    """The run as a columnar file of the project's storage. -> its digest (sha256 of the columns)"""
+    """Save the run as a columnar file. Returns its digest (sha256 of the columns)."""
     return save_columns(
         path,
         kind="run",
@@ -493,7 +492,7 @@ def save_run(run: RunColumns, path: Source) -> str:
 
 
 def load_run(path: Source) -> RunColumns:
-    """A run that `save_run` wrote."""
+    """Load a run written by `save_run`."""
     about, columns = load_columns(
         path, kind="run", names=("offsets", "documents", "scores", "ranks")
     )
@@ -511,8 +510,8 @@ def load_run(path: Source) -> RunColumns:
 
 
 def make_run(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = "") -> RunColumns:
-    """A run from (topic, document, score), in trec_eval's order. A document twice for one topic is
-    a ValueError."""
+    """Make a run from (topic, document, score), in trec_eval's order. Raises ValueError for a
+    repeated document in a topic."""
     topics: dict[str, int] = {}
     of, documents, scores = [], [], []
     for topic, document, score in rows:

@@ -1,9 +1,5 @@
-"""Sets: a BEIR folder or FiRA's files, told by the names of the files; and FiRA's settings of a
-campaign.
-
-role_of(path) -> what a file is to its set      missing(roles) -> what a set still needs
-read_fira_config(path)
-"""
+"""Recognise sets of files by name (a BEIR folder or FiRA's files), and read FiRA's campaign
+settings."""
 
 from __future__ import annotations
 
@@ -32,8 +28,10 @@ REQUIRED_FILES = {
 
 
 class SetRole(NamedTuple):
-    """What a file is to its set. role: topics, documents, qrels, pairs or settings. name: as
-    messages show it."""
+    """The role of a file in its set.
+
+    role: topics, documents, qrels, pairs or settings. name: the name shown in messages.
+    """
 
     form: str
     role: str
@@ -41,8 +39,8 @@ class SetRole(NamedTuple):
 
 
 def find_role(path: str) -> SetRole | None:
-    """By its last parts only, `corpus.jsonl` and `qrels/test.tsv`; None for a file that no set has.
-    Packed ones keep their name."""
+    """Return the role of a file by the last parts of its path, such as `corpus.jsonl` and
+    `qrels/test.tsv`, or None. Compressed files are recognised under the same names."""
     name = safe_name(path)
     bare = name.lower()
     for suffix in PACKED_SUFFIXES:
@@ -56,7 +54,7 @@ def find_role(path: str) -> SetRole | None:
 
 
 def missing_files(form: str, roles: Collection[str]) -> list[str]:
-    """The files that a set of this form must have and has not."""
+    """Return the required files that a set of this form lacks."""
     return [name for role, name in REQUIRED_FILES[form].items() if role not in roles]
 
 
@@ -72,11 +70,11 @@ FIRA_MODES = {"PLAIN_RELEVANCE_SCORING": "off", "SCORING_AND_SELECT_SPANS": "req
 def read_fira_config(
     path: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """FiRA's config.tsv, one header and one row, as settings of a campaign. -> (settings, columns
-    that have no counterpart)
+    """Read FiRA's config.tsv, one header and one row, as campaign settings.
 
-    Refused: no row or several, another number of columns, a number below 1, another mode, a flag
-    other than true and false."""
+    Returns (settings, columns without a counterpart). Raises FormatError for other than one row, a
+    wrong number of columns, a number below 1, another mode, or a flag other than true and false.
+    """
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
     mistakes = FileProblems(table.name)
     names = normalise_names(table.first.cells)
@@ -111,7 +109,7 @@ def read_fira_config(
 
 
 def _parse_setting(key: str, text: str) -> tuple[Any, str]:
-    """(value or None, what was expected)."""
+    """Return (value or None, what was expected)."""
     if key == "judgement_mode":
         return FIRA_MODES.get(text.upper()), " or ".join(FIRA_MODES)
     if key == "rotate_document_text":
@@ -122,13 +120,13 @@ def _parse_setting(key: str, text: str) -> tuple[Any, str]:
 
 
 def format_settings(settings: Mapping[str, Any]) -> str:
-    """The settings for a person, in one order: `target per annotator 30, judgements per pair 10,
-    ...`."""
+    """Format the settings for display in a fixed order: `target per annotator 30, judgements per
+    pair 10, ...`."""
     order = [*FIRA_SETTINGS.values()]
     shown = {True: "on", False: "off"}
     named = sorted(
         settings, key=lambda key: order.index(key) if key in order else len(order)
-    )  # a database keeps no order of keys
+    )  # databases do not preserve the order of keys
     return ", ".join(
         f"{key.replace('_', ' ')} {shown[settings[key]] if isinstance(settings[key], bool) else settings[key]}"
         for key in named

@@ -1,5 +1,4 @@
-"""The project's own storage of runs and qrels: columns in one zip file of numpy arrays (npz), never
-pickled objects."""
+"""Store runs and qrels as columns in one zip file of numpy arrays (npz), without pickled objects."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ STORAGE_VERSION = 1
 
 
 def compute_digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str:
-    """sha256 over the topics and every column: two files with the same content have the same
-    digest. -> hexadecimal"""
+    """Return the sha256 (hexadecimal) of the topics and all columns. Equal content gives an equal
+    digest."""
     total = hashlib.sha256(
         json.dumps([kind, about.get("tag"), about["topics"]], ensure_ascii=False).encode("utf-8")
     )
@@ -33,7 +32,7 @@ def compute_digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]
 def save_columns(
     path: Source, *, kind: str, about: dict[str, Any], columns: dict[str, NDArray]
 ) -> str:
-    """Write the columns. -> their digest"""
+    """Write the columns. Returns their digest."""
     checksum = compute_digest(kind, about, columns)
     text = json.dumps(
         {"kind": kind, "version": STORAGE_VERSION, "digest": checksum, **about}, ensure_ascii=False
@@ -45,7 +44,7 @@ def save_columns(
 def load_columns(
     path: Source, *, kind: str, names: tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, NDArray]]:
-    """What `save_columns` wrote. -> (about, columns)"""
+    """Load what `save_columns` wrote. Returns (about, columns)."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             about = json.loads(archive["about"].tobytes().decode("utf-8"))

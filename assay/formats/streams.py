@@ -1,13 +1,14 @@
-"""Opening what people give us: plain or compressed, told by content, in bounded memory, with errors
+"""Open untrusted files, plain or compressed (detected by content), in bounded memory, with errors
 that name the file.
 
-    pieces(source)        unpacked bytes as they come
-    blocks(source)        bytes that hold whole lines, UTF-8, without byte order mark, line ends LF
-    lines(source)         (line number, text) one by one
-    read_json(stream)     a JSON file as a whole
+    iterate_pieces(source)   unpacked bytes as they are read
+    iterate_blocks(source)   whole lines as bytes: UTF-8, without byte order mark, line ends LF
+    iterate_lines(source)    (line number, text)
+    read_json(stream)        a whole JSON file
 
-A truncated or damaged archive, an unpacked size or a line beyond its bound, a NUL byte and text
-that is not UTF-8 are FormatErrors."""
+Truncated or damaged archives, an unpacked size or a line beyond its limit, NUL bytes and text that
+is not UTF-8 raise FormatError.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +31,24 @@ Source = str | os.PathLike[str] | BinaryIO | io.RawIOBase
 """A path, `-` for standard input, or an open binary file."""
 
 PIECE_BYTES = 1 << 19
-"""Bytes unpacked at a time: arrays over the lines of one piece stay in the processor's cache."""
+"""Number of bytes unpacked at a time. Arrays over the lines of one piece stay in the processor's
+cache."""
 
 MAX_LINE_BYTES = 1 << 20
-"""Bytes of the longest line that tables accept."""
+"""Maximum length in bytes of a line in tables."""
 
 MAX_DOCUMENT_BYTES = 1 << 26
-"""Bytes of the longest line in files that carry texts."""
+"""Maximum length in bytes of a line in files with texts."""
 
 MAX_JSON_BYTES = 4 * MAX_DOCUMENT_BYTES
-"""Bytes of the largest JSON file that is read as a whole."""
+"""Maximum size in bytes of a JSON file that is read whole."""
 
 MAX_DICTIONARY_BYTES = 1 << 28
-"""Bytes of memory that an archive may ask for before it has given anything."""
+"""Maximum memory in bytes that an archive may request for its dictionary."""
 
 
 class UnreadableKind(NamedTuple):
-    """What a file is instead of text, and what to bring in its place."""
+    """A kind of file that is not text, and what to upload instead."""
 
     problem: str
     expected: str
@@ -70,8 +72,7 @@ PDF_DOCUMENT = UnreadableKind(
 
 
 def detect_unreadable(begin: bytes) -> UnreadableKind | None:
-    """What the begin of a file shows it to be, where no reader of text can read it; None
-    otherwise."""
+    """Return the kind of a file that no text reader can read, detected from its start, or None."""
     if begin.startswith(b"PK\x03\x04"):
         return (
             OFFICE_DOCUMENT
@@ -84,7 +85,7 @@ def detect_unreadable(begin: bytes) -> UnreadableKind | None:
 
 
 def display_name(source: Source, name: str | None = None) -> str:
-    """What messages call the file: `name`, else the path as given."""
+    """Return the file's name for messages: `name`, or the path as given."""
     if name is not None:
         return name
     if isinstance(source, (str, os.PathLike)):
@@ -93,14 +94,14 @@ def display_name(source: Source, name: str | None = None) -> str:
 
 
 def plain_size(source: Source) -> int:
-    """The size of a file on disk, 0 where it is not known; of an archive the packed size."""
+    """Return the size of a file on disk (the compressed size for archives), or 0 if unknown."""
     if isinstance(source, (str, os.PathLike)) and os.path.isfile(source):
         return os.path.getsize(source)
     return 0
 
 
 def strip_suffixes(path: str | os.PathLike[str]) -> str:
-    """The file's name without folder, compression suffix and format suffix."""
+    """Return the file name without folder, compression suffix and format suffix."""
     name = Path(path).name
     for suffix in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(suffix) if name != suffix else name
@@ -124,7 +125,7 @@ def strip_suffixes(path: str | os.PathLike[str]) -> str:
 def iterate_pieces(
     source: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> Iterator[bytes]:
-    """The unpacked bytes, at most `PIECE` at a time, never more than `max_bytes` in all."""
+    """Yield the unpacked bytes, at most PIECE_BYTES at a time and at most `max_bytes` in total."""
     name = display_name(source, name)
     if isinstance(source, (str, os.PathLike)):
         if os.fspath(source) == "-":
@@ -176,7 +177,9 @@ def _iterate_unpacked(stream: Any, name: str) -> Iterator[bytes]:
             (lzma.LZMAError,),
         )
     elif first.startswith(b"\x28\xb5\x2f\xfd"):
-        from zstandard import ZstdError  # few files are packed so, and every command reads files
+        from zstandard import (
+            ZstdError,
+        )  # imported here because few files need it and every command reads files
 
         yield from _iterate_members(
             stream, first, name, "zstandard", lambda: _ZstdDecompressor(), (ZstdError,)
@@ -192,7 +195,7 @@ def _iterate_unpacked(stream: Any, name: str) -> Iterator[bytes]:
 
 
 class _ZlibDecompressor:
-    """zlib's decompressor with the manners of bz2's and lzma's."""
+    """zlib's decompressor with the interface of bz2's and lzma's."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -217,8 +220,8 @@ class _ZlibDecompressor:
 
 
 class _ZstdDecompressor:
-    """zstandard's decompressor with the manners of bz2's and lzma's. It unpacks all it is given, so
-    it is fed little at a time."""
+    """zstandard's decompressor with the interface of bz2's and lzma's. It unpacks all of its input,
+    so it is fed small pieces."""
 
     FED = 512
 
@@ -256,8 +259,8 @@ class _ZstdDecompressor:
 def _iterate_members(
     stream: Any, first: bytes, name: str, kind: str, make: Any, errors: tuple[type[Exception], ...]
 ) -> Iterator[bytes]:
-    """Everything in an archive of one or several members; the end of the file inside a member is an
-    error."""
+    """Yield the content of an archive with one or more members. Raises FormatError if the file ends
+    inside a member."""
     waiting, unpacker, line = first, make(), 1
     try:
         while True:
@@ -299,11 +302,12 @@ def iterate_blocks(
     max_line: int = MAX_LINE_BYTES,
     size: int = PIECE_BYTES,
 ) -> Iterator[tuple[int, int, bytes]]:
-    """(number of its first line, how many, whole lines) again and again; each line ends with LF,
-    the last one too.
+    """Yield (number of the first line, number of lines, whole lines). Every line ends with LF,
+    including the last one.
 
-    Memory is bounded by `max_line` and `size`; a line that does not end within `max_line` bytes is
-    refused without reading on."""
+    `max_line` and `size` bound the memory. A line longer than `max_line` bytes is refused without
+    reading its rest.
+    """
     name = display_name(source, name)
     line, carry, waiting, unfinished = 1, [], 0, 0
     for piece in iterate_pieces(source, name=name, max_bytes=max_bytes):
@@ -361,7 +365,7 @@ def iterate_lines(
     max_bytes: int | None = None,
     max_line: int = MAX_DOCUMENT_BYTES,
 ) -> Iterator[tuple[int, str]]:
-    """(line number from 1, text without its line end), one by one."""
+    """Yield (line number from 1, text without its line end)."""
     name = display_name(source, name)
     for number, _, block in iterate_blocks(
         source, name=name, max_bytes=max_bytes, max_line=max_line
@@ -375,7 +379,7 @@ def iterate_lines(
 
 
 class PeekableStream(io.RawIOBase):
-    """Unpacked content that can still be read from its begin after a look at its head."""
+    """Unpacked content that can still be read from its start after its head was inspected."""
 
     def __init__(
         self,
@@ -396,7 +400,7 @@ class PeekableStream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, at least one unless the content has ended."""
+        """Return at most `size` bytes, and at least one unless the content has ended."""
         if size is None or size < 0:
             raise ValueError("content of unknown size is read in parts")
         if not self._waiting:
@@ -405,7 +409,7 @@ class PeekableStream(io.RawIOBase):
         return given
 
     def read_exactly(self, size: int) -> bytes:
-        """`size` bytes, fewer only where the content ends."""
+        """Return `size` bytes, or fewer at the end of the content."""
         parts = []
         while size and (part := self.read(size)):
             parts.append(part)
@@ -414,7 +418,7 @@ class PeekableStream(io.RawIOBase):
 
 
 def read_json(stream: PeekableStream, called: str) -> Any:
-    """A JSON file as a whole (at most `MAX_JSON_BYTES` bytes), errors as FormatError."""
+    """Parse a whole JSON file of at most MAX_JSON_BYTES. Errors are raised as FormatError."""
     raw = stream.read_exactly(MAX_JSON_BYTES + 1)
     if len(raw) > MAX_JSON_BYTES:
         raise FormatError.single(

@@ -1,7 +1,4 @@
-"""TOML as people write it: read, or refused with its line.
-
-said = read_toml("campaign.toml", text)     # FormatError
-"""
+"""Read TOML files and report errors with their line."""
 
 from __future__ import annotations
 
@@ -12,13 +9,15 @@ from typing import Any
 from assay.formats.errors import FormatError
 
 MAX_PARTS = 100
-"""Parts of a dotted key: reading one takes the square of their number in memory."""
+"""Maximum number of parts of a dotted key. Parsing a key needs memory quadratic in this number."""
 _STRING_PATTERN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
 def read_toml(name: str, text: str) -> dict[str, Any]:
-    """What the text says. name: of the file, for its mistakes. FormatError for what is not TOML, or
-    takes more than it says."""
+    """Parse TOML. name: the file's name in messages.
+
+    Raises FormatError for invalid TOML and for text that would need excessive memory.
+    """
     _check_key_length(name, text)
     try:
         return tomllib.loads(text)
@@ -30,7 +29,7 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         place = re.search(r"\(at line (\d+)", str(error))
         line = (
             int(place[1]) if place else len(text.splitlines())
-        )  # else it says "at end of document"
+        )  # otherwise the message is "at end of document"
         raise FormatError.single(name, line, f"not TOML ({error})", "key = value") from None
     except ValueError:
         raise FormatError.single(

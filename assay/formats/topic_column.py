@@ -1,5 +1,5 @@
-"""The column of topics while a file is read in blocks: topics in order of first appearance, and
-which rows are whose."""
+"""Collect the topic column while a file is read in blocks: topics in order of first appearance, and
+the rows of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from assay.ranking import group_rows
 
 
 class TopicColumn:
-    """Rows come in segments of one topic each; a topic may have several."""
+    """The topics of the rows, stored as segments of consecutive rows of one topic. A topic may have
+    several segments."""
 
     def __init__(self) -> None:
         self._codes: dict[bytes, int] = {}
@@ -19,8 +20,7 @@ class TopicColumn:
         self._segment_rows: list[NDArray[np.int64]] = []
 
     def add(self, words: NDArray[np.uint64]) -> None:
-        """words: the column's tokens in the next rows of the file, as `cells.strings` gives
-        them."""
+        """Add the next rows. words: the column's tokens, as `cells.take_column` returns them."""
         starts = cells.find_changes(words)
         codes = [
             self._codes.setdefault(topic, len(self._codes))
@@ -34,8 +34,8 @@ class TopicColumn:
         return [topic.decode("utf-8") for topic in self._codes]
 
     def grouped(self) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        """-> offsets: int64 (n_topics + 1); permutation that brings each topic's rows together,
-        None where they are. Needs a row."""
+        """Return (offsets: int64 (n_topics + 1), the permutation that groups the rows by topic, or
+        None if they are grouped already). At least one row is required."""
         return group_rows(
             np.concatenate(self._segment_topics),
             np.concatenate(self._segment_rows),

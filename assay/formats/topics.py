@@ -1,7 +1,9 @@
-"""Topics: what the annotators read. The form is told by the content.
+"""Read topics. The format is detected by content.
 
-TREC's tagged text with tags left open, TREC's XML, tab-separated with or without header, FiRA's
-queries, CSV with a header, JSONL (BEIR's queries.jsonl too), SMART, and one topic a line."""
+Formats: TREC's tagged text with unclosed tags, TREC's XML, tab-separated with or without header,
+FiRA's queries, CSV with a header, JSONL (including BEIR's queries.jsonl), SMART, and one topic per
+line.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,12 @@ RECORD_PATTERN = re.compile(r"<(top|topic|doc|query)\b([^<>]*)>", re.IGNORECASE)
 HTML_PATTERN = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 ATTRIBUTE_PATTERN = re.compile(r"(\w+)\s*=\s*[\"']([^\"']*)[\"']")
 MAX_BYTES = 1 << 28
-"""Bytes of a file of topics, which is read as a whole."""
+"""Maximum size in bytes of a topics file, which is read whole."""
 
 
 class TopicRecord(NamedTuple):
-    """text: the query. fields: everything else that the file says, by name. line: where the topic
-    begins."""
+    """A topic. text: the query. fields: all other fields of the file, by name. line: the line where
+    the topic begins."""
 
     topic: str
     text: str
@@ -63,12 +65,15 @@ class TopicRecord(NamedTuple):
 def read_topics(
     path: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> list[TopicRecord]:
-    """The topics in file order. Empty text is kept (see core.hygiene); ids stay text ("051" is not
-    "51").
+    """Read the topics in file order.
 
-    Refused (FormatError, all problems at once): a topic without id, an id twice, markup that is not
-    well formed and not TREC's, entities and document types in XML, a row with another number of
-    columns than the first, JSON that is none, no topic at all."""
+    Empty text is kept (`assay.pools.topic_checks` reports it). IDs are text: "051" differs from
+    "51".
+
+    Raises FormatError with all problems: a topic without ID, a repeated ID, malformed markup other
+    than TREC's, entities or document types in XML, a row with a different number of columns than
+    the first, invalid JSON, or a file without topics.
+    """
     called = display_name(path, name)
     stream = PeekableStream(path, name=called, max_bytes=min(max_bytes or MAX_BYTES, MAX_BYTES))
     refuse_unsupported(stream.head, called, "topics")
@@ -110,8 +115,8 @@ def read_topics(
 
 
 def _make_topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> TopicRecord:
-    """A topic from (name, value), by the names that the formats use; `rest`: the text where no
-    field gives it."""
+    """Make a topic from (name, value) pairs, using the names of all formats. rest: the text if no
+    field has one."""
     named: dict[str, str] = {}
     for key, value in fields:
         if value and key:
@@ -144,7 +149,9 @@ def _strip_label(value: str) -> str:
 
 
 def _read_marked(stream: PeekableStream, called: str) -> Iterator[TopicRecord]:
-    from defusedxml.common import DefusedXmlException  # only files with markup need it
+    from defusedxml.common import (
+        DefusedXmlException,
+    )  # imported here because only files with markup need it
 
     text = "\n".join(
         text for _, text in iterate_lines(stream, name=called, max_line=MAX_DOCUMENT_BYTES)
@@ -194,7 +201,7 @@ def _require_record(text: str, called: str, line: int, problem: str) -> None:
 
 
 def _parse_xml(text: str) -> tuple[Element, dict[int, int]]:
-    """The root, and the line on which each element (by identity) begins."""
+    """Return the root element, and the line where each element (by identity) begins."""
     from defusedxml.ElementTree import DefusedXMLParser
 
     numbers: dict[int, int] = {}
@@ -237,8 +244,8 @@ def _read_tagged(text: str) -> Iterator[TopicRecord]:
 def iterate_json_lines(
     stream: Source, mistakes: FileProblems
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, object) of each line that holds one; others become mistakes, blank lines are
-    skipped."""
+    """Yield (line, object) of each line with a JSON object. Other lines are recorded as problems,
+    blank lines are skipped."""
     for line, text in iterate_lines(stream, name=mistakes.file):
         if not text.strip():
             continue
@@ -254,7 +261,8 @@ def iterate_json_lines(
 
 
 def json_to_text(value: Any) -> str:
-    """A JSON value as text: text as it is, nothing for null, the rest as JSON."""
+    """Convert a JSON value to text: strings unchanged, null as an empty string, other values as
+    JSON."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -288,7 +296,7 @@ def _read_smart_topics(stream: PeekableStream) -> Iterator[TopicRecord]:
 
 
 def iterate_smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """(line, id, text by letter) of SMART's `.I 1`, `.T`, `.W` ... records."""
+    """Yield (line, ID, text by letter) of each SMART record (`.I 1`, `.T`, `.W`, ...)."""
     begin, identifier, letter = 0, "", ""
     fields: dict[str, list[str]] = {}
     for line, text in iterate_lines(stream, name=called):

@@ -1,8 +1,9 @@
-"""TripClick's log: JSON lines, one record a click, counted per (topic, document).
+"""Read TripClick's log, JSON lines with one record per click, and count it per (topic, document).
 
-A record has the session (`SessionId`), the query as typed (`Keywords`), the ids of the documents
-that were shown, best first (`Documents`), and the one that was clicked (`DocumentId`); what else it
-has is not read. Queries become topics by their text."""
+A record has the session (`SessionId`), the query as typed (`Keywords`), the IDs of the documents
+shown, best first (`Documents`), and the clicked document (`DocumentId`). Other fields are ignored.
+Queries are matched to topics by their text.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ EXPECTED_RECORD = f"a JSON object with {', '.join(LOG_FIELDS)}"
 
 
 class ResultList(NamedTuple):
-    """One list of results that a session saw for a query."""
+    """A list of results that a session saw for a query."""
 
     session: str
     topic: str
@@ -34,13 +35,14 @@ def read_tripclick(
     queries_name: str | None = None,
     max_bytes: int | None = None,
 ) -> ClickCounts:
-    """The counts of a log. queries: a file of topics; a record belongs to the topic whose text it
-    has, whatever the case and white space.
+    """Read the counts of a log.
 
-    Every click of a session on the same list of results is one impression of that list. Left out,
-    with warnings that say how many: records of queries that are no topic, without a list of
-    results, and of a click on a document that is not in the list. Refused (FormatError): a line
-    that is no such record, and two topics of one text."""
+    queries: a topics file. A record belongs to the topic with the same text, ignoring case and
+    white space. All clicks of a session on the same list of results count as one impression of that
+    list. Records of unknown queries, records without a list of results, and clicks on documents
+    that are not in the list are left out with a warning that counts them. Raises FormatError for a
+    line that is not such a record, and for two topics with the same text.
+    """
     topics = _read_query_ids(queries, queries_name)
     called = display_name(path, name)
     mistakes = FileProblems(called)
@@ -105,8 +107,8 @@ def _parse_record(text: str) -> dict[str, Any] | None:
 
 
 def _is_valid_id(value: object) -> bool:
-    """Half of a surrogate pair, which JSON can write, is no character that a file or a database
-    could hold."""
+    """Return whether the value is a valid ID. JSON can write half of a surrogate pair, which
+    neither files nor databases can store."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
         return False
     text = str(value)
@@ -120,7 +122,7 @@ def _normalise_query(text: str) -> str:
 
 
 def _read_query_ids(queries: Source, name: str | None) -> dict[str, str]:
-    """Text -> id."""
+    """Return the topic ID of each query text."""
     mistakes = FileProblems(display_name(queries, name))
     topics: dict[str, str] = {}
     for topic in read_topics(queries, name=name):

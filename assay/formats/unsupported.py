@@ -1,5 +1,5 @@
-"""Files of nuggets and of generated answers: recognised, so that a person learns what they are, and
-not read yet."""
+"""Recognise files of nuggets and generated answers, which are not supported yet, to report what
+they are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CITATIONS_PATTERN = re.compile(r'"citations"\s*:')
 
 
 def detect_unsupported(head: str) -> str:
-    """`nuggets`, `answers`, or nothing, for the begin of a JSON or JSONL file."""
+    """Return `nuggets`, `answers` or an empty string for the start of a JSON or JSONL file."""
     if head.lstrip()[:1] not in ("{", "["):
         return ""
     if NUGGETS_PATTERN.search(head):
@@ -22,7 +22,7 @@ def detect_unsupported(head: str) -> str:
 
 
 def refuse_unsupported(head: bytes, called: str, expected: str) -> None:
-    """Raise FormatError for such a file. expected: what the reader takes."""
+    """Raise FormatError for an unsupported file. expected: what the reader accepts."""
     if head.lstrip()[:1] in (b"{", b"[") and (
         content := detect_unsupported(head.decode("utf-8", "replace"))
     ):
