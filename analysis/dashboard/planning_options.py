@@ -1,13 +1,4 @@
-"""What a manager can change while a campaign runs, each with the forecast after it: nothing is
-changed by looking.
-
-options(campaign)                  the outlook as it is, and every option with the outlook after it
-helpful(now, options)              those that help to finish in time, the best first
-lever_of(campaign, key, value)    one of them, for the confirmation and the pull
-depths(campaign)                  the levels of the pool, each with the outlook and the option that
-judges to it
-pull(campaign, option, actor)      does it, by the services that the settings use
-"""
+"""What a manager can change while a campaign runs, each with the forecast after it."""
 
 from __future__ import annotations
 
@@ -304,7 +295,7 @@ def apply_planning_option(campaign: Campaign, option: PlanningOption, *, actor: 
 def read_outlook_inputs(campaign: Campaign, live: CampaignSnapshot) -> OutlookInputs:
     its, normal = count_slots(campaign, live), live.pairs.normal
     values, level = live.pairs.levels
-    forecaster = make_forecaster(live, timezone.now())
+    forecaster = make_forecaster(campaign, live, timezone.now())
     lately = live.rows.counts & (
         live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone)
     )

@@ -15,6 +15,7 @@ from analysis.dashboard.headline import has_ended, judged_levels, last_complete_
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from analysis.judgements.rows import CANNOT_JUDGE, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
+from annotation.selectors.judging import get_time_zone
 from assay.campaigns.flags import is_many_too_fast
 from assay.campaigns.forecast import Forecast, Forecaster, count_short_pairs
 from assay.natural_order import natural_sort_key
@@ -127,12 +128,12 @@ def fills_slot_mask(live: CampaignSnapshot) -> NDArray[np.bool_]:
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
-def make_forecaster(live: CampaignSnapshot, now: datetime) -> Forecaster:
-    """Days are those of the installation's time zone."""
+def make_forecaster(campaign: Campaign, live: CampaignSnapshot, now: datetime) -> Forecaster:
+    """Return the forecaster at a moment. Days are those of the campaign's creator."""
     return Forecaster.of(
         live.rows.judged_at[fills_slot_mask(live)],
         now=now.timestamp(),
-        zone=timezone.get_default_timezone(),
+        zone=get_time_zone(campaign.created_by),
     )
 
 
@@ -158,7 +159,7 @@ def compute_progress(
     moments = live.rows.judged_at[live.rows.counts]
     seconds = now.timestamp()
     remaining = needed - counted
-    ahead, room = _forecast_with_capacity(campaign, make_forecaster(live, now), remaining)
+    ahead, room = _forecast_with_capacity(campaign, make_forecaster(campaign, live, now), remaining)
     return CampaignProgress(
         needed=needed,
         counted=counted,
@@ -190,7 +191,7 @@ def extension_costs(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
         its, more = count_slots(campaign, live), n_pairs * campaign.judgements_per_pair
         normal = live.pairs.normal
         remaining = int(its.needed[normal].sum()) - int(its.filled[normal].sum())
-        forecaster = make_forecaster(live, timezone.now())
+        forecaster = make_forecaster(campaign, live, timezone.now())
         ends = [
             _forecast_with_capacity(campaign, forecaster, n)[0].expected
             for n in (remaining, remaining + more)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from django.contrib.auth.models import User
 from django.db.models import Count, F, Max, Min, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -60,9 +61,9 @@ class Situation:
         return self.state in ("judging", "qualification")
 
 
-def get_time_zone(annotator: Membership) -> zoneinfo.ZoneInfo:
-    """The annotator's time zone, from the profile; else the installation's."""
-    name = getattr(getattr(annotator.user, "profile", None), "time_zone", "")
+def get_time_zone(user: User | None) -> zoneinfo.ZoneInfo:
+    """The person's time zone, from the profile; else the installation's."""
+    name = getattr(getattr(user, "profile", None), "time_zone", "")
     try:
         return (
             zoneinfo.ZoneInfo(name)
@@ -82,7 +83,7 @@ def get_display_settings(annotator: Membership) -> dict[str, Any]:
 def count_judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
     """(the last midnight by the annotator's clock, how many pairs were judged since): as counted
     with each judgement, or counted now."""
-    since = scheduling.day_start(now, get_time_zone(annotator))
+    since = scheduling.day_start(now, get_time_zone(annotator.user))
     if annotator.today_since == since:
         return since, annotator.n_today
     if not annotator.n_judged:  # which are the same pairs, of every day

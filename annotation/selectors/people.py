@@ -81,6 +81,6 @@ def get_managed_campaigns(user: User) -> list[Campaign]:
     own = user.memberships.filter(role=Membership.Role.MANAGER).values("campaign")
     return list(
         Campaign.objects.filter(pk__in=own)
-        .select_related("collection", "pool")
+        .select_related("collection", "pool", "created_by__profile")
         .order_by("-created_at")
     )

@@ -25,7 +25,7 @@ from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from assay.campaigns.forecast import Forecast, make_forecast
 from tests.analysis.dashboard.test_pages import manager_of, text_of
-from tests.builders import judge, make_annotator, make_campaign
+from tests.builders import judge, make_annotator, make_campaign, make_user
 
 HOUR, DAY = 3600.0, 86400.0
 FRIDAY = datetime(2026, 1, 9, 10, 0, tzinfo=UTC).timestamp()
@@ -184,12 +184,17 @@ class TestOnPages:
             "level": "",
         }
 
-    def test_days_are_those_of_the_installations_time_zone(self, campaign, settings):
+    def test_days_are_those_of_the_creators_time_zone(self, campaign, settings):
+        def zone() -> str:
+            live = kept.get_snapshot(campaign, fresh=0.0)
+            return make_forecaster(campaign, live, timezone.now()).zone.key
+
         settings.TIME_ZONE = "Asia/Tokyo"
-        assert (
-            make_forecaster(kept.get_snapshot(campaign, fresh=0.0), timezone.now()).zone.key
-            == "Asia/Tokyo"
-        )
+        campaign.created_by = make_user(time_zone="America/Los_Angeles")
+        assert zone() == "America/Los_Angeles"
+        for chose_none in (make_user(time_zone=""), None):
+            campaign.created_by = chose_none
+            assert zone() == "Asia/Tokyo"
 
     def test_who_is_done_or_has_closed_awaits_nothing(self, campaign):
         now = compute_progress(campaign)
