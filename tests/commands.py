@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core import management
 
-from assay.cli.command_list import find_command_files, load_command, read_command_help
+from assay.cli.command_list import find_command_files, load_command, module_name
 
 LIBRARY = "assay"
 
@@ -17,7 +17,7 @@ def get_commands() -> dict[str, str]:
     ours = {
         name: LIBRARY
         for name, path in find_command_files().items()
-        if read_command_help(path).module.startswith("assay.")
+        if module_name(path).startswith("assay.")
     }
     return {**management.get_commands(), **ours}
 

@@ -139,9 +139,15 @@ def read_command_help(path: Path) -> CommandHelp:
             for inner in node.body:
                 if isinstance(inner, ast.Assign) and ast.unparse(inner.targets[0]) == "help":
                     text = str(ast.literal_eval(inner.value))
+    return CommandHelp(
+        path.stem, module_name(path), text, bool(bases) and bases <= FILE_COMMAND_BASES
+    )
+
+
+def module_name(path: Path) -> str:
+    """The module of a command's file, with its dots."""
     home = PACKAGE.parent if path.is_relative_to(PACKAGE / "analyses") else HOME
-    module = ".".join(path.relative_to(home).with_suffix("").parts)
-    return CommandHelp(path.stem, module, text, bool(bases) and bases <= FILE_COMMAND_BASES)
+    return ".".join(path.relative_to(home).with_suffix("").parts)
 
 
 def load_command(name: str) -> Any:
@@ -149,7 +155,7 @@ def load_command(name: str) -> Any:
     path = find_command_files().get(name)
     if path is None:
         return find_plugin_commands()[name].load()()
-    return importlib.import_module(read_command_help(path).module).Command()
+    return importlib.import_module(module_name(path)).Command()
 
 
 def find_plugin_commands() -> dict[str, Any]:
