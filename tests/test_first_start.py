@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
 from config import orphan_processes, supervisor
@@ -43,21 +45,16 @@ def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     )
 
 
+def run_settings() -> None:
+    runpy.run_path(str(ROOT / "config" / "settings.py"))
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
         ("ASSAY_PORT", "abc", "ASSAY_PORT='abc' is not a whole number"),
-        ("ASSAY_PORT", "80000", "ASSAY_PORT='80000' must be at most 65535"),
         ("ASSAY_DEBUG", "maybe", "ASSAY_DEBUG='maybe' is neither yes nor no; use 1 or 0"),
-        ("ASSAY_POOLER", "perhaps", "ASSAY_POOLER='perhaps' is neither yes nor no; use 1 or 0"),
-        (
-            "ASSAY_JUDGEMENT_WAIT_SECONDS",
-            "4.5",
-            "ASSAY_JUDGEMENT_WAIT_SECONDS='4.5' is not a whole number",
-        ),
         ("ASSAY_WEB_WORKERS", "0", "ASSAY_WEB_WORKERS='0' must be at least 1"),
-        ("ASSAY_WEB_THREADS", "many", "ASSAY_WEB_THREADS='many' is not a whole number"),
-        ("ASSAY_WORKER_PROCESSES", "two", "ASSAY_WORKER_PROCESSES='two' is not a whole number"),
         ("ASSAY_WORKER_NICE", "-5", "ASSAY_WORKER_NICE='-5' must be at least 0"),
     ],
 )
@@ -67,6 +64,28 @@ def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(
     done = started(ASSAY_DATA_DIR=str(tmp_path), **{name: value})
     assert done.returncode == 1
     assert (done.stdout, done.stderr.strip()) == ("", f"assay: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what_is_wrong", "read"),
+    [
+        ("PORT", "80000", "must be at most 65535", lambda: up.Command().create_parser("", "up")),
+        ("POOLER", "perhaps", "is neither yes nor no; use 1 or 0", run_settings),
+        ("JUDGEMENT_WAIT_SECONDS", "4.5", "is not a whole number", run_settings),
+        (
+            "WEB_THREADS",
+            "many",
+            "is not a whole number",
+            lambda: runpy.run_path(str(ROOT / "config" / "web_server.py")),
+        ),
+        ("WORKER_PROCESSES", "two", "is not a whole number", up.worker_command),
+    ],
+)
+def test_each_setting_is_refused_where_it_is_read(monkeypatch, name, value, what_is_wrong, read):
+    """What becomes of the sentence is the matter of the test before."""
+    monkeypatch.setenv(f"ASSAY_{name}", value)
+    with pytest.raises(ImproperlyConfigured, match=f"^ASSAY_{name}='{value}' {what_is_wrong}$"):
+        read()
 
 
 @pytest.mark.parametrize(
