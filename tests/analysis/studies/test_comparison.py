@@ -332,7 +332,7 @@ def test_the_noise_of_labels_in_each_cell_is_that_of_drawing_from_two_to_one(
     """Every topic's document was called relevant by two of three. A topic's scores are 0 where the
     labels drawn say it is not."""
     rows = "".join(f"{t},r,{who},{int(who != 'c')}\n" for t in range(6) for who in "abc")
-    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 2000\ndifference = 0.1\n'
+    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 1000\ndifference = 0.1\n'
     out = study_of(
         tmp_path,
         "comparison",
@@ -378,7 +378,7 @@ def test_ranks_with_the_noise_of_labels_are_those_of_all_outcomes(tmp_path: Path
     """Of topic 5 two of three said relevant: 20 / 27 of three drawn. Samples of topics: three
     kinds, 0 to 2, 3 and 4, and 5."""
     rows = "".join(f"{t},r,{who},{int(t < 5 or who != 'c')}\n" for t in range(6) for who in "abc")
-    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 2000\n'
+    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 1000\n'
     out = study_of(
         tmp_path,
         "comparison",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -8,11 +9,20 @@ import pytest
 from assay.comparison import significance
 from assay.comparison.equal_runs import simulate_equal_boards, simulate_equal_runs
 from assay.comparison.leaderboard import BoardEntry
-from assay.comparison.outcomes import compare_ranks
+from assay.comparison.outcomes import RunComparison, compare_ranks
 from assay.comparison.verdicts import judge_comparisons
 
 A = np.array([0, 0, 0, 0, 0, 0, 3, 9, 1, 2, 40])
 B = np.array([1, 5, 2, 7, 3, 1, 1, 3, 2, 1, 1])
+
+
+@cache
+def compare_all_exchanges() -> list[RunComparison]:
+    """Of the scores of A and B on each topic."""
+    return [
+        compare_ranks(np.where(swapped, B, A), np.where(swapped, A, B))
+        for swapped in itertools.product((False, True), repeat=len(A))
+    ]
 
 
 @pytest.mark.long
@@ -22,9 +32,9 @@ B = np.array([1, 5, 2, 7, 3, 1, 1, 3, 2, 1, 1])
 def test_rates_are_those_of_every_exchange_of_two_runs(decide, family, alpha):
     """All 2^11 exchanges, each compared and judged; the simulation draws 4000 of them."""
     expected = dict.fromkeys(("better", "significantly_better", "do_no_harm", "undecided"), 0.0)
-    for swapped in itertools.product((False, True), repeat=len(A)):
+    for exchanged in compare_all_exchanges():
         (found,) = judge_comparisons(
-            [compare_ranks(np.where(swapped, B, A), np.where(swapped, A, B))],
+            [exchanged],
             alpha=alpha,
             decide=decide,
             correction="none" if family == 1 else "bonferroni",

@@ -103,23 +103,21 @@ def test_the_greatest_difference_is_held_against_all_permutations_of_small_table
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("family", "bound"), [("none", 1.0), ("holm", 0.1), ("max", 0.1)])
-def test_families_of_equal_systems_are_called_different_as_often_as_they_say(
-    family: str, bound: float
-) -> None:
+def test_families_of_equal_systems_are_called_different_as_often_as_they_say() -> None:
     """Five equal systems, 20 topics with a strong effect of the topic, 150 families: 5 % have any
     finding, held ones within 3 errors."""
     rng = np.random.default_rng(11)
-    any_found = 0
+    any_found = dict.fromkeys(("none", "holm", "max"), 0)
     for _ in range(150):
         values = rng.normal(size=(20, 1)) + rng.normal(size=(20, 5))
         found = compare_systems(values, list_pairs(5), trials=200, rng=rng)
-        test = "randomisation" if family == "max" else "t"
-        any_found += bool((correct_p_values(found, values, family, rng=rng)[test] < 0.05).any())
-    share = any_found / 150
-    assert share <= bound
-    if family == "none":
-        assert share > 0.15  # raw p-values of ten pairs do not hold the family
+        for family in any_found:
+            test = "randomisation" if family == "max" else "t"
+            p = correct_p_values(found, values, family, rng=rng)[test]
+            any_found[family] += bool((p < 0.05).any())
+    shares = {family: n / 150 for family, n in any_found.items()}
+    assert shares["none"] > 0.15  # raw p-values of ten pairs do not hold the family
+    assert max(shares["holm"], shares["max"]) <= 0.1
 
 
 def test_identical_systems_are_never_told_apart() -> None:

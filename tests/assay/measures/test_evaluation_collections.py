@@ -1,5 +1,5 @@
-"""Every run of the real collections, per topic, against pytrec_eval: it compares scores as float32,
-so do we here."""
+"""Runs of the real collections, per topic, against pytrec_eval: it compares scores as float32, so do
+we here."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from tests.assay.comparison.rankings_by_hand import (
 
 pytestmark = pytest.mark.data
 
+MAX_RUNS = 10
+"""Of one folder: they differ in rankings, not in what a reader or a measure meets."""
 COLLECTIONS = [
     (
         "clef-ehealth-2015/qrels.eng.clef2015.qtest.graded.txt.gz",
@@ -94,7 +96,7 @@ def plain_qrels(path: Path) -> Grades:
     COLLECTIONS,
     ids=[f"{qrels} {runs}" for qrels, runs, _ in COLLECTIONS],
 )
-def test_every_run_agrees_with_pytrec_eval_on_every_topic(
+def test_runs_agree_with_pytrec_eval_on_every_topic(
     data_folder: Path, qrels_file: str, runs: str, n_runs: int
 ) -> None:
     judged = plain_qrels(data_folder / qrels_file)
@@ -114,7 +116,7 @@ def test_every_run_agrees_with_pytrec_eval_on_every_topic(
         if path.name != "results-302.test" or "302" in qrels_file
     )
     assert len(files) == n_runs
-    for file in files:
+    for file in files[:: -(-n_runs // MAX_RUNS)]:
         rankings = plain_run(file)
         run = read_run(str(file), scores="float32", lenient=True)
         for (level, condensed), evaluator in evaluators.items():
