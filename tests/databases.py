@@ -50,6 +50,19 @@ def own_database(
             _ask(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@contextmanager
+def filled_database(server: str) -> Iterator[str]:
+    """A new database of PostgreSQL with all tables, for other processes. -> its address"""
+    name = f"assay_test_{uuid.uuid4().hex[:12]}"
+    url = f"{server.rpartition('/')[0]}/{name}"
+    _ask(server, f"CREATE DATABASE {name}")
+    try:
+        fill_migrated(url)
+        yield url
+    finally:
+        _ask(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
 def on_another_connection(deed: Callable[[], object]) -> None:
     """Do it in another thread, to its end; what it raises is raised here."""
     raised: list[BaseException] = []

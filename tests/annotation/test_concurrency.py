@@ -7,14 +7,13 @@ import json
 import os
 import subprocess
 import sys
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 
-from tests.migrated import copy_migrated, fill_migrated
+from tests.databases import filled_database
+from tests.migrated import copy_migrated
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,16 +25,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         copy_migrated(tmp_path / "storm.sqlite3")
         yield f"sqlite:///{tmp_path}/storm.sqlite3"
         return
-    server, name = request.getfixturevalue("postgresql_url"), f"storm_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    try:
-        url = server.rpartition("/")[0] + "/" + name
-        fill_migrated(url)
+    with filled_database(request.getfixturevalue("postgresql_url")) as url:
         yield url
-    finally:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def storm(url: str, *arguments: str) -> dict:

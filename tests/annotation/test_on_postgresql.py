@@ -1,5 +1,5 @@
-"""The rules of scheduling and of standings hold on PostgreSQL, too, whose claims are other SQL: the
-same tests, run there."""
+"""The rules of scheduling and of standings, exports, releases and imports hold on PostgreSQL, too,
+whose claims are other SQL and whose order of texts is another: the same tests, run there."""
 
 from __future__ import annotations
 
@@ -10,50 +10,45 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import filled_database
+
 ROOT = Path(__file__).resolve().parents[2]
+FILES = [
+    *(
+        f"tests/annotation/services/{name}.py"
+        for name in (
+            "judging/test_scheduling",
+            "people/test_exclusion",
+            "judging/test_held_back",
+            "judging/test_judging",
+            "judging/test_assignment",
+            "judging/claims_on_postgresql",  # not collected otherwise: it needs this database
+        )
+    ),
+    "tests/annotation/api/test_cost.py",
+    "tests/pooling/api/test_repeats.py",
+    "tests/pooling/test_verify_figures.py",
+    "tests/test_metrics.py",
+    *(f"tests/analysis/publishing/test_{name}.py" for name in ("releases", "exports", "import")),
+]
 
 
 @pytest.mark.long
 @pytest.mark.postgresql
 @pytest.mark.timeout(900)
-def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url):
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "tests/annotation/services/judging/test_scheduling.py",
-        "tests/annotation/services/people/test_exclusion.py",
-        "tests/annotation/services/judging/test_held_back.py",
-        "tests/annotation/services/judging/test_judging.py",
-        "tests/annotation/services/judging/test_assignment.py",
-        "tests/annotation/api/test_cost.py",
-        "tests/pooling/api/test_repeats.py",
-        "tests/pooling/test_verify_figures.py",
-        "tests/test_metrics.py",
-        "-m",
-        "not slow",
-        # not collected otherwise: it needs this database
-        "tests/annotation/services/judging/claims_on_postgresql.py",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "--create-db",
-    ]
-    env = {
-        **os.environ,
-        "ASSAY_TEST_DATABASE_URL": postgresql_url,
-        "DJANGO_SETTINGS_MODULE": "tests.settings_postgresql",
-    }
-    for name in [name for name in env if name.startswith("PYTEST_")]:
-        del env[name]
-    done = subprocess.run(
-        [*command, "--ds", "tests.settings_postgresql"],
-        cwd=ROOT,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_scheduling_standings_and_releases_pass_their_tests_on_postgresql(postgresql_url):
+    command = [sys.executable, "-m", "pytest", *FILES, "-m", "not slow", "-q", "-x"]
+    command += ["-p", "no:cacheprovider", "--reuse-db", "--ds", "tests.settings_postgresql"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    env["DJANGO_SETTINGS_MODULE"] = "tests.settings_postgresql"
+    with filled_database(postgresql_url) as url:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=env | {"ASSAY_TEST_DATABASE_URL": url},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 0, done.stdout[-4000:]
     assert " passed" in done.stdout
