@@ -197,7 +197,7 @@ def test_the_version_is_that_of_the_program():
 
 
 def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(tmp_path):
-    with Installation(tmp_path / "data", cwd=tmp_path) as assay:
+    with Installation(tmp_path / "data", cwd=tmp_path, prepared=True) as assay:
         assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
         second = started(
             "--port",

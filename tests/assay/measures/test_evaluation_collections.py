@@ -25,7 +25,7 @@ from tests.assay.comparison.rankings_by_hand import (
 
 pytestmark = pytest.mark.data
 
-MAX_RUNS = 10
+MAX_RUNS = 5
 """Of one folder: they differ in rankings, not in what a reader or a measure meets."""
 COLLECTIONS = [
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import math
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -176,21 +177,16 @@ def test_intervals_hold_the_truth_with_real_people_and_a_real_machine(data_folde
     rng = np.random.default_rng(5)
     weights = (rng.random((len(pairs), 40)) < 0.1) / 820.0
     covered, widths = {0.0: [], None: []}, {0.0: [], None: []}
+    n_drawn = len(pairs) // 10
+    rows = [(t, d, "*all", 0 if k < n_drawn else -1) for k, (t, d) in enumerate(pairs)]
+    any_sample = make_sample(make_prel("p", rows))
+    assert any_sample.topics == sorted(
+        {topic for topic, _ in pairs}
+    )  # rows of the sample are the pairs in their order
     for _ in range(60):
         drawn = np.zeros(len(pairs), bool)
-        drawn[rng.choice(len(pairs), len(pairs) // 10, replace=False)] = True
-        sample = make_sample(
-            make_prel(
-                "p",
-                [
-                    (t, d, "*all", int(truth[k]) if drawn[k] else -1)
-                    for k, (t, d) in enumerate(pairs)
-                ],
-            )
-        )
-        assert sample.topics == sorted(
-            {topic for topic, _ in pairs}
-        )  # rows of the sample are the pairs in their order
+        drawn[rng.choice(len(pairs), n_drawn, replace=False)] = True
+        sample = replace(any_sample, grades=np.where(drawn, truth, -1).astype(np.int32))
         targets = EstimationTargets(sample, weights, np.where(drawn, truth, np.nan), said)
         for factor in covered:
             estimate = correct_estimates(
