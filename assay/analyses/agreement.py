@@ -16,7 +16,7 @@ from assay.analyses.shared.judged_files import (
     count_dropped_rows,
     read_judged,
 )
-from assay.cli.base import FileCommand, parse_positive
+from assay.cli.base import FileCommand
 from assay.labels.agreement.interpretation import CAVEAT, interpretation_label
 from assay.labels.agreement.report import make_agreement_report
 from assay.number_words import format_count
@@ -157,13 +157,6 @@ class Command(FileCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser, Options)
-        parser.add_argument(
-            "--bootstrap",
-            type=parse_positive,
-            default=1000,
-            metavar="N",
-            help="no effect, kept for scripts: the interval is not a bootstrap",
-        )
 
     def compute(self, *, seed: int, **given: Any) -> Values:
         judged = read_judged(self, given)

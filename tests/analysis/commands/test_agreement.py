@@ -46,7 +46,7 @@ def crossed(tmp_path) -> tuple[str, np.ndarray]:
 
 
 def test_the_keys_of_the_contract_are_there(crossed):
-    result = run("agreement", crossed[0], "--bootstrap", "100")
+    result = run("agreement", crossed[0])
     assert result["graded"].keys() >= KEYS
     assert result["binary"].keys() >= KEYS
     assert set(result["annotators"]) == {"a", "b", "c"}
@@ -64,7 +64,7 @@ def test_the_keys_of_the_contract_are_there(crossed):
 
 def test_the_figures_are_those_of_scikit_learn(crossed):
     path, grades = crossed
-    result = run("agreement", path, "--bootstrap", "100")
+    result = run("agreement", path)
     pairs = [(0, 1), (0, 2), (1, 2)]
     linear = [
         cohen_kappa_score(grades[:, i], grades[:, j], weights="linear", labels=[0, 1, 2, 3])
@@ -89,10 +89,7 @@ def test_the_figures_are_those_of_scikit_learn(crossed):
 
 
 def test_the_seed_fixes_what_is_drawn(crossed):
-    first, same, other = (
-        run("agreement", crossed[0], "--bootstrap", "100", "--seed", seed)
-        for seed in ("1", "1", "2")
-    )
+    first, same, other = (run("agreement", crossed[0], "--seed", seed) for seed in ("1", "1", "2"))
     assert first == same
     assert first["graded"]["chance_floor"] != other["graded"]["chance_floor"]
     assert first["graded"]["alpha"] == other["graded"]["alpha"]
@@ -127,9 +124,9 @@ def test_the_readable_table_shows_the_floor_beside_kappa_and_why_a_figure_is_mis
 
 def test_the_readable_table_has_words_beside_kappa_with_their_caveat(crossed):
     out = io.StringIO()
-    call_command("agreement", crossed[0], "--bootstrap", "5", stdout=out, stderr=io.StringIO())
+    call_command("agreement", crossed[0], stdout=out, stderr=io.StringIO())
     lines = {line.split("  ")[0]: line for line in out.getvalue().splitlines()}
-    result = run("agreement", crossed[0], "--bootstrap", "5")
+    result = run("agreement", crossed[0])
     names = {
         -1: "poor",
         0: "slight",

@@ -49,7 +49,7 @@ def test_the_statistics_know_the_campaigns_pool_and_collection(campaign):
 
 
 def test_agreement_of_a_campaign(campaign):
-    result = run("agreement", "--campaign", campaign.slug, "--min-common", "4", "--bootstrap", "20")
+    result = run("agreement", "--campaign", campaign.slug, "--min-common", "4")
     assert result["graded"]["percent"] == 0
     assert result["graded"]["mean_pairwise_kappa"] == 0  # one grade each, but different ones
     assert set(result["annotators"]) == set(
