@@ -29,7 +29,7 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.streams import strip_suffixes
 from assay.results import Values, undefined_reasons
-from assay.tabular import Table, align_rows, to_text
+from assay.tabular import Table, to_text
 
 if TYPE_CHECKING:
     from assay.charts.svg import Picture
@@ -404,23 +404,3 @@ def join_tables(tables: list[Table], plain: Values) -> str:
     """Tables as text, and the reasons for undefined values of the result."""
     parts = [to_text(one) for one in tables]
     return "\n\n".join([*parts, "\n".join(undefined_reasons(plain))]).strip("\n")
-
-
-def format_text_table(header: list[str], rows: list[list[Any]]) -> str:
-    """Columns aligned: text to the left, numbers to the right with four decimals; undefined is
-    `-`."""
-
-    def cell(value: Any) -> str:
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            return "-"
-        if isinstance(value, (float, np.floating)):
-            return f"{value:.4f}"
-        return str(value)
-
-    cells = [header] + [[cell(v) for v in row] for row in rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    numeric = [
-        all(isinstance(row[i], (int, float, np.number)) or row[i] is None for row in rows)
-        for i in range(len(header))
-    ]
-    return "\n".join(align_rows(cells, widths, numeric))

@@ -35,7 +35,6 @@ from assay.cli.base import (
     BadInput,
     FileCommand,
     ProgressLine,
-    format_text_table,
     parse_fraction,
     parse_positive,
     write_text_atomically,
@@ -46,6 +45,7 @@ from assay.formats.prel import read_prel
 from assay.formats.streams import iterate_lines
 from assay.formats.topics import TopicRecord, read_topics
 from assay.number_words import format_count
+from assay.tabular import Table, to_text
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (
@@ -349,20 +349,26 @@ class Command(FileCommand):
             ("left for another time", result["unanswered"]),
         ]
         parts.append(
-            format_text_table(
-                ["answers and calls", "number"], [[name, number] for name, number in rows]
+            to_text(
+                Table(
+                    "calls",
+                    "Answers and calls",
+                    ["outcome", "number"],
+                    [[name, number] for name, number in rows],
+                )
             )
         )
         parts.append(
-            format_text_table(
-                ["grade", "pairs"],
-                [
-                    [grade, number]
-                    for grade, number in [
-                        *result["labels"].items(),
-                        ("no label", result["without_label"]),
-                    ]
-                ],
+            to_text(
+                Table(
+                    "labels",
+                    "Labels",
+                    ["grade", "pairs"],
+                    [
+                        *([grade, number] for grade, number in result["labels"].items()),
+                        ["no label", result["without_label"]],
+                    ],
+                )
             )
         )
         if result["stopped"]:
