@@ -99,8 +99,8 @@ FUNCTIONS = {
     "stopping_advice": FunctionSpec("stopping_advice", QRELS_AND_RUNS),
     "submissions": FunctionSpec("submissions", ("file",)),
 }
-"""name in the library -> what is called. `evaluate`, `aggregate` and `pool` have results
-of their own, in assay.library."""
+"""name in the library -> what is called. `evaluate`, `aggregate`, `pool` and `sample_pool` have
+results of their own, in assay.library."""
 COMMAND_LINE_ONLY = {
     *("help", "json", "output", "campaign", "method", "judges", "scores", "lenient"),
     *("sampled", "rank_model", "table", "machines"),

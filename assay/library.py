@@ -42,6 +42,7 @@ from assay.inputs import read_documents_input, read_qrels_input, read_runs_input
 from assay.labels.aggregation.labelling import Aggregation
 from assay.measures.measures import format_measure_names, parse_measures, refuse_estimates
 from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
+from assay.pools.strata import PoolSample
 from assay.tables import Scores, columns, frame
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "BadInput",
     "FormatError",
     "JudgementColumns",
+    "PoolSample",
     "PooledPairs",
     "QrelsColumns",
     "RunColumns",
@@ -64,6 +66,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_topics",
+    "sample_pool",
     "write_pool",
     "write_qrels",
     "write_run",
@@ -139,6 +142,36 @@ def pool(
     return make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
 
 
+def sample_pool(
+    runs: Any,
+    depth: int = 10,
+    *,
+    budget: float = 0.2,
+    strata: str = "rank",
+    topics: Sequence[str] | None = None,
+    llm_labels: Any = None,
+    qrels: Any = None,
+    seed: int = 0,
+) -> PoolSample:
+    """A stratified random sample of the pool of runs, as the command `pool sample`.
+
+    budget: share of the pool to draw. strata: `rank`, windows of best rank within each topic, or
+    `votes`, windows of the share of runs with the pair in their top ten. llm_labels: qrels of every
+    pair of the pool; strata are then votes and these labels. qrels: of pairs that are already
+    judged, for the grades of the pairs drawn. ValueError for what cannot be drawn."""
+    from assay.analyses.sample_pool import Options, draw_sample, grades_by_pair
+
+    options = Options(depth=depth, budget=budget, strata=strata)
+    return draw_sample(
+        pool(runs, depth, topics=topics, seed=seed),
+        options,
+        llm_labels=None if llm_labels is None else grades_by_pair(read_qrels_input(llm_labels)),
+        grades=None if qrels is None else grades_by_pair(read_qrels_input(qrels)),
+        seed=seed,
+        warn=warn_caller,
+    )
+
+
 def read_topics(topics: Any) -> list[TopicRecord]:
     """Topics of a file, of a data set of ir_datasets (`irds:ID`), {topic: text}, or a data frame."""
     return read_topics_input(topics)
@@ -161,7 +194,12 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
         run_format.write_run(one, out)
 
 
-def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
+def write_pool(pool: PooledPairs | PoolSample, path: str | os.PathLike[str]) -> None:
+    """A pool, or a sample as the five columns of a sampled pool."""
+    if isinstance(pool, PoolSample):
+        from assay.analyses.sample_pool import write_sample
+
+        return write_sample(os.fspath(path), pool)
     with write_text_atomically(path) as out:
         pool_format.write_pool(pool, out)
 

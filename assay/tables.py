@@ -16,6 +16,7 @@ from assay.labels.aggregation.labelling import DECISIONS, Aggregation
 from assay.measures.evaluation import compute_topic_means
 from assay.measures.measures import parse_measure
 from assay.pools.depth import PooledPairs
+from assay.pools.strata import PoolSample
 
 Columns = dict[str, Any]
 """name -> list or array, all of one length"""
@@ -76,7 +77,7 @@ class Scores:
 
 
 def columns(value: Any, *, per_topic: bool = False) -> Columns:
-    """A run, qrels, judgements, labels, pool or scores as columns. per_topic: of scores, each topic
+    """A run, qrels, judgements, labels, pool, sample or scores as columns. per_topic: of scores, each topic
     in place of the means.
 
     TypeError for anything else.
@@ -96,6 +97,7 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
         JudgementColumns: _judgement_columns,
         Aggregation: _label_columns,
         PooledPairs: _pool_columns,
+        PoolSample: _sample_columns,
     }
     for kind, function in readers.items():
         if isinstance(value, kind):
@@ -173,6 +175,19 @@ def _pool_columns(pool: PooledPairs) -> Columns:
         "priority": pool.priority,
         **{f"rank in {tag}": pool.ranks[:, k] for k, tag in enumerate(pool.tags)},
     }
+
+
+def _sample_columns(sample: PoolSample) -> Columns:
+    pool, strata = sample.pool, sample.strata
+    columns: Columns = {
+        "topic": [pool.topics[i] for i in pool.topic],
+        "document": _decode_ids(pool.documents),
+        "stratum": [strata.names[i] for i in strata.stratum],
+        "place": sample.place + 1,
+        "probability": sample.probability,
+        "drawn": sample.is_drawn,
+    }
+    return columns if sample.labels is None else {**columns, "grade": sample.labels}
 
 
 def _topic_columns(scores: Scores) -> Columns:

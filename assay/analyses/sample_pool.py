@@ -17,6 +17,7 @@ from assay.analyses.shared.pool_files import (
     read_tops,
 )
 from assay.cli.base import BadInput, FileCommand, Warn, write_text_atomically
+from assay.column_types import QrelsColumns
 from assay.formats.machine_labels import read_llm_qrels
 from assay.formats.prel import UNJUDGED, make_prel, write_prel
 from assay.number_words import format_part
@@ -25,6 +26,7 @@ from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.pools.stages import STRATA_MAKERS
 from assay.pools.strata import (
     MIN_DRAWN,
+    PoolSample,
     Strata,
     allocate_sample,
     make_llm_strata,
@@ -58,20 +60,6 @@ class Options(PoolOptions):
             ("votes", "windows of the share of runs with the pair in their top ten"),
         ),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class PoolSample:
-    """place: int (n_pairs), from 0 within the stratum, in random order. counts: int (n_strata), pairs
-    drawn. is_drawn: bool (n_pairs). labels: int64 (n_pairs), grades of drawn pairs, -1 if unknown;
-    None without grades."""
-
-    pool: PooledPairs
-    strata: Strata
-    place: NDArray[Any]
-    counts: NDArray[Any]
-    is_drawn: NDArray[np.bool_]
-    labels: NDArray[np.int64] | None
 
 
 def draw_sample(
@@ -129,6 +117,12 @@ def compute(sample: PoolSample) -> Values:
 def pairs_of(pool: PooledPairs) -> Iterator[tuple[str, bytes]]:
     """Return (topic, document) of each pair of the pool, in its order."""
     return zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
+
+
+def grades_by_pair(qrels: QrelsColumns) -> Grades:
+    topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets)).tolist()
+    pairs = zip((qrels.topics[t] for t in topics), qrels.documents.tolist(), strict=True)
+    return dict(zip(pairs, qrels.grades.tolist(), strict=True))
 
 
 def _strata_of(
@@ -224,16 +218,7 @@ class Command(FileCommand):
         """Read grades. Warns if the pool has none of the pairs."""
         qrels = read_llm_qrels(path)
         self.note_reading(path, qrels)
-        grades: dict[tuple[str, bytes], int] = {}
-        for index, topic in enumerate(qrels.topics):
-            rows = qrels.rows(index)
-            grades.update(
-                zip(
-                    ((topic, d) for d in qrels.documents[rows].tolist()),
-                    qrels.grades[rows].tolist(),
-                    strict=True,
-                )
-            )
+        grades = grades_by_pair(qrels)
         if len(pool) and not any(pair in grades for pair in pairs_of(pool)):
             self.warn(
                 f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?"
@@ -256,8 +241,7 @@ def write_sample(path: str, sample: PoolSample) -> None:
 
 def write_drawn_pairs(path: str, sample: PoolSample) -> None:
     """Write a table of the pairs drawn, in the order of the pool."""
-    made = sample.strata
-    probability = (sample.counts / made.sizes)[made.stratum]
+    made, probability = sample.strata, sample.probability
     with write_text_atomically(path) as out:
         out.write("topic\tdocument\tstratum\tplace\tprobability\n")
         for k, (topic, document) in enumerate(pairs_of(sample.pool)):

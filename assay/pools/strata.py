@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,3 +218,25 @@ def sampled_mask(
 ) -> NDArray[np.bool_]:
     """bool (n_pairs): the pairs whose place in the shuffle is below their stratum's count."""
     return place < counts[strata.stratum]
+
+
+@dataclass(frozen=True, eq=False)
+class PoolSample:
+    """A pool and the pairs drawn from each of its strata.
+
+    place: int (n_pairs), from 0 within the stratum, in random order. counts: int (n_strata), pairs
+    drawn. is_drawn: bool (n_pairs). labels: int64 (n_pairs), grades of drawn pairs, -1 if unknown;
+    None without grades."""
+
+    pool: PooledPairs
+    strata: Strata
+    place: NDArray[Any]
+    counts: NDArray[Any]
+    is_drawn: NDArray[np.bool_]
+    labels: NDArray[np.int64] | None
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """float64 (n_pairs): of each pair to be drawn."""
+        of_strata: NDArray[np.float64] = self.counts / self.strata.sizes
+        return of_strata[self.strata.stratum]

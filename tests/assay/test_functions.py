@@ -171,9 +171,10 @@ def test_every_analysis_on_files_is_a_function_or_says_why_not() -> None:
         if read_command_help(path).module.startswith("assay.")
     }
     without = {
-        *("evaluate", "build_pool"),  # evaluate and pool in assay.library
-        "sample_pool",  # reads the tops of runs from their files
-    }
+        "evaluate",
+        "build_pool",
+        "sample_pool",
+    }  # evaluate, pool, sample_pool in assay.library
     assert {about.command for about in FUNCTIONS.values()} == on_files - without
 
 

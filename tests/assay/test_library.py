@@ -130,6 +130,27 @@ def test_a_pool_is_that_of_the_command(tmp_path: Path) -> None:
     assert (tmp_path / "ours.tsv").read_bytes() == out.read_bytes()
 
 
+def test_a_sample_of_a_pool_is_that_of_the_command(tmp_path: Path) -> None:
+    qrels, good, poor = files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR)
+    out, draw = tmp_path / "pool.prel", tmp_path / "drawn.tsv"
+    run(
+        *("sample_pool", good, poor, "--budget", "0.7", "--strata", "votes", "--seed", "7"),
+        *("--qrels", qrels, "--output", str(out), "--draw", str(draw)),
+    )
+    sample = assay.sample_pool([good, poor], budget=0.7, strata="votes", qrels=qrels, seed=7)
+    assay.write_pool(sample, tmp_path / "ours.prel")
+    assert (tmp_path / "ours.prel").read_bytes() == out.read_bytes()
+    columns = assay.columns(sample)
+    drawn = columns["drawn"].tolist()
+    expected = [line.split("\t") for line in draw.read_text().splitlines()[1:]]
+    rows = zip(columns["topic"], columns["document"], columns["probability"], strict=True)
+    assert [list(row) for row, is_drawn in zip(rows, drawn, strict=True) if is_drawn] == [
+        [topic, document, float(probability)] for topic, document, _, _, probability in expected
+    ]
+    with pytest.raises(ValueError, match="budget"):
+        assay.sample_pool([good, poor], budget=2)
+
+
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assay.write_qrels(nested(QRELS, 3, int), tmp_path / "q.txt")
     assert (tmp_path / "q.txt").read_text() == QRELS
