@@ -19,23 +19,18 @@ from typing import Any
 
 from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
-from assay.formats import packaged
 from assay.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, find_column, normalise_names
-from assay.formats.documents import DocumentRecord, read_documents
+from assay.formats.documents import DocumentRecord, make_documents, read_documents
 from assay.formats.judgement_cells import GRADE_NAMES
 from assay.formats.judgements import read_judgements
-from assay.formats.markup import collapse_spaces
+from assay.formats.packaged import iterate_entries
 from assay.formats.qrels import make_qrels, read_qrels
 from assay.formats.runs import make_run, read_run
-from assay.formats.topics import TopicRecord, read_topics
+from assay.formats.topics import TopicRecord, make_topics, read_topics
 
 GRADE_COLUMNS = tuple(dict.fromkeys(("grade", "relevance", "rel", "label", "score", *GRADE_NAMES)))
 SCORE_COLUMNS = ("score", "sim")
 TAG_COLUMNS = ("run", "tag", "system", "run_id")
-
-
-DATASET_PREFIX = "irds:"
-"""Before the id of a data set that the package ir_datasets knows."""
 
 
 def is_path(value: object) -> bool:
@@ -54,24 +49,14 @@ def is_named_tuples(value: object) -> bool:
 
 
 def is_dataset(value: object) -> bool:
-    """Whether this is a data set of ir_datasets, or `irds:` and its id."""
-    return hasattr(value, "has_qrels") or (
-        isinstance(value, str) and value.startswith(DATASET_PREFIX)
-    )
+    """Whether this is a data set of ir_datasets; the readers of files take `irds:` and its id."""
+    return hasattr(value, "has_qrels")
 
 
 def is_ranx_object(value: object) -> bool:
     """Whether this is a Run or Qrels of ranx: a mapping under this name, and `to_dict()`."""
     return hasattr(value, "to_dict") and any(
         hasattr(value, name) and not callable(getattr(value, name)) for name in ("run", "qrels")
-    )
-
-
-def load_dataset_part(value: Any, part: str) -> tuple[str, Iterator[Any]]:
-    """part: docs, queries, qrels or scoreddocs. -> (id or "", named tuples)"""
-    name = value.removeprefix(DATASET_PREFIX) if isinstance(value, str) else ""
-    return name, packaged.iterate_entries(
-        packaged.load_dataset(name) if name else value, part, name
     )
 
 
@@ -163,8 +148,7 @@ def read_qrels_input(value: Any, name: str = "qrels") -> QrelsColumns:
     if isinstance(value, QrelsColumns):
         return value
     if is_dataset(value):
-        identifier, value = load_dataset_part(value, "qrels")
-        name = identifier or name
+        value = iterate_entries(value, "qrels", "")
     elif is_path(value):
         return read_qrels(value)
     elif is_data_frame(value):
@@ -184,12 +168,12 @@ def read_run_input(value: Any, tag: str | None = None, *, lenient: bool = False)
 
     if isinstance(value, RunColumns):
         run = value
-    elif is_path(value) and not is_dataset(value):
+    elif is_path(value):
         run = read_run(value, lenient=lenient)
     else:
         own = ""
         if is_dataset(value):
-            own, value = load_dataset_part(value, "scoreddocs")
+            value = iterate_entries(value, "scoreddocs", "")
         elif is_data_frame(value) or (isinstance(value, Mapping) and not is_nested_run(value)):
             own = get_run_tag(value)
         elif is_ranx_object(value):
@@ -244,7 +228,7 @@ def read_runs_input(value: Any) -> list[RunColumns]:
     return [
         read_run_input(run)
         for one in rows_or_runs
-        for run in (expand_paths(one) if is_path(one) and not is_dataset(one) else [one])
+        for run in (expand_paths(one) if is_path(one) else [one])
     ]
 
 
@@ -294,8 +278,8 @@ def read_topics_input(value: Any) -> list[TopicRecord]:
     """A file's path, an id or a data set of ir_datasets, {topic: text}, or a table with the names
     that files of topics use. Raises BadInput or FormatError."""
     if is_dataset(value):
-        value = load_dataset_part(value, "queries")[1]
-    elif is_path(value) or hasattr(value, "read"):
+        return make_topics(iterate_entries(value, "queries", ""), "topics")
+    if is_path(value) or hasattr(value, "read"):
         return read_topics(value)
     return read_topics(to_json_lines(value, "topics"), name="topics")
 
@@ -303,10 +287,7 @@ def read_topics_input(value: Any) -> list[TopicRecord]:
 def read_documents_input(value: Any) -> Iterator[DocumentRecord]:
     """As topics_given, one by one."""
     if is_dataset(value):
-        for line, document in enumerate(load_dataset_part(value, "docs")[1], 1):
-            row = packaged.document_to_row(document)
-            title = collapse_spaces(row.pop("title", ""))
-            yield DocumentRecord(row.pop("id"), title, row.pop("text"), row, line)
+        yield from make_documents(iterate_entries(value, "docs", ""))
     elif is_path(value) or hasattr(value, "read"):
         yield from read_documents(value)
     else:

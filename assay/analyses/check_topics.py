@@ -68,7 +68,7 @@ class Command(FileCommand):
         parser.add_argument(
             "topics",
             metavar="TOPICS",
-            help="topics in any known form; - reads standard input",
+            help="topics in any known form, or irds:ID; - reads standard input",
         )
         add_options(parser, Options)
         parser.add_argument(

@@ -27,6 +27,7 @@ from assay.cli import server
 from assay.cli.examples import example_text
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
+from assay.formats.packaged import DatasetUnavailable
 from assay.formats.streams import strip_suffixes
 from assay.results import Values, undefined_reasons
 from assay.tabular import Table, to_text
@@ -49,7 +50,7 @@ class WrongArguments(BadInput):
 
 
 USUAL_INPUTS = {
-    "qrels": "qrels file, TREC or BEIR",
+    "qrels": "qrels file, TREC or BEIR; or irds:ID for those of ir_datasets",
     "runs": "run files, TREC",
     "run_a": "run file A, TREC",
     "run_b": "run file B, TREC",
@@ -245,7 +246,7 @@ class FileCommand:
             raise SystemExit(BAD_INPUT) from None
         except BrokenPipeError:
             raise
-        except (BadInput, OSError) as error:
+        except (BadInput, DatasetUnavailable, OSError) as error:
             self.stderr.write(error_message(error), RED)
             raise SystemExit(BAD_INPUT) from None
         except KeyboardInterrupt:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from assay.formats.archives import ArchiveMember, is_tar, iterate_tar, iterate_z
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import MAX_SHOWN, FormatError
 from assay.formats.markup import collapse_spaces, extract_html_text, parse_tagged_fields
+from assay.formats.packaged import dataset_id, document_to_row, iterate_dataset
 from assay.formats.streams import (
     MAX_DOCUMENT_BYTES,
     ZIP_ARCHIVE,
@@ -92,6 +93,9 @@ def read_documents(
     line that is not a JSON object, `<DOC>` without an end, a file without documents, and whatever
     `streams` and `archives` refuse.
     """
+    if identifier := dataset_id(path):
+        yield from make_documents(iterate_dataset(identifier, "docs"))
+        return
     called = display_name(path, name)
     mistakes = FileProblems(called)
     ids = _SeenIds()
@@ -118,6 +122,14 @@ def read_documents(
     if not ids.lines and not mistakes.count:
         mistakes.add(None, "no document", "at least one")
     mistakes.raise_any()
+
+
+def make_documents(entries: Iterable[Any]) -> Iterator[DocumentRecord]:
+    """The documents of a data set of ir_datasets."""
+    for line, entry in enumerate(entries, 1):
+        row = document_to_row(entry)
+        title = collapse_spaces(row.pop("title", ""))
+        yield DocumentRecord(row.pop("id"), title, row.pop("text"), row, line)
 
 
 class _SeenIds:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+DATASET_PREFIX = "irds:"
+"""Before the id of a data set, in place of a file's path."""
 OWN_FIELDS = ("doc_id", "title", "text")
 
 
@@ -28,6 +30,12 @@ DATASET_PARTS = {
     "scoreddocs": "scored documents",
 }
 """Name of each part of a data set in the package -> name in Assay."""
+
+
+def dataset_id(source: object) -> str:
+    """ID of `irds:ID`, "" for a path or anything else."""
+    is_id = isinstance(source, str) and source.startswith(DATASET_PREFIX)
+    return str(source).removeprefix(DATASET_PREFIX) if is_id else ""
 
 
 def load_dataset(identifier: str) -> Any:
@@ -63,9 +71,12 @@ def iterate_entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
     except Exception as error:
         raise DatasetUnavailable(
             f"ir_datasets gave no more than {count:,} {DATASET_PARTS[part]} of {identifier!r} "
-            f"({_error_message(error)}); nothing was imported. "
-            "Let it fetch the data set first, or use a file"
+            f"({_error_message(error)}); let it fetch the data set first, or use a file"
         ) from error
+
+
+def iterate_dataset(identifier: str, part: str) -> Iterator[Any]:
+    return iterate_entries(load_dataset(identifier), part, identifier)
 
 
 def write_documents(identifier: str, path: Path) -> int:
@@ -77,7 +88,7 @@ def write_documents(identifier: str, path: Path) -> int:
     """
     count = 0
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
-        for document in iterate_entries(load_dataset(identifier), "docs", identifier):
+        for document in iterate_dataset(identifier, "docs"):
             out.write(json.dumps(document_to_row(document), ensure_ascii=False) + "\n")
             count += 1
     return count

@@ -20,6 +20,7 @@ from assay.formats import cells, numerals
 from assay.formats.errors import FormatError
 from assay.formats.growable_array import GrowableArray
 from assay.formats.hints import add_hints
+from assay.formats.packaged import dataset_id, iterate_dataset
 from assay.formats.plugins import find_plugin_reader
 from assay.formats.runs import add_line_texts
 from assay.formats.storage import load_columns, save_columns
@@ -50,7 +51,7 @@ def read_qrels(
     """Read the grades of pairs. Documents of a topic are sorted by the bytes of their IDs, topics
     keep the order of first appearance.
 
-    name: name of the qrels, by default the file name without extensions. lenient: ignore additional
+    path: a file, or `irds:ID` for a data set of ir_datasets. name: name of the qrels, by default the file name without extensions. lenient: ignore additional
     columns. Any white space separates columns. The second TREC column may have any content. Blank
     lines and lines that begin with # are skipped. Negative grades are kept (in the pool, unjudged).
     2.0 is read as 2.
@@ -60,6 +61,11 @@ def read_qrels(
     refuses. Warnings: a pair repeated with the same grade, and `lone_grade_warning`. Notes: comment
     lines and grades such as 2.0.
     """
+    if identifier := dataset_id(path):
+        rows = iterate_dataset(identifier, "qrels")
+        return make_qrels(
+            name or identifier, ((row.query_id, row.doc_id, row.relevance) for row in rows)
+        )
     if reader := find_plugin_reader("qrels", path):
         added: QrelsColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added if name is None else replace(added, name=name)

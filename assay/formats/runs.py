@@ -18,6 +18,7 @@ from assay.formats import cells, numerals
 from assay.formats.errors import FormatError
 from assay.formats.growable_array import GrowableArray
 from assay.formats.hints import add_hints
+from assay.formats.packaged import dataset_id, iterate_dataset
 from assay.formats.plugins import find_plugin_reader
 from assay.formats.storage import load_columns, save_columns
 from assay.formats.streams import (
@@ -65,7 +66,8 @@ def read_run(
     """Read the rankings of one system in trec_eval's order: descending score, ties by descending
     bytes of the document ID.
 
-    name: the file's name in messages. max_bytes: limit on the unpacked size. lenient: ignore
+    path: a file, or `irds:ID` for the scored documents of a data set of ir_datasets. name: the
+    file's name in messages. max_bytes: limit on the unpacked size. lenient: ignore
     columns beyond the sixth, skip a header line, and read three columns as topic, document, rank
     (score = -rank) and four as topic, document, rank, score, with the file name as the tag.
     order="rank": use the rank column as the order (equal ranks in trec_eval's order). Scores are
@@ -79,8 +81,13 @@ def read_run(
     equal only in single precision, blank lines and a skipped header. `notes` reports comment lines
     and ties that the rank column orders differently.
     """
-    if reader := find_plugin_reader("runs", path):
-        added: RunColumns = reader(os.fspath(path))  # type: ignore[arg-type]
+    added: RunColumns | None = None
+    if identifier := dataset_id(path):
+        rows = iterate_dataset(identifier, "scoreddocs")
+        added = make_run(identifier, ((row.query_id, row.doc_id, row.score) for row in rows))
+    elif reader := find_plugin_reader("runs", path):
+        added = reader(os.fspath(path))  # type: ignore[arg-type]
+    if added is not None:
         return to_single_precision(added) if scores == "float32" else added
     called = display_name(path, name)
     reading = _RunBuilder(

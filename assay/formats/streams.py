@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from assay.formats.errors import FormatError
+from assay.formats.packaged import dataset_id
 
 Source = str | os.PathLike[str] | BinaryIO | io.RawIOBase
 """A path, `-` for standard input, or an open binary file."""
@@ -101,7 +102,9 @@ def plain_size(source: Source) -> int:
 
 
 def strip_suffixes(path: str | os.PathLike[str]) -> str:
-    """Return the file name without folder, compression suffix and format suffix."""
+    """Return the file name without folder, compression suffix and format suffix; ID of `irds:ID`."""
+    if identifier := dataset_id(path):
+        return identifier
     name = Path(path).name
     for suffix in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(suffix) if name != suffix else name

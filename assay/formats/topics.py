@@ -7,6 +7,7 @@ line.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.errors import FormatError
 from assay.formats.markup import collapse_spaces, parse_tagged_fields
+from assay.formats.packaged import dataset_id, iterate_dataset
 from assay.formats.streams import (
     MAX_DOCUMENT_BYTES,
     PeekableStream,
@@ -74,6 +76,8 @@ def read_topics(
     than TREC's, entities or document types in XML, a row with a different number of columns than
     the first, invalid JSON, or a file without topics.
     """
+    if identifier := dataset_id(path):
+        return make_topics(iterate_dataset(identifier, "queries"), name or str(path))
     called = display_name(path, name)
     stream = PeekableStream(path, name=called, max_bytes=min(max_bytes or MAX_BYTES, MAX_BYTES))
     refuse_unsupported(stream.head, called, "topics")
@@ -112,6 +116,23 @@ def read_topics(
         mistakes.add(None, "no topic", "at least one")
     mistakes.raise_any()
     return topics
+
+
+def make_topics(entries: Iterable[Any], name: str) -> list[TopicRecord]:
+    """The topics of named tuples whose fields have the names that files of topics use."""
+    lines = (
+        json.dumps(
+            {
+                key: value
+                for key, value in zip(normalise_names(list(entry._fields)), entry, strict=True)
+                if value not in (None, "")
+            },
+            ensure_ascii=False,
+            default=str,
+        )
+        for entry in entries
+    )
+    return read_topics(io.BytesIO("\n".join(lines).encode("utf-8")), name=name)
 
 
 def _make_topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> TopicRecord:

@@ -15,6 +15,7 @@ import pytest
 
 import assay
 from assay.inputs import read_run_input, read_runs_input
+from tests.analysis.commands.judged_file import refused, run
 from tests.assay.test_library import Frame
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "d": 1}}
@@ -156,6 +157,27 @@ def test_names_come_from_the_object_and_a_given_tag_wins(catalogue: object) -> N
     assert (
         read_run_input({"run": ["x"], "topic": ["1"], "document": ["a"], "score": [1]}).tag == "x"
     )
+
+
+def test_commands_take_data_sets_in_place_of_files(catalogue: object, tmp_path: Path) -> None:
+    assay.write_qrels(QRELS, tmp_path / "vaswani.qrels")
+    assay.write_run({"vaswani": RUN}, tmp_path / "vaswani.run")
+    words = ("--measures", MEASURES)
+    files = ("evaluate", str(tmp_path / "vaswani.qrels"), str(tmp_path / "vaswani.run"), *words)
+    assert run("evaluate", "irds:vaswani", "irds:vaswani", *words) == run(*files)
+    assert run("check_topics", "irds:vaswani")["kept"] == 2
+    pooled = run("build_pool", "irds:vaswani", "--topics", "irds:vaswani")
+    assert pooled["unique"] == {"vaswani": 5}
+
+
+@pytest.mark.parametrize("name", ["vaswani", "nothing"])
+def test_commands_say_why_there_is_no_data_set(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        sys.modules, "ir_datasets", None if name == "vaswani" else SimpleNamespace()
+    )
+    status, out, err = refused("check_topics", f"irds:{name}")
+    assert (status, out) == (2, "")
+    assert ("pip install ir_datasets" if name == "vaswani" else "knows no data set") in err
 
 
 def test_patterns_of_paths_are_the_files_in_order(tmp_path: Path) -> None:

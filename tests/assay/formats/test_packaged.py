@@ -85,7 +85,7 @@ def test_fields_title_and_text_arrive_as_the_reader_of_documents_knows_them(cata
     [
         ("nothing", "knows no data set 'nothing'"),
         ("queries-only", "has no documents"),
-        ("broken", r"no more than 1 documents .*no way out.*nothing was imported"),
+        ("broken", r"no more than 1 documents .*no way out.*or use a file"),
     ],
 )
 def test_what_is_not_to_be_had_is_said(catalogue, tmp_path, identifier, says):
