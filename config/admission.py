@@ -1,10 +1,11 @@
-"""Early refusal of requests that have waited too long.
+"""Refuse requests early if they have waited too long.
 
-The proxy before the web server stamps each request with the time (`X-Request-Start`, see
-docs/how-to/deploy.md). A request that has waited longer than its kind allows is refused before Django
-and the database see it: its client would have given up, and the repetition would cost as much
-again. Judgements may wait longest, because the annotator's work is in them. Without the header no
-request is refused."""
+The proxy in front of the web server stamps each request with the time (`X-Request-Start`, see
+docs/how-to/deploy.md). A request that has waited longer than its kind allows is refused before
+Django and the database see it, because its client has given up by then and a retry would cost as
+much again. Judgements may wait longest, because they hold the annotator's work. Requests without
+the header are never refused.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +27,12 @@ MAX_WAIT_SECONDS = {
     PAGE: settings.JUDGEMENT_WAIT_SECONDS * 3 / 8,
     OTHER: float("inf"),
 }
-"""How long a request of this kind may wait."""
+"""Maximum wait of a request, by kind."""
 NEVER_REFUSED = ("/static/", "/healthz", "/readyz", "/metrics")
 MAX_STAMP_AGE_SECONDS = 120.0
-"""A longer wait is an error of a clock: proxies give up before."""
+"""Proxies give up earlier, so a longer wait means that a clock is wrong."""
 GUNICORN_READS, CHUNK = 65_536, 65_536
-"""gunicorn itself reads so much of a body before it closes the connection."""
+"""gunicorn reads this much of a body before it closes the connection."""
 READ_S, READ_BYTES = 5.0, 64 * 1024 * 1024
 BUSY_MESSAGE = "The server has too much to do right now."
 BUSY_PAGE = (
@@ -52,8 +53,11 @@ def request_kind(path: str) -> str:
 
 
 def queue_wait_seconds(stamp: str, now: float) -> float:
-    """Return the seconds since the proxy's stamp, which counts seconds (nginx), milliseconds (Caddy)
-    or microseconds since 1970: `t=1790000000.123`. 0 without one, and if it cannot be right."""
+    """Return the seconds since the proxy's stamp, for example `t=1790000000.123`.
+
+    The stamp counts seconds (nginx), milliseconds (Caddy) or microseconds since 1970. The result is
+    0 if the stamp is missing or implausible.
+    """
     try:
         began = float(stamp.removeprefix("t="))
     except ValueError:
@@ -64,8 +68,11 @@ def queue_wait_seconds(stamp: str, now: float) -> float:
 
 
 class DrainingResponse:
-    """An answer after which the rest of the request's body is read. A proxy that is still sending an
-    upload when gunicorn closes the connection would answer 502 instead of the reason."""
+    """A response after which the rest of the request body is read.
+
+    If gunicorn closed the connection while a proxy still sends an upload, the proxy would answer
+    502 instead of the reason.
+    """
 
     def __init__(self, answer: Iterable[bytes], body: Any) -> None:
         self.answer, self.body = answer, body
@@ -74,7 +81,7 @@ class DrainingResponse:
         return iter(self.answer)
 
     def close(self) -> None:
-        """Called when the answer has been sent to its end."""
+        """Read the rest of the body after the response has been sent."""
         if hasattr(self.answer, "close"):
             self.answer.close()
         n_left, end = READ_BYTES, time.monotonic() + READ_S
@@ -83,8 +90,8 @@ class DrainingResponse:
 
 
 class AdmissionMiddleware:
-    """WSGI middleware around Django. Besides refusing, it counts all answers, and reads a long body
-    that was answered unread."""
+    """WSGI middleware around Django that refuses late requests, counts all responses, and reads
+    long bodies that a response left unread."""
 
     def __init__(self, application: Application) -> None:
         self.application = application

@@ -1,8 +1,9 @@
-"""Backing up and restoring an installation: its database and its files, consistent with each other.
+"""Back up and restore an installation: its database and its files, consistent with each other.
 
-Files are only added, and deleted with their row. So the database is copied first, as it is at one
-moment, and the files after it: each file that a row names is there, unless it was deleted in
-between; then the whole is copied again."""
+Files are only added, and deleted only with their row. The database is therefore copied first, as of
+one moment, and the files afterwards. Every file named by a row exists unless it was deleted in
+between, in which case the copy is repeated.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +29,19 @@ from pooling.platform.file_storage import file_storage
 FORMAT, ATTEMPTS = "assay backup 1", 3
 LISTING, KEY, FILES = "backup.json", "secret-key", "files"
 LAST_BACKUP_FILE = "last-backup"
-"""In the data folder: when the last backup was made."""
+"""File in the data folder with the time of the last backup."""
 DATABASE_COPIES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 
 
 class BackupError(Exception):
-    """One sentence that says what is wrong and what to do."""
+    """An error whose message states the problem and the fix."""
 
 
 def create_backup(folder: Path) -> dict[str, Any]:
-    """Copy everything into a new folder. -> the listing that lies in it. BackupError: nothing is
-    left behind."""
+    """Copy the installation into a new folder and return the listing stored there.
+
+    Raises BackupError, and leaves no partial copy behind.
+    """
     if os.path.lexists(folder):
         raise BackupError(f"{folder} exists already; name a folder that does not")
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
@@ -71,7 +74,7 @@ def create_backup(folder: Path) -> dict[str, Any]:
 
 
 def last_backup_time() -> datetime | None:
-    """When the last backup of this installation was made; None where none is known of."""
+    """Return the time of the installation's last backup, or None if there is none."""
     try:
         return datetime.fromisoformat(
             (Path(settings.DATA_DIR) / LAST_BACKUP_FILE).read_text(encoding="ascii").strip()
@@ -81,8 +84,8 @@ def last_backup_time() -> datetime | None:
 
 
 def restore_backup(folder: Path) -> dict[str, Any]:
-    """Bring a backup in where nothing is yet. -> its listing. BackupError before anything is
-    changed."""
+    """Restore a backup into an empty installation and return its listing. Raises BackupError before
+    anything is changed."""
     listing = _read_listing(folder)
     if any(file_storage.each()):
         raise BackupError(
@@ -105,7 +108,7 @@ def restore_backup(folder: Path) -> dict[str, Any]:
 
 
 def _list_named_files() -> set[str]:
-    """The files that rows name, by their names in the storage."""
+    """Return the storage names of all files that rows refer to."""
     names: set[str] = set()
     for model in apps.get_models():
         for field in model._meta.get_fields():
@@ -154,8 +157,8 @@ def _describe_database() -> dict[str, Any]:
 
 
 def _run_program(program: str, *arguments: str) -> None:
-    """One of PostgreSQL's own programs, told by its environment where the database is, so that no
-    password stands in a list of processes."""
+    """Run one of PostgreSQL's programs. The connection is passed in its environment, so that no
+    password appears in a list of processes."""
     if shutil.which(program) is None:
         raise BackupError(f"{program} is not installed; on Debian: apt install postgresql-client")
     names = {
@@ -190,7 +193,7 @@ def _copy_files(target: Path) -> None:
         try:
             shutil.copy2(file_storage.path(one.name), place)
         except FileNotFoundError:
-            continue  # deleted meanwhile; the caller asks whether a row still names it
+            continue  # deleted in the meantime; the caller checks whether a row still names it
 
 
 def _make_listing(folder: Path) -> dict[str, Any]:

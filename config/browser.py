@@ -1,7 +1,7 @@
-"""Find Debian's Chromium for the browser tests, or install it where that is possible (root, apt),
-with its variant without windows, in which most of the tests run faster. Never another browser.
+"""Find Debian's Chromium for the browser tests, or install it if possible (root, apt), including
+the headless shell, in which most tests run faster. No other browser is used.
 
-A lack is said in a box that cannot be overlooked; under CI=true it is an error.
+If it is missing, a conspicuous box says so. With CI=true this is an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FONT_PACKAGES = ["fonts-noto-core", "fonts-noto-color-emoji", "fonts-dejavu-core
 
 
 def find_browser() -> str | None:
-    """The browser's path: ASSAY_TEST_CHROMIUM, else the first of the usual names on PATH."""
+    """Return the path of the browser: ASSAY_TEST_CHROMIUM, or the first of the usual names on PATH."""
     configured = os.environ.get("ASSAY_TEST_CHROMIUM")
     if configured:
         return configured if os.path.exists(configured) else None
@@ -25,7 +25,7 @@ def find_browser() -> str | None:
 
 
 def install_browser() -> None:
-    """Install what is missing with apt-get, when this is root's and Debian's machine."""
+    """Install missing packages with apt-get if the user is root on Debian."""
     if os.environ.get("ASSAY_TEST_CHROMIUM") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
     print("Installing Chromium for the browser tests …", flush=True)

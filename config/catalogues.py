@@ -1,16 +1,15 @@
-"""The translations: found in Python, templates and scripts, merged into locale/, compiled into what
-Django and the judging page read.
+"""Maintain the translations: extract messages from Python, templates and scripts, merge them into
+locale/, and compile what Django and the judging page read.
 
-    make words        # finds, merges, compiles; fails where a translation is missing or wrong
+    make words        # extract, merge, compile; fails if a translation is missing or wrong
 
-Babel does the work. For each language there are three files of which people edit none but the first
-two: `django.po` (Python and templates), `javascript.po`, `django.mo`; and
-`static/words/<code>.json` is what scripts fetch.
+Babel does the work. Each language has `django.po` (Python and templates) and `javascript.po`, which
+people edit, and the compiled `django.mo` and `static/words/<code>.json`, which scripts fetch.
 
-They hold what annotators read, and nothing of it may be missing. What only managers read is in
-`locale/managers.pot`: who translates that begins with a copy of it as
-`locale/<code>/LC_MESSAGES/managers.po`, and what is translated there goes into the same compiled
-files."""
+These catalogues hold what annotators read and must be complete. Messages that only managers read
+are in `locale/managers.pot`. To translate them, copy it to `locale/<code>/LC_MESSAGES/managers.po`.
+Its translations are compiled into the same files.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "locale"
 HEADER = "# Translations of Assay: edit the msgstr lines, then run `make words`."
 LANGUAGES = ("ar", "de", "es", "fr")
-"""Those with a catalogue; English stands in the program."""
+"""Languages with a catalogue. English is in the source code."""
 PLURAL_NAMES = {2: ("one", "other"), 6: ("zero", "one", "two", "few", "many", "other")}
-"""Number of plural forms of a catalogue -> what CLDR, and so a browser, calls them in its order."""
+"""Number of plural forms of a catalogue -> names of the forms in CLDR and browsers, in order."""
 FOLDERS = ("pooling", "annotation", "analysis", "config")
 MANAGER_PATHS = (
     *(
@@ -68,9 +67,10 @@ MANAGER_PATHS = (
     ),
     *("analysis/", "config/", "pooling/", "annotation/", "static/js/manage/", "static/js/pooling/"),
 )
-"""What begins so is read by managers: marked, but not translated yet (annotation/languages.py)."""
+"""Prefixes of files whose messages only managers read. They are marked but not translated yet
+(annotation/languages.py)."""
 ANNOTATOR_PATHS = {
-    "templates/analysis/home.html",  # everybody's home
+    "templates/analysis/home.html",  # the home page of all users
     *(
         "pooling/templatetags/pooling.py",
         "pooling/platform/unavailable.py",
@@ -103,9 +103,9 @@ ANNOTATOR_PATHS = {
     ),
     "annotation/permissions.py",
 }
-"""Of these, what annotators read, too."""
+"""Exceptions to MANAGER_PATHS that annotators read too."""
 PLACEHOLDER_PATTERN = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+[^>]*>")
-"""What must stand in a translation as in the English: values and tags."""
+"""Placeholders and tags, which a translation must contain as the English message does."""
 
 
 KEYWORDS = {
@@ -116,8 +116,8 @@ KEYWORDS = {
     "t": None,
     "tn": (1, 2),
 }
-"""The calls that mark a message and which of their arguments it is, as Babel wants them told; the
-last two are those of scripts."""
+"""Functions that mark a message and the positions of their arguments, as Babel expects them. The
+last two are used in scripts."""
 SCRIPT_PATTERN = re.compile(
     r"""(?<![\w.])(tn?)\(\s*"((?:[^"\\]|\\.)*)"(?:,\s*"((?:[^"\\]|\\.)*)\")?"""
 )
@@ -125,7 +125,8 @@ Extracted = Generator[Any, None, None]
 
 
 def extract_python(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Extracted:
-    """Babel's own extractor passes over calls in f-strings and texts in brackets."""
+    """Extract messages from Python. Babel's own extractor skips calls in f-strings and
+    parenthesised texts."""
     for node in ast.walk(ast.parse(file.read())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             texts = [one.value if isinstance(one, ast.Constant) else None for one in node.args]
@@ -134,15 +135,16 @@ def extract_python(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Ex
 
 
 def extract_template(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Extracted:
-    """Django turns a template into calls of gettext between Xs, which Babel reads as Python that is
-    not indented."""
+    """Extract messages from a template. Django converts it to calls of gettext, which Babel reads
+    as Python without indentation."""
     calls = re.sub(r"[^\S\n ]", " ", templatize(file.read().decode()))
     flat = re.sub(r"^ +", "", calls, flags=re.MULTILINE)
     yield from extract.extract_python(BytesIO(flat.encode()), keywords, [], {})
 
 
 def extract_script(file: BinaryIO, *_: Any, **options: Any) -> Extracted:
-    """Babel's own extractor loses its place in template strings with braces in them."""
+    """Extract messages from a script. Babel's own extractor fails on template strings that contain
+    braces."""
     for call, *texts in SCRIPT_PATTERN.findall(file.read().decode()):
         yield 0, call, [json.loads(f'"{text}"') for text in texts], []
 
@@ -152,11 +154,11 @@ SOURCES: tuple[tuple[str, str, Any], ...] = (
     ("templates", ".html", extract_template),
     ("static/js", ".js", extract_script),
 )
-"""Folder, what files of it end with, how messages are found in them."""
+"""Folder, file suffix, and the function that extracts messages."""
 
 
 def extract_messages(source: bytes, suffix: str) -> list[Message]:
-    """The messages of a file whose name ends so, in the order of the alphabet."""
+    """Return the messages of a source, sorted alphabetically. suffix: of the file name."""
     method = next(method for _, of, method in SOURCES if of == suffix)
     extracted = extract.extract(method, BytesIO(source), keywords=KEYWORDS)
     return sorted(Message(message, context=context) for _, message, _, context in extracted)
@@ -164,7 +166,7 @@ def extract_messages(source: bytes, suffix: str) -> list[Message]:
 
 @cache
 def _messages_by_file() -> dict[str, list[Message]]:
-    """What each file says, by its place."""
+    """Return the messages of each file, by path."""
     return {
         path.relative_to(ROOT).as_posix(): extract_messages(path.read_bytes(), suffix)
         for folder, suffix, _ in SOURCES
@@ -185,17 +187,17 @@ def _collect_messages(wanted: Callable[[str], bool]) -> Catalog:
 
 
 def program_catalog() -> Catalog:
-    """What Python and templates say to annotators."""
+    """Return the messages for annotators in Python and templates."""
     return _collect_messages(lambda place: not place.endswith(".js") and not is_manager_file(place))
 
 
 def script_catalog() -> Catalog:
-    """What scripts say to them."""
+    """Return the messages for annotators in scripts."""
     return _collect_messages(lambda place: place.endswith(".js") and not is_manager_file(place))
 
 
 def manager_catalog() -> Catalog:
-    """What only managers read: of pages, Python and scripts."""
+    """Return the messages that only managers read, from pages, Python and scripts."""
     catalog = _collect_messages(is_manager_file)
     for known in [*list_messages(program_catalog()), *list_messages(script_catalog())]:
         catalog.delete(known.id, known.context)
@@ -203,12 +205,12 @@ def manager_catalog() -> Catalog:
 
 
 def list_messages(catalog: Catalog) -> list[Message]:
-    """Without the header, which has no id."""
+    """Return the messages without the header, whose ID is empty."""
     return [message for message in catalog if message.id]
 
 
 def plural_forms(texts: str | Iterable[str] | None) -> list[str]:
-    """Of an id or a translation: one, or one per plural form."""
+    """Return the plural forms of an ID or a translation as a list, of length one without a plural."""
     return [texts or ""] if isinstance(texts, str) or texts is None else [*texts]
 
 
@@ -217,8 +219,8 @@ def is_translated(message: Message) -> bool:
 
 
 def merge_catalog(path: Path, template: Catalog, code: str | None) -> Catalog:
-    """The messages of the program with the translations that the file has; what the program does
-    not say any more is left out."""
+    """Return the program's messages with the translations from the file. Messages that no longer
+    occur in the program are dropped."""
     catalog = Catalog(locale=code, header_comment=HEADER, project="Assay", fuzzy=False)
     if path.exists():
         with path.open("rb") as file:
@@ -228,7 +230,7 @@ def merge_catalog(path: Path, template: Catalog, code: str | None) -> Catalog:
 
 
 def find_mistakes(catalog: Catalog) -> Iterator[str]:
-    """What is missing or wrong, a sentence each."""
+    """Yield one sentence per missing or wrong translation."""
     for message in list_messages(catalog):
         english, texts = plural_forms(message.id), plural_forms(message.string)
         wanted = set(PLACEHOLDER_PATTERN.findall(" ".join(english)))
@@ -249,7 +251,7 @@ def _outer_line_breaks(text: str) -> tuple[bool, bool]:
 
 
 def format_script_messages(catalog: Catalog, messages: Iterable[Message]) -> str:
-    """The JSON that static/js/words.js fetches."""
+    """Return the JSON that static/js/words.js fetches."""
     words: dict[str, str | dict[str, str]] = {}
     for message in messages:
         texts = plural_forms(message.string)
@@ -268,12 +270,13 @@ def _to_bytes(write: Callable[..., None], catalog: Catalog, **how: Any) -> bytes
 
 
 def format_po(catalog: Catalog) -> bytes:
-    """Without numbers of lines and dates, so that it changes only where messages do."""
+    """Format a catalogue without line numbers and dates, so that the file changes only if messages
+    do."""
     return _to_bytes(write_po, catalog, width=0, ignore_obsolete=True, include_lineno=False)
 
 
 def make_language_files(code: str) -> tuple[dict[Path, bytes], list[str]]:
-    """(what the files of a language should hold, what is wrong with its translations)"""
+    """Return (expected content of a language's files, problems with its translations)."""
     folder = LOCALE / code / "LC_MESSAGES"
     made: dict[Path, bytes] = {}
     wrong: list[str] = []
@@ -302,7 +305,7 @@ def make_language_files(code: str) -> tuple[dict[Path, bytes], list[str]]:
 
 
 def make_managers_template() -> tuple[Path, bytes]:
-    """locale/managers.pot: with what a translation of managers' pages begins."""
+    """Return locale/managers.pot, the template for translations of managers' pages."""
     path = LOCALE / "managers.pot"
     return path, format_po(merge_catalog(path, manager_catalog(), None))
 

@@ -1,4 +1,5 @@
-"""The Celery application. Jobs are rows of the database; a task is an id and a service call."""
+"""The Celery application. Jobs are rows of the database, and a task consists of an ID and a service
+call."""
 
 import os
 
@@ -15,8 +16,7 @@ app.autodiscover_tasks(["pooling", "analysis.systems"], related_name="worker")
 
 @signals.worker_init.connect
 def prepare_worker(**_: object) -> None:
-    """Background work takes what the web server leaves over; the worker's processes inherit that,
-    and what is imported here."""
+    """Lower the worker's priority and import its modules, both inherited by its processes."""
     import_numerics()
     with environment.exit_on_bad_setting():
         os.nice(environment.worker_niceness())

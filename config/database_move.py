@@ -1,8 +1,9 @@
-"""Moving an installation's rows from SQLite to an empty PostgreSQL database. Files stay where they
-are: both speak of the same ones.
+"""Move an installation's rows from SQLite to an empty PostgreSQL database. Files stay in place,
+because both databases refer to the same ones.
 
-All rows are written in one transaction, and compared with the old ones before it is committed: at
-the end everything is there, or nothing."""
+All rows are written in one transaction and compared with the old ones before it is committed, so
+the move is complete or has no effect.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +31,12 @@ OLD, NEW = "default", "moved_to"
 
 
 class MoveError(Exception):
-    """One sentence that says what is wrong and what to do; nothing was changed."""
+    """An error whose message states the problem and the fix. Nothing was changed."""
 
 
 def move_database(url: str, *, say: Callable[[str], None]) -> int:
-    """Copy every row of the present SQLite database into the PostgreSQL database at `url`. -> how
-    many rows"""
+    """Copy every row of the current SQLite database into the PostgreSQL database at `url`. Returns
+    the number of rows."""
     if connection.vendor != "sqlite":
         raise MoveError(
             "the present database is not SQLite (ASSAY_DATABASE_URL); between PostgreSQL servers use backup and restore"
@@ -65,8 +66,8 @@ def move_database(url: str, *, say: Callable[[str], None]) -> int:
 
 @contextlib.contextmanager
 def exclusive_access() -> Iterator[None]:
-    """While it is open no `assay up` runs on the data folder, and nobody writes into the old
-    database. MoveError where one does."""
+    """Keep `assay up` from running on the data folder, and others from writing to the old database,
+    while the context is open. Raises MoveError if `assay up` is running."""
     with (Path(settings.DATA_DIR) / "up.lock").open("a", encoding="ascii") as mark:
         try:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,9 +75,7 @@ def exclusive_access() -> Iterator[None]:
             raise MoveError(
                 "Assay is running; end it first: what people judge meanwhile would be left behind"
             ) from None
-        with transaction.atomic(
-            using=OLD
-        ):  # SQLite's transactions begin with the lock of the one writer
+        with transaction.atomic(using=OLD):  # SQLite transactions begin by taking the write lock
             yield
 
 
@@ -89,7 +88,7 @@ def _check_empty() -> None:
 
 
 def _migrate_target(url: str) -> None:
-    """In a process of its own: migrations speak to the default database."""
+    """Migrate the target in a separate process, because migrations use the default database."""
     env = {**os.environ, "ASSAY_DATABASE_URL": url}
     command = [sys.executable, "-m", "django", "migrate", "--no-input", "--verbosity", "0"]
     env["PYTHONPATH"] = os.pathsep.join(
@@ -103,7 +102,7 @@ def _migrate_target(url: str) -> None:
 
 
 def list_models() -> list[type[Model]]:
-    """One for each table of ours, those between two others included."""
+    """Return one model per table of the project, including many-to-many tables."""
     return [
         model
         for model in apps.get_models(include_auto_created=True)
@@ -116,14 +115,14 @@ def _copy_all(say: Callable[[str], None]) -> int:
     models = list_models()
     with transaction.atomic(
         using=NEW
-    ):  # foreign keys are looked at when it is committed, so tables may come in any order
+    ):  # foreign keys are checked at commit, so tables may be copied in any order
         tables = ", ".join(
             connections[NEW].ops.quote_name(model._meta.db_table) for model in models
         )
         with connections[NEW].cursor() as cursor:
             cursor.execute(
                 f"TRUNCATE {tables}"
-            )  # kinds of content and permissions, which migrate has made
+            )  # content types and permissions, which `migrate` has created
         for model in models:
             n = _copy_table(model)
             moved += n
@@ -150,9 +149,7 @@ def _copy_table(model: type[Model]) -> int:
 def _insert_rows(model: type[Model], fields: Any, rows: list[Any]) -> int:
     if rows:
         query = sql.InsertQuery(model)
-        query.insert_values(
-            fields, rows, raw=True
-        )  # as they stand: moments of creation are not made anew
+        query.insert_values(fields, rows, raw=True)  # unchanged, so that creation times are kept
         try:
             query.get_compiler(using=NEW).execute_sql()
         except (DatabaseError, ValueError) as error:
@@ -164,7 +161,7 @@ def _insert_rows(model: type[Model], fields: Any, rows: list[Any]) -> int:
 
 
 def _compare_tables(model: type[Model]) -> None:
-    """MoveError unless both databases have the same rows."""
+    """Raise MoveError unless both databases have the same rows."""
     names = [field.attname for field in model._meta.local_concrete_fields]
     old, new = (
         model._base_manager.using(alias)

@@ -1,5 +1,4 @@
-"""The database as Django's settings describe it: how long is waited for it, and how a dead
-connection is noticed."""
+"""The database settings for Django: timeouts, and detection of dead connections."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ import dj_database_url
 
 CONNECT_SECONDS = 5
 SQLITE_WAIT_SECONDS = 20
-"""For the one writer before."""
+"""Maximum wait for SQLite's write lock."""
 KEEPALIVE_OPTIONS = {
     "keepalives": 1,
     "keepalives_idle": 10,
@@ -18,26 +17,29 @@ KEEPALIVE_OPTIONS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-"""libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds;
-the last in milliseconds). They cannot end the wait for a PostgreSQL process that is frozen on a
-machine that runs: its operating system still answers."""
+"""libpq's options, in seconds (the last one in milliseconds): a connection whose other end is
+silent for about 25 seconds is closed. They cannot detect a frozen PostgreSQL process on a running
+machine, because its operating system still answers."""
 CONNECTION_MAX_AGE = 60
-"""For which a thread keeps its connection."""
+"""Seconds for which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
-"""To which SQLite cuts its write-ahead log after a checkpoint."""
+"""Size to which SQLite truncates its write-ahead log after a checkpoint."""
 
 
 def database_settings(
     url: str, data_dir: Path, *, query_seconds: int, pooler: bool
 ) -> dict[str, Any]:
-    """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long
-    as it likes (everybody but the web server, whose threads keep their connections)."""
+    """Return Django's DATABASES["default"].
+
+    query_seconds: maximum duration of a statement, or 0 for no limit (every process except the web
+    server, whose threads keep their connections).
+    """
     database: dict[str, Any] = dict(
         dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}")
     )
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["ENGINE"] = "config.sqlite"
-        # each of the web server's threads has a cache
+        # per connection, and each of the web server's threads has one
         kept_s, cache_kb = (CONNECTION_MAX_AGE, 8_000) if query_seconds else (0, 32_000)
         database.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
         database["OPTIONS"] = {
@@ -53,9 +55,7 @@ def database_settings(
             DISABLE_SERVER_SIDE_CURSORS=pooler,
         )
         limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **KEEPALIVE_OPTIONS}
-        if (
-            query_seconds and not pooler
-        ):  # a pooler gives the session to others, and may refuse what it does not know
+        if query_seconds and not pooler:  # a pooler shares sessions and may refuse unknown options
             ms = query_seconds * 1000
             limits["options"] = (
                 f"-c statement_timeout={ms} -c lock_timeout={ms // 2} -c idle_in_transaction_session_timeout={ms * 2}"

@@ -1,8 +1,8 @@
-"""What is not right with an installation, in sentences: what has to be mended, and what should be
-known.
+"""Check an installation and report problems and remarks.
 
-Every check asks one thing and yields findings. What needs the database is asked only where it
-answers."""
+Each check examines one thing and yields findings. Checks that need the database run only if it
+responds.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pooling.services.shared_folder import missing_files_message
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 LEAST_FREE_BYTES, LEAST_FREE_SHARE = 2_000_000_000, 0.05
 MIN_FILES = 1024
-"""Open files of a process; the limit of systemd and of most shells."""
+"""Open files per process, the default limit of systemd and most shells."""
 MAX_CLOCK_DIFFERENCE = timedelta(seconds=5)
 MAX_JOB_WAIT = timedelta(minutes=2)
 MAX_BACKUP_AGE = timedelta(days=7)
@@ -51,7 +51,7 @@ NETWORK_FILE_SYSTEMS = {
 
 
 class Finding(NamedTuple):
-    """wrong: has to be mended; else something to know."""
+    """A result of a check. wrong: a problem to fix, otherwise a remark."""
 
     wrong: bool
     sentence: str
@@ -66,7 +66,7 @@ def note_finding(sentence: str) -> Finding:
 
 
 def find_problems() -> list[Finding]:
-    """Everything that is not right, the worst first."""
+    """Run all checks and return the findings, problems first."""
     all_findings = [finding for check in CHECKS_WITHOUT_DATABASE for finding in run_check(check)]
     if reason := health.find_problem(health.CHECKS["database"]):
         all_findings.append(
@@ -86,7 +86,7 @@ def is_public() -> bool:
 
 
 def access() -> Iterator[Finding]:
-    """Who is let in, and how."""
+    """Check who can sign in, and how."""
     if settings.DEBUG:
         yield problem_finding(
             "ASSAY_DEBUG=1 shows every visitor settings and code after a mistake; unset it."
@@ -133,7 +133,7 @@ def secret_key() -> Iterator[Finding]:
 
 
 def folders() -> Iterator[Finding]:
-    """Where files lie, and whether more will fit."""
+    """Check the storage folders and their free space."""
     if reason := health.find_problem(health.CHECKS["storage"]):
         yield problem_finding(f"Files cannot be kept: {reason}.")
         return
@@ -165,7 +165,8 @@ def folders() -> Iterator[Finding]:
 
 
 def file_system_type(folder: Path) -> str:
-    """The kind of file system that the folder lies on; empty where the system does not tell."""
+    """Return the type of the folder's file system, or an empty string if the system does not report
+    it."""
     mounts = Path("/proc/mounts")
     if not mounts.exists():
         return ""
@@ -203,8 +204,8 @@ def mail() -> Iterator[Finding]:
 
 
 def packages() -> Iterator[Finding]:
-    """What the settings ask for, and is not a part of the program. (The object store's package is a
-    matter of `folders`.)"""
+    """Check the optional packages that the settings require. `folders` checks the object store's
+    package."""
     if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
         yield problem_finding(
             f"{single_sign_on.NO_PACKAGE_MESSAGE}. Until then nobody signs in by {settings.INSTITUTION}."
@@ -217,7 +218,7 @@ def files() -> Iterator[Finding]:
 
 
 def programs() -> Iterator[Finding]:
-    """Whether web server and worker run."""
+    """Check whether web server and worker are running."""
     for program, name in (
         (liveness.WEB_SERVER, "web server"),
         (liveness.WORKER, "background worker"),
@@ -318,8 +319,8 @@ CHECKS_WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jo
 
 
 def run_check(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    """What one check finds; a fault of database, disk or setting in the middle of it is a finding
-    too."""
+    """Return the findings of one check. A failure of database, disk or settings during the check is
+    a finding too."""
     try:
         return list(check())
     except (Error, OSError, ImproperlyConfigured) as error:

@@ -1,5 +1,5 @@
-"""Settings come from environment variables of one prefix; a value that makes no sense stops the
-start with a sentence."""
+"""Read settings from environment variables with the prefix ASSAY_. An invalid value stops the start
+with a message."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 @contextmanager
 def exit_on_bad_setting(status: int = 1) -> Iterator[None]:
-    """End the process with the sentence alone if a setting makes no sense, for programs that are not
-    commands of Django."""
+    """Exit with the message alone if a setting is invalid, for programs that are not Django
+    commands."""
     try:
         yield
     except ImproperlyConfigured as error:
@@ -36,8 +36,8 @@ def text(name: str, default: str = "") -> str:
 
 
 def format_shell_variables(*names: str) -> str:
-    """Those of the settings that are given, as they stand before a command in a shell, ended by a
-    blank; `` where none is."""
+    """Format the given settings that are set as a prefix of a shell command, with a trailing space,
+    or an empty string if none is set."""
     return "".join(f"{PREFIX}{name}={shlex.quote(text(name))} " for name in names if text(name))
 
 
@@ -64,7 +64,7 @@ def number(name: str, default: int, *, least: int = 0, most: int | None = None) 
 
 
 def choice(name: str, *allowed: str) -> str:
-    """One of the words allowed, of which the first is the default."""
+    """Return one of the allowed words. The first one is the default."""
     value = text(name, allowed[0]).lower()
     if value not in allowed:
         raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is not one of {', '.join(allowed)}")
@@ -76,8 +76,8 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def endpoints(name: str) -> dict[str, str]:
-    """Base addresses of endpoints, each with the name of the variable that has its key:
-    `https://host/v1=ASSAY_MACHINE_KEY`, or without one."""
+    """Return the base address of each endpoint -> the variable that holds its key, or an empty
+    string."""
     endpoint_of = {}
     for word in words(name):
         address, _, variable = (
@@ -99,7 +99,8 @@ def endpoints(name: str) -> dict[str, str]:
 
 
 def networks(name: str) -> list[str]:
-    """Addresses or networks (10.0.0.0/8), checked."""
+    """Return IP addresses or networks (10.0.0.0/8). Raises ImproperlyConfigured for any other
+    value."""
     for word in words(name):
         try:
             ipaddress.ip_network(word)
@@ -111,18 +112,18 @@ def networks(name: str) -> list[str]:
 
 
 def worker_niceness() -> int:
-    """By how much background work stands back."""
+    """Return the niceness of background work."""
     return number("WORKER_NICE", 10, least=0)
 
 
 def user_folder() -> Path:
-    """Where a program that was installed keeps a person's data."""
+    """Return the folder for the user's data if the program was installed from a wheel."""
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "assay"
 
 
 def secret_key(data_dir: Path) -> str:
-    """The configured key, or one generated once into the data folder, readable by the owner
-    alone."""
+    """Return the configured key, or one generated once into the data folder, readable only by its
+    owner."""
     configured = text("SECRET_KEY")
     if configured:
         return configured
@@ -138,8 +139,7 @@ def secret_key(data_dir: Path) -> str:
     except FileExistsError:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        # A command on plain files needs no data folder; a key for this process alone is enough
-        # there.
+        # Commands on files need no data folder. A key for this process is enough for them.
         return secrets.token_urlsafe(50)
     with os.fdopen(handle, "w", encoding="ascii") as out:
         out.write(key + "\n")

@@ -1,7 +1,8 @@
-"""What is answered where no view could: an address that is not there, a mistake of ours, a database
-or disk that is away.
+"""Error responses outside of views: unknown addresses, internal errors, and unavailable databases
+or disks.
 
-Under /api/ always in the API's own shape (pooling.api.problems), elsewhere as a page."""
+Addresses below /api/ get the API's own format (pooling.api.problems), all others a page.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """Of an address of the API, before anything of the body is read."""
+    """Refuse a request to the API before its body is read."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     return _problem_response(
         413,

@@ -1,4 +1,4 @@
-"""Where files lie, as Django's STORAGES has it, from one setting."""
+"""The file storage settings for Django's STORAGES, from one environment variable."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def storage_settings(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
-    """An entry of STORAGES from the setting: empty for the folder, or
-    s3://BUCKET[/PREFIX][?addressing=path]. ImproperlyConfigured."""
+    """Return an entry of STORAGES.
+
+    address: empty for the data folder, or s3://BUCKET[/PREFIX][?addressing=path]. Raises
+    ImproperlyConfigured.
+    """
     if not address:
         return {"BACKEND": "pooling.platform.file_storage.FolderStorage"}
     parts = urlsplit(address)

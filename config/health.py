@@ -1,5 +1,5 @@
-"""For machines that watch: is the process alive, can it serve, and the figures of Prometheus. None
-of them reads a session."""
+"""Endpoints for monitoring: liveness, readiness and Prometheus metrics. None of them reads a
+session."""
 
 from __future__ import annotations
 
@@ -29,22 +29,23 @@ BROKER_SECONDS = 2
 @never_cache
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """The process answers. Asks nothing else, so that a database that is away restarts nobody."""
+    """Report that the process responds. Nothing else is checked, so that an unavailable database
+    does not cause restarts."""
     return HttpResponse("alive\n", content_type="text/plain")
 
 
 @never_cache
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Whether people should be sent here: database, migrations, storage, broker, and not drained.
-    503 with the reasons where not."""
+    """Report whether this machine can serve users: database, migrations, storage, broker, not
+    drained. Returns 503 with the reasons otherwise."""
     answers = {name: find_problem(check) or "ok" for name, check in CHECKS.items()}
     fine = all(word == "ok" for word in answers.values())
     return JsonResponse({"ready": fine, "checks": answers}, status=200 if fine else 503)
 
 
 def find_problem(check: Callable[[], str]) -> str:
-    """Empty where all is well, else the reason."""
+    """Return the reason why the check fails, or an empty string."""
     try:
         return check()
     except (Error, OSError) as error:
@@ -88,7 +89,7 @@ def _broker_problem() -> str:
 
 
 def drain_file() -> Path:
-    """There while this machine is to be sent nobody new."""
+    """Return the path of the file that exists while this machine is drained."""
     return Path(settings.DATA_DIR) / f"draining-{socket.gethostname()}"
 
 
@@ -108,9 +109,12 @@ CHECKS = {
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures in Prometheus' text format, for who has ASSAY_METRICS_TOKEN; 404 without one
-    configured. Judgements, claims, leases and jobs are of the whole installation; requests,
-    refusals and the line of the web server that is asked, of all its processes."""
+    """Return metrics in Prometheus' text format for clients with ASSAY_METRICS_TOKEN, or 404 if no
+    token is configured.
+
+    Judgements, claims, leases and jobs are those of the whole installation. Requests, refusals and
+    queue times are those of all processes of this web server.
+    """
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_TOKEN or not secrets.compare_digest(
         given.encode(), settings.METRICS_TOKEN.encode()
@@ -185,9 +189,11 @@ def _collect_metrics() -> list[str]:
 
 
 def count_ids_given(model: type[Model]) -> int:
-    """How many ids rows of the model were ever given. Deleting a campaign does not lower it, as it
-    does the highest id: a counter that falls is one that began anew. PostgreSQL passes over the ids
-    of transactions that failed."""
+    """Return the number of IDs that were ever assigned to rows of the model.
+
+    Unlike the highest ID it does not fall when a campaign is deleted, and a falling counter would
+    mean a restart to Prometheus. PostgreSQL skips the IDs of failed transactions.
+    """
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":

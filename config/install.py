@@ -1,9 +1,10 @@
-"""Make the virtual environment and install the locked requirements; instant when nothing has
-changed.
+"""Create the virtual environment and install the locked requirements. Returns at once if nothing
+has changed.
 
-Usage: python install.py runtime|dev. Standard library only: it runs before anything is installed.
-It must be readable by older Pythons too, so that they can be told in a sentence that they are too
-old."""
+Usage: python install.py runtime|dev. It uses the standard library only, because it runs before
+anything is installed, and its syntax must be valid in older versions of Python, so that they can
+report that they are too old.
+"""
 
 import hashlib
 import os
@@ -31,7 +32,7 @@ def digest_files(names: "list[str]") -> str:
 
 
 def run_command(command: "list[str]") -> bool:
-    """Run quietly; what it printed is shown only when it failed. -> whether it succeeded."""
+    """Run a command quietly and show its output only if it fails. Returns whether it succeeded."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors="replace")[-3000:])
@@ -39,7 +40,7 @@ def run_command(command: "list[str]") -> bool:
 
 
 def make_environment() -> None:
-    """A virtual environment, also where the system's Python comes without ensurepip."""
+    """Create a virtual environment, even if the system's Python lacks ensurepip."""
     if os.path.exists(PYTHON):
         return
     print("Making the virtual environment .venv …", flush=True)
@@ -61,7 +62,7 @@ def has_module(module: str) -> bool:
 def run_silently(command: "list[str]") -> bool:
     environment = dict(
         os.environ, UV_SYSTEM_CERTS="1"
-    )  # as pip does where a company has a certificate authority of its own
+    )  # use the system's certificates as pip does, for companies with their own certificate authority
     return (
         subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment
@@ -71,7 +72,7 @@ def run_silently(command: "list[str]") -> bool:
 
 
 def find_installer() -> "str | None":
-    """uv where it can be had (seconds), else pip."""
+    """Return uv if it is available (fast), otherwise pip."""
     uv = os.path.join(VENV, "bin", "uv")
     if os.path.exists(uv):
         return uv
@@ -107,8 +108,7 @@ def install_requirements(names: "list[str]") -> None:
     if uv and run_silently(
         [uv, "pip", "install", "--quiet", "--python", PYTHON, "--require-hashes"] + arguments
     ):
-        # where uv fails (a mirror or certificates that only pip is configured for) pip gets its
-        # turn
+        # if uv fails (a mirror or certificates that only pip is configured for), try pip
         return
     if not has_module("pip") and not run_silently([PYTHON, "-m", "ensurepip"]):
         exit_with_error(

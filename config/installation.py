@@ -1,5 +1,4 @@
-"""Pages for administrators: how the installation is, and who is signed in to it or holds a
-token."""
+"""Pages for administrators: the state of the installation, and current sessions and tokens."""
 
 from __future__ import annotations
 
@@ -44,8 +43,7 @@ RECENT_PERIOD = timedelta(days=1)
 @never_cache
 @require_safe
 def installation(request: HttpRequest) -> HttpResponse:
-    """What is not right, as `assay doctor` says it, and figures of people, work, storage and
-    versions."""
+    """Show the findings of `assay doctor` and statistics on people, work, storage and versions."""
     require_administrator(request)
     context = {
         "findings": doctor.find_problems(),
@@ -58,7 +56,7 @@ def installation(request: HttpRequest) -> HttpResponse:
 
 
 def count_people() -> dict[str, int]:
-    """How many accounts there are, of what kind, and how many browsers and tokens are good now."""
+    """Return the number of accounts by kind, and of valid sessions and tokens."""
     active, creates, administrator = (
         Q(is_active=True),
         Q(profile__may_create=True),
@@ -79,7 +77,7 @@ def count_people() -> dict[str, int]:
 
 
 def count_jobs() -> dict[str, Any]:
-    """Jobs that wait, run, have lost their worker, and that failed within a day."""
+    """Return the jobs that wait, run, lost their worker, or failed within the last day."""
     now = timezone.now()
     running, gone = Q(state=Job.State.RUNNING), Q(heartbeat__lt=now - STALE_AFTER)
     counts = Job.objects.aggregate(
@@ -98,11 +96,10 @@ def count_jobs() -> dict[str, Any]:
 
 
 def measure_storage() -> dict[str, Any]:
-    """Bytes: of the database, of what was brought in, and what is free where files lie; None where
-    it cannot be told.
+    """Return sizes in bytes: the database, uploaded files, and free space. Unknown sizes are None.
 
-    store: the object store of which the folder is a cache; empty where files lie in the folder
-    itself."""
+    store: the object store if the folder is its cache, otherwise empty.
+    """
     folder = Path(settings.MEDIA_ROOT)
     room = shutil.disk_usage(folder) if folder.exists() else None
     return {
@@ -126,7 +123,7 @@ def measure_database() -> int | None:
 
 
 def list_versions() -> list[tuple[str, str]]:
-    """(what, its version) of what answers this request."""
+    """Return (component, version) of the software that answers this request."""
     connection.ensure_connection()
     major, *rest = connection.get_database_version()
     name = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}.get(
@@ -145,8 +142,7 @@ def list_versions() -> list[tuple[str, str]]:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sessions_page(request: SignedInRequest) -> HttpResponse:
-    """Who is signed in where and which tokens are good, of everybody; ended one by one, or all of
-    one person."""
+    """List the sessions and valid tokens of all users, which can be ended one by one or per user."""
     require_administrator(request)
     if request.method == "POST":
         _end_access(request)
@@ -204,7 +200,7 @@ def _filter_tokens(tokens: QuerySet[ApiTokenRow], standing: str) -> QuerySet[Api
 
 
 def _end_access(request: SignedInRequest) -> None:
-    """What the form asks for; the administrator's own session stays."""
+    """End the sessions or tokens that the form selects. The administrator's own session is kept."""
     action, number = request.POST.get("action", ""), parse_row_id(request.POST.get("number"))
     others = sessions.get_open_sessions().exclude(session=request.session.session_key)
     n_sessions = n_tokens = 0

@@ -1,5 +1,4 @@
-"""How the log's lines look: text, or JSON for machines; each with the id of the request to which it
-belongs."""
+"""Log formats: text or JSON, each line with the ID of its request."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ LINE_FORMAT = "{asctime} {levelname} {name}: {message}"
 
 
 class LineFormatter(logging.Formatter):
-    """The number stands at the end of the first line, before the trace of an error."""
+    """Formatter that appends the request ID to the first line, before a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         text, number = super().format(record), current_request_id()
@@ -41,9 +40,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class RedactSecretsFilter(logging.Filter):
-    """Django names the path of what it refuses and of what failed (escaped, where it is not plain);
-    a link's secret may stand in it. Of a host that is none of ours a line is enough: whoever looks
-    for open doors asks for many, and each left a trace of our code."""
+    """Filter that removes the secrets of links from paths in Django's messages.
+
+    Requests for unknown hosts, usually from scanners, are logged in one line without a traceback.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)
@@ -59,9 +59,8 @@ class RedactSecretsFilter(logging.Filter):
 
 
 class GunicornFilter(logging.Filter):
-    """gunicorn writes what it could not read of a request (a line with the secret of a link, a
-    header with a session) and the whole address of one that failed: here stand the kind of the
-    fault, and the address as a log may have it."""
+    """Filter for gunicorn's messages on failed or unreadable requests, which contain full addresses
+    and headers with sessions. It keeps the kind of the fault and the redacted address."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = str(record.msg)
@@ -77,8 +76,7 @@ class GunicornFilter(logging.Filter):
 
 
 def reformat_logger(name: str, style: str) -> None:
-    """The lines of this logger, which has handlers of its own, look like all others. style: line or
-    json"""
+    """Give a logger with its own handlers the format of all others. style: line or json."""
     for handler in logging.getLogger(name).handlers:
         handler.setFormatter(
             JsonFormatter() if style == "json" else LineFormatter(LINE_FORMAT, style="{")
@@ -87,7 +85,7 @@ def reformat_logger(name: str, style: str) -> None:
 
 
 def logging_settings(level: str, *, style: str, access: bool) -> dict[str, Any]:
-    """Django's LOGGING. style: line or json; access: whether each request is told."""
+    """Return Django's LOGGING. style: line or json. access: log each request."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -106,8 +104,6 @@ def logging_settings(level: str, *, style: str, access: bool) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "assay.access": {"level": "INFO" if access else "WARNING"},
-            "django.request": {
-                "level": "ERROR"
-            },  # a page that is not there or forbidden is no event
+            "django.request": {"level": "ERROR"},  # a missing or forbidden page is not an event
         },
     }

@@ -1,5 +1,4 @@
-"""What every answer gets: an id under which the log tells of it, and a strict content security
-policy."""
+"""Middleware for all responses: a request ID for the log, and a strict content security policy."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ CONTENT_POLICY = (
 
 
 class RequestLog:
-    """An id for each request, and one line of the log: method, path, status, milliseconds. No
-    query, no body, no secret of a link."""
+    """Give each request an ID, and log method, path, status and milliseconds, never a query, a body
+    or the secret of a link."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -57,9 +56,9 @@ class RequestLog:
 
 
 class RejectUnreadableRequests:
-    """What no view is to be asked: an address, a query or a session with a NUL, which PostgreSQL
-    takes in no text; and a body of the API's, other than a file, that is longer than Django reads
-    of a form. The API's framework reads such a one into memory whole, whoever sends it."""
+    """Refuse requests that no view can handle: an address, a query or a session with a NUL
+    character, which PostgreSQL cannot store, and an API body other than a file that exceeds
+    Django's limit for forms. REST framework would read such a body into memory."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -84,9 +83,9 @@ class RejectUnreadableRequests:
 
 
 class RejectNulInForms:
-    """A form with a NUL, which nobody types, and which PostgreSQL takes in no text, is refused for
-    all its fields: those that a view reads without a form class ended in a mistake of ours. Stands
-    behind the CSRF middleware, which has read the fields of every form by then."""
+    """Refuse forms with a NUL character, which PostgreSQL cannot store, for all fields, including
+    those that a view reads without a form class. It must follow the CSRF middleware, which has
+    parsed every form."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -104,8 +103,8 @@ class RejectNulInForms:
 
 
 class ContentSecurityPolicy:
-    """Nothing from outside, no inline script or style; and nothing for a cache that several people
-    share, but for static files, which say so themselves."""
+    """Set a policy without external sources and inline scripts or styles, and forbid shared caches,
+    except for static files, which set their own headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,7 +1,8 @@
-"""The parts of scipy that pages and jobs use. The modules that need them import scipy alone, which
-brings its parts in on first use, so commands and web processes start quickly. The servers do that
-waiting before anybody asks for figures: the worker as it starts, a web process when it answers
-already."""
+"""Import the parts of scipy that pages and jobs use before they are needed.
+
+Modules import scipy alone, which loads its parts on first use, so commands and web processes start
+quickly. The worker loads the parts when it starts, a web process after it has begun to answer.
+"""
 
 import threading
 
@@ -16,8 +17,8 @@ def import_numerics() -> None:
 
 
 def import_numerics_in_background() -> None:
-    """In a thread, once the process has begun to answer. A page that needs a part of scipy earlier
-    imports it itself."""
+    """Import the parts in a thread once the process answers requests. A page that needs a part
+    earlier imports it itself."""
     timer = threading.Timer(DELAY_SECONDS, import_numerics)
     timer.daemon = True
     timer.start()

@@ -1,8 +1,9 @@
-"""Programs that `up` began and that outlived it, because it was killed: they are known again by
-their number and the moment they began.
+"""End processes that `assay up` started and that survived because it was killed. They are
+identified by process ID and start time.
 
-A number alone would name another process some day. Where the system does not tell when a process
-began, none is remembered."""
+A process ID alone might belong to another process later. If the system does not report start times,
+no process is recorded.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ POLL_SECONDS = 0.1
 
 
 def describe_process(pid: int) -> str:
-    """A line by which `terminate_orphans` knows this process; empty where it is gone or the system does not
-    tell."""
+    """Return a line that identifies this process for `terminate_orphans`, or an empty string if the
+    process is gone or its start time unknown."""
     moment = _start_ticks(pid)
     return f"{START_MARK} {pid} {moment}" if moment else ""
 
 
 def terminate_orphans(text: str, *, grace_seconds: float) -> int:
-    """End those of the lines of `remembered` that run still: in order, and with force what has not
-    ended by then. -> how many"""
+    """End the recorded processes that still run, in order, and kill those that have not ended after
+    the grace period. Returns their number."""
     left = [line for line in text.splitlines() if _is_running(line)]
     for line in left:
         _send_signal(line, signal.SIGTERM)
@@ -38,8 +39,8 @@ def terminate_orphans(text: str, *, grace_seconds: float) -> int:
 
 
 def _start_ticks(pid: int) -> str:
-    """In ticks since the machine's start; empty of a process that is gone, or ended and only waits
-    for its parent to ask how."""
+    """Return the start time in clock ticks since boot, or an empty string if the process is gone or
+    a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -56,7 +57,7 @@ def _is_running(line: str) -> bool:
 
 
 def _send_signal(line: str, number: int) -> None:
-    """By force to all that it has begun, too: each of our programs leads a group of its own."""
+    """Send a signal. SIGKILL goes to the whole process group, which each of our programs leads."""
     if not _is_running(line):
         return
     pid = int(line.split()[1])

@@ -1,10 +1,10 @@
-"""Hashing of passwords that leaves the machine to those who judge.
+"""Password hashing that leaves processor time for annotators.
 
-A hash is made to be dear, and a class that signs in at nine o'clock makes a hundred within a
-minute. Two things keep that from the others:
-the parameters are OWASP's minimum for Argon2id (19 MiB, two passes, one lane; Django's own take 100
-MiB and eight threads), and one password is hashed at a time on this machine, by whatever thread or
-process, so that no more than one core works at it."""
+Hashing is expensive by design, and a class that signs in at nine o'clock needs a hundred hashes
+within a minute. Two rules protect other requests. The parameters are OWASP's minimum for Argon2id
+(19 MiB, two passes, one lane; Django's defaults use 100 MiB and eight threads). And one password is
+hashed at a time on this machine, across all threads and processes, so at most one core is busy.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ def lock_path() -> Path:
 
 @contextmanager
 def hashing_turn() -> Iterator[None]:
-    """Waits for its turn among all threads of all processes of this data folder. The system lets go
-    of a lock whose process was killed. Where the folder cannot be written the threads of this
-    process wait for each other alone."""
+    """Wait for the lock that all threads of all processes of this data folder share.
+
+    The system releases the lock of a killed process. If the folder is not writable, only the
+    threads of this process wait for each other.
+    """
     with process_lock:
         try:
             lock = lock_path().open("ab")
@@ -42,7 +44,7 @@ def hashing_turn() -> Iterator[None]:
 
 
 class Argon2(Argon2PasswordHasher):
-    """Hashes with other parameters are known, too, and made anew when their owner signs in."""
+    """Argon2id hasher. Hashes with other parameters are accepted and renewed at the next sign-in."""
 
     time_cost, memory_cost, parallelism = 2, 19_456, 1
 
@@ -58,9 +60,9 @@ class Argon2(Argon2PasswordHasher):
 
 
 class PBKDF2(PBKDF2PasswordHasher):
-    """Of accounts that were made elsewhere."""
+    """Hasher for accounts that were created elsewhere."""
 
     def encode(self, password: str, salt: str, iterations: Any = None) -> str:
-        with hashing_turn():  # `verify` ends here
+        with hashing_turn():  # last step of `verify`
             encoded: str = super().encode(password, salt, iterations)
         return encoded

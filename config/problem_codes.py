@@ -1,4 +1,4 @@
-"""What each `code` of an API error means, for the page that its `type` leads to."""
+"""The meaning of each `code` of an API error, for the page that its `type` links to."""
 
 from __future__ import annotations
 

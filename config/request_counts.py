@@ -1,4 +1,4 @@
-"""How many requests the web server has answered and refused, of all its processes together."""
+"""Count the requests that all processes of the web server have answered and refused."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from collections.abc import Iterator
 JUDGEMENT, API, PAGE, OTHER = KINDS = ("judgement", "api", "page", "other")
 CLASSES = ("2xx", "3xx", "4xx", "5xx")
 MAX_PROCESSES = 256
-"""For processes that live at the same time."""
+"""Maximum number of processes at a time."""
 _REFUSED, _MICROSECONDS = len(CLASSES), len(CLASSES) + 1
 _WIDTH = len(CLASSES) + 2
 
 
 class RequestCounts:
-    """Made before the master forks, so that whichever process is asked can tell of all. Each
-    process writes into a place of its own, and who comes after it there counts on."""
+    """Counters in memory that is shared by all processes of the web server.
+
+    It is created before the master process forks, so any process can report all counters. Each
+    process writes to its own slot, and a later process with the same slot continues its counts.
+    """
 
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, MAX_PROCESSES * len(KINDS) * _WIDTH * 8)
@@ -25,7 +28,7 @@ class RequestCounts:
         self.lock = threading.Lock()
 
     def claim_slot(self, age: int) -> None:
-        """age: gunicorn's number of this process, which no other has."""
+        """Take the slot of this process. age: gunicorn's unique number of the process."""
         self.place = age % MAX_PROCESSES
 
     def _add(self, kind: str, column: int, n: int) -> None:
@@ -34,7 +37,7 @@ class RequestCounts:
             self.numbers[at] += n
 
     def answered(self, kind: str, status: int, waited_s: float) -> None:
-        """waited_s: seconds in line before a thread took it."""
+        """Count a response. waited_s: seconds in the queue before a thread took the request."""
         self._add(kind, min(max(status // 100 - 2, 0), len(CLASSES) - 1), 1)
         self._add(kind, _MICROSECONDS, round(waited_s * 1_000_000))
 
@@ -46,7 +49,7 @@ class RequestCounts:
         return sum(self.numbers[first :: len(KINDS) * _WIDTH])
 
     def answers(self) -> Iterator[tuple[str, str, int]]:
-        """(kind, class of the status, how many)"""
+        """Yield (kind, class of the status, count)."""
         for kind in KINDS:
             for column, name in enumerate(CLASSES):
                 yield kind, name, self._total(kind, column)

@@ -1,5 +1,5 @@
-"""Django settings. Every choice of an installation is an environment variable with the prefix
-ASSAY_ (docs/how-to/deploy.md)."""
+"""Django settings. Every option of an installation is an environment variable with the prefix
+ASSAY_ (docs/reference/settings.md)."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from config import databases, file_stores, logs, single_sign_on
 from config import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-IN_CHECKOUT = (BASE_DIR / "pyproject.toml").exists()  # else a wheel has been installed
+IN_CHECKOUT = (BASE_DIR / "pyproject.toml").exists()  # otherwise a wheel was installed
 DATA_DIR = Path(
     env.text("DATA_DIR") or (BASE_DIR / "var" if IN_CHECKOUT else env.user_folder())
 ).resolve()
 COMMAND = ".venv/bin/python manage.py" if IN_CHECKOUT else "assay"
 BEFORE_COMMANDS = env.format_shell_variables(
     "DATA_DIR"
-)  # for who has to type a command that meets this installation
+)  # the command that users of this installation type
 DATABASE_GIVEN = bool(env.text("DATABASE_URL"))
 DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.secret_key(DATA_DIR)
@@ -37,11 +37,11 @@ if HTTPS:
         "^healthz$",
         "^readyz$",
         "^metrics$",
-    ]  # asked by machines next door, without a proxy
+    ]  # for clients on this machine, without a proxy
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",
     "security.W021",
-]  # the other hosts of a domain, and browsers' lists, are their owner's to decide
+]  # other hosts of a domain, and browsers' preload lists, are decisions of the domain's owner
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -96,10 +96,10 @@ TEMPLATES = [
 
 POOLER = env.flag(
     "POOLER"
-)  # a pooler such as PgBouncer between: no server-side cursors, nothing prepared
+)  # for a pooler such as PgBouncer: no server-side cursors and no prepared statements
 QUERY_SECONDS = env.number(
     "QUERY_SECONDS", 0
-)  # of one statement; the web server says how long it waits (config/wsgi.py)
+)  # per statement; the web server sets its own limit (config/wsgi.py)
 JUDGEMENT_WAIT_SECONDS = env.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 DATABASES = {
     "default": databases.database_settings(
@@ -159,21 +159,21 @@ STORAGES = {
 }
 MEDIA_ROOT = (
     DATA_DIR / "files"
-)  # never served by URL: every download goes through a view that asks permissions
+)  # never served by URL: every download goes through a view that checks permissions
 FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", 4096, least=1) * 1_000_000
 WAITING_BYTES_PER_PERSON = (
     env.number("MAX_WAITING_MB", 20_480) * 1_000_000
-)  # 0: no limit, here and in the next line
+)  # 0 for no limit, here and in the next line
 JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 500)
-JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS", 7200)  # 0: no limit
+JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS", 7200)  # 0 for no limit
 MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
 
 REST_FRAMEWORK = {
-    # Tokens first: they have a challenge, without which REST framework answers 403 to those who are
-    # not signed in.
+    # Token authentication first: it has a challenge, without which REST framework would answer 403
+    # to anonymous requests.
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "annotation.authentication.ApiToken",
         "rest_framework.authentication.SessionAuthentication",
@@ -196,7 +196,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
     "DESCRIPTION": "Relevance annotation campaigns: collections, pools, judgements, qrels, analyses.",
     "VERSION": "1",
-    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema as it stands
+    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_INCLUDE_SCHEMA": False,
@@ -240,7 +240,7 @@ single_sign_on.check_settings(
 
 BROKER_URL = env.text(
     "BROKER_URL"
-)  # empty: the worker is without Celery (pooling/worker_processes.py)
+)  # empty for a worker without Celery (pooling/worker_processes.py)
 WORKER_APP = "config.celery.app"
 CELERY_BROKER_URL = BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -264,14 +264,12 @@ EMAIL_PORT = env.number("EMAIL_PORT", 25, least=1)
 EMAIL_HOST_USER = env.text("EMAIL_USER")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_TLS")
-EMAIL_TIMEOUT = (
-    10  # else a mail server that says nothing holds a thread for each link that is asked for
-)
+EMAIL_TIMEOUT = 10  # otherwise an unresponsive mail server would block a thread per sign-in link
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
 MACHINE_ENDPOINTS = env.endpoints(
     "MACHINE_ENDPOINTS"
-)  # address -> name of the variable with its key; no page can name others
+)  # address -> variable with its key; pages cannot use other addresses
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 LOGGING = logs.logging_settings(
     env.text("LOG_LEVEL", "WARNING").upper(),

@@ -1,5 +1,4 @@
-"""What has to be true of the settings by which an institution signs people in; else the start stops
-with a sentence."""
+"""Check the settings of single sign-on. An invalid combination stops the start with a message."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ REQUIRED_OIDC_SETTINGS = (
 def check_settings(
     user_header: str, groups_header: str, *, trusted_proxies: list[str], issuer: str, secret: str
 ) -> None:
-    """A header can be written by anybody but for a proxy that is named; half of a provider is
-    none."""
+    """Raise ImproperlyConfigured if a user header is set without a trusted proxy, since anyone
+    could send the header, or if a provider is incomplete."""
     for name, header in (("USER_HEADER", user_header), ("GROUPS_HEADER", groups_header)):
         if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", header):
             raise ImproperlyConfigured(

@@ -1,5 +1,5 @@
-"""Static files under names that carry their digest, so that browsers may keep them for ever; our
-own also compressed."""
+"""Serve static files under names that contain their digest, so that browsers may cache them
+forever. The project's own files are also compressed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
-    support_js_module_import_aggregation = True  # imports of our ES modules get the digest too
-    max_post_process_passes = 20  # one for each level of imports; ours never go in circles
+    support_js_module_import_aggregation = True  # imports in our ES modules get the digest too
+    max_post_process_passes = 20  # one pass per level of imports; ours have no cycles
     url_of: dict[str, str]
     LARGE = ("drf_spectacular_sidecar/", "admin/")
-    """Served rarely, and slow to compress well."""
+    """Files that are rarely served and slow to compress well."""
 
     patterns = tuple(
         (
@@ -31,8 +31,8 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):
         self.url_of = {}
 
     def url(self, name: str | None, force: bool = False) -> str:
-        """A page names 30 files, whose addresses are the same for as long as the process has its
-        manifest: each is worked out once."""
+        """Return the address of a static file, computed once per process. A page names about 30
+        files."""
         if name is None or force or name not in self.hashed_files:
             return super().url(name, force)
         if name not in self.url_of:

@@ -1,4 +1,4 @@
-"""Keep a few child processes running: restart one that died, end all on one signal."""
+"""Keep a few child processes running: restart a child that died, and end all on one signal."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ from dataclasses import dataclass, field
 
 log = logging.getLogger("assay.up")
 GRACE_SECONDS = 15.0
-"""How long children may take to end before they are killed."""
+"""Seconds for children to end before they are killed."""
 MAX_RESTARTS = 5
-"""A child that dies more often than this, each time within SOUND_SECONDS of its start, is broken;
-everything stops."""
+"""A child that dies more often than this, each time within SOUND_SECONDS of its start, is
+considered broken, and everything stops."""
 HEALTHY_SECONDS = 60.0
 
 
 @dataclass
 class SupervisedProcess:
-    """One supervised program. `early_deaths`: how often in a row it has ended soon after its
-    start."""
+    """A supervised program. `early_deaths`: consecutive times it ended soon after its start."""
 
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
-    talks: bool = True  # else what it prints beside its log (standard error) is thrown away
+    talks: bool = True  # otherwise its standard error, beside the log, is discarded
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     early_deaths: int = 0
 
     def start(self) -> None:
-        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then ends
-        # the children in order.
+        # A session of its own, so that Ctrl-C in the terminal reaches only the supervisor, which
+        # then ends the children in order.
         self.started = time.monotonic()
         out = None if self.talks else subprocess.DEVNULL
         self.process = subprocess.Popen(
@@ -44,7 +43,7 @@ class SupervisedProcess:
 
 
 class Supervisor:
-    """begun: called after each start of a child."""
+    """Runs child processes. begun: called after each start of a child."""
 
     def __init__(
         self,
@@ -55,8 +54,8 @@ class Supervisor:
         self.stopping = False
 
     def run(self) -> int:
-        """Run until SIGINT or SIGTERM. -> exit status: 0 after a signal, 1 when a child cannot be
-        kept alive."""
+        """Run until SIGINT or SIGTERM. Returns the exit status: 0 after a signal, 1 if a child
+        keeps dying."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         for child in self.children:
@@ -79,7 +78,7 @@ class Supervisor:
         self.stopping = True
 
     def _is_running(self, child: SupervisedProcess) -> bool:
-        """Restart the child if it has died. -> False when it dies too often."""
+        """Restart the child if it has died. Returns False if it dies too often."""
         assert child.process is not None
         if self.stopping or child.process.poll() is None:
             return True

@@ -1,4 +1,4 @@
-"""All addresses: each app owns its own."""
+"""All addresses. Each app defines its own."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 from config import health, installation, problem_codes, views
 from pooling.api import problems
 
-# First what is asked with every judgement: each address before it is tried and costs time.
+# Addresses requested with every judgement come first, because each address tried before costs time.
 api = [
     path("", include("annotation.api_urls")),
     path("", include("pooling.api_urls")),
@@ -18,7 +18,7 @@ moved = {
     "installation/doors": "installation-sessions",
     "campaigns/<slug:slug>/levers": "campaign-planning",
 }
-"""Addresses of pages that people may have bookmarked -> the name of the address today."""
+"""Old addresses of pages that people may have bookmarked -> current name of the address."""
 
 admin.site.login = views.redirect_to_sign_in  # type: ignore[method-assign, assignment]
 urlpatterns = [

@@ -1,10 +1,10 @@
-"""Whether everything that an installation keeps agrees with itself: counters with rows, files with
-rows, contents with digests.
+"""Check that the stored data agree: counters with rows, files with rows, and contents with digests.
 
-    for fault in faults(mend=False): print(fault.sentence)
+    for fault in find_faults(mend=False): print(fault.sentence)
 
-Nothing is changed unless told to; then counters are counted anew from the rows, and files that
-nothing names are put aside, not deleted."""
+Nothing is changed unless requested. Then counters are recomputed from the rows, and orphan files
+are set aside, not deleted.
+"""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ STORED_COLUMNS = {
     Qrels: ("qrels", ("offsets", "documents", "grades")),
 }
 MIN_FILE_AGE_SECONDS = 86_400
-"""A file that is no older may belong to a job at work, or to a row that is about to be written."""
+"""A newer file may belong to a running job or to a row that is about to be written."""
 QUARANTINE_FOLDER = "put-aside"
 RECHECK_SECONDS = 1.0
 
 
 class InstallationFault(NamedTuple):
-    """mended: it was put right."""
+    """A disagreement. mended: it was corrected."""
 
     sentence: str
     mended: bool = False
 
 
 def find_faults(*, mend: bool) -> Iterator[InstallationFault]:
-    """What does not agree, one by one; with mend what can be put right without loss is."""
+    """Yield all disagreements. With mend, correct those that can be corrected without loss."""
     yield from find_counter_faults(mend=mend)
     yield from find_figure_faults(find_wrong_figures(), mend=mend)
     yield from find_file_faults(mend=mend)
@@ -62,8 +62,7 @@ def find_faults(*, mend: bool) -> Iterator[InstallationFault]:
 
 
 def find_counter_faults(*, mend: bool) -> Iterator[InstallationFault]:
-    """Slots, leases, revisions, counters and figures of every campaign, each as it is at one
-    moment."""
+    """Check the slots, leases, revisions and counters of every campaign, each as of one moment."""
     for campaign in Campaign.objects.order_by("slug"):
         sentences = recheck_transient_faults(campaign)
         if sentences and mend:
@@ -78,8 +77,10 @@ def find_counter_faults(*, mend: bool) -> Iterator[InstallationFault]:
 
 
 def recheck_transient_faults(campaign: Campaign) -> list[str]:
-    """What follows a manager's deed in a transaction of its own is wrong only if it has not
-    followed a moment later."""
+    """Return the faults that persist on a second check.
+
+    Values that follow a manager's action in a separate transaction may lag for a moment.
+    """
     sentences, late = check_in_snapshot(campaign)
     if late and has_active_job(campaign.pool):
         late = []
@@ -90,7 +91,7 @@ def recheck_transient_faults(campaign: Campaign) -> list[str]:
 
 
 def check_in_snapshot(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """-> what has to agree at any moment, and what may lag for one"""
+    """Return (faults in values that must always agree, faults in values that may lag for a moment)."""
     with snapshot():
         now = Campaign.objects.get(pk=campaign.pk)
         return [
@@ -107,8 +108,7 @@ def find_figure_faults(
 
 
 def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
-    """Files that rows name: whether they are there, and hold what they held, and what the rows keep
-    of them."""
+    """Check that the files named by rows exist and match the rows' digests and other data."""
     for model, fields in list_file_fields().items():
         for row in model._default_manager.order_by("pk").iterator():
             for field in fields:
@@ -137,7 +137,7 @@ def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
 
 
 def find_own_file_faults(row: Any, field: str, *, mend: bool) -> Iterator[InstallationFault]:
-    """What the row keeps of a file that is there."""
+    """Compare a row's data with its file, which exists."""
     try:
         wrong = find_wrong_file_figures(row, field)
     except (FormatError, ValueError, EOFError, OSError) as error:
@@ -157,7 +157,8 @@ def list_file_fields() -> dict[type[Model], list[str]]:
 
 
 def compute_content_digest(row: Any, field: str) -> str:
-    """As the row's digest was made; empty where the row has none of this file."""
+    """Compute the digest of a file as the row's digest was computed, or an empty string if the row
+    has none."""
     path = getattr(row, field).path
     if type(row) in STORED_COLUMNS:
         kind, names = STORED_COLUMNS[type(row)]
@@ -172,8 +173,8 @@ def compute_content_digest(row: Any, field: str) -> str:
 
 
 def find_orphan_files(*, mend: bool) -> Iterator[InstallationFault]:
-    """Files that no row names, left by a process that was killed between writing a file and its
-    row."""
+    """Yield files that no row names, left by a process that was killed between writing a file and
+    its row."""
     named = list_named_files()
     for name, n_bytes, changed_at in list(file_storage.each()):
         if (
@@ -191,8 +192,8 @@ def find_orphan_files(*, mend: bool) -> Iterator[InstallationFault]:
 
 
 def list_named_files() -> set[str]:
-    """Names in the storage that some row speaks of: in a field for files, or within what jobs and
-    reports keep as JSON."""
+    """Return the storage names that rows refer to, in file fields and in the JSON of jobs and
+    reports."""
     names = {
         name
         for model, fields in list_file_fields().items()

@@ -1,4 +1,4 @@
-"""The page of the API's documents, and the way into the administration."""
+"""The API documentation page, and the sign-in redirect of the administration site."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pooling.permissions import require_administrator
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponseRedirect:
-    """The administration has no way in of its own: there passwords could be tried past the limits
-    of ours."""
+    """Redirect to the sign-in page. The administration site has no form of its own, which would
+    bypass the limits on failed sign-ins."""
     if admin.site.has_permission(request):
         return redirect("admin:index")
     if request.user.is_authenticated:
@@ -31,8 +31,8 @@ class SchemaView(SpectacularAPIView):
 
 
 class ApiDocumentsView(SpectacularSwaggerSplitView):
-    """Its script comes from an address of its own, for our content policy allows none within the
-    page."""
+    """The API documentation page. Its script has its own address, because the content security
+    policy allows no inline script."""
 
     http_method_names = ["get", "head"]
     template_name = "api_docs.html"

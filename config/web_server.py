@@ -2,7 +2,8 @@
 
     gunicorn --config python:config.web_server config.wsgi:application
 
-Only gunicorn's documented settings and hooks are used."""
+Only gunicorn's documented settings and hooks are used.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ loglevel = environment.text("LOG_LEVEL", "WARNING").lower()
 control_socket_disable = True
 LOG_STYLE = environment.choice("LOG_FORMAT", "line", "json")
 RESERVED_FILES = 256
-"""What a process has open besides its connections. A worker that runs out of file handles ends."""
+"""Open files of a process besides its connections. A worker without free file handles would end."""
 _, MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
 worker_connections = (
     4000
@@ -34,8 +35,8 @@ worker_connections = (
     else max(threads + 1, min(4000, MOST_FILES - RESERVED_FILES))
 )
 STATUS_SECONDS = 10
-"""How long the system keeps a connection on which nothing was asked yet. gunicorn would have a
-thread wait for the first byte, and browsers open connections ahead of time."""
+"""Seconds for which the system keeps a connection without data. gunicorn would block a thread until
+the first byte, and browsers open connections in advance."""
 
 
 def on_starting(server: Any) -> None:
@@ -54,6 +55,6 @@ def post_fork(server: Any, worker: Any) -> None:
 
 
 def worker_abort(worker: Any) -> None:
-    """gunicorn ends a process that stood still for `timeout` seconds: the log says where."""
+    """Log where a process stood when gunicorn ended it after `timeout` seconds."""
     stacks = ("".join(traceback.format_stack(frame)) for frame in sys._current_frames().values())
     worker.log.critical("process %d stood still; its threads:\n%s", os.getpid(), "\n".join(stacks))

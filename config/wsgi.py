@@ -11,10 +11,10 @@ from config.numerics import import_numerics_in_background
 from pooling.platform import liveness
 
 APP_LOAD_ERROR = 4
-"""gunicorn ends when a process ends with this status; with another one it would begin the next."""
+"""Exit status with which gunicorn stops. With any other status it would start another process."""
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # browsers wait 20 s; jobs may take longer
+os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # browsers wait for 20 s; jobs may take longer
 with environment.exit_on_bad_setting(APP_LOAD_ERROR):
     django_application = get_wsgi_application()
     from config.admission import AdmissionMiddleware
@@ -23,5 +23,5 @@ liveness.start_heartbeats(liveness.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
 sys.setswitchinterval(
     0.0005
-)  # a short answer (a pair to judge) waits half a millisecond for a long one (figures), not five
+)  # a short response (a pair to judge) waits at most half a millisecond for a long one (statistics), not five
 import_numerics_in_background()

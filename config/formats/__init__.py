@@ -1,5 +1,5 @@
-"""Signs of numbers where Django's are not those of the Unicode CLDR, which browsers follow: a page
-and its scripts write a number alike.
+"""Number formats for languages in which Django differs from the Unicode CLDR, which browsers
+follow, so that pages and their scripts agree.
 
-Read by Django (FORMAT_MODULE_PATH in the settings); what stands not here is as Django has it.
+Django reads them through FORMAT_MODULE_PATH. Other formats are Django's own.
 """

@@ -1,8 +1,9 @@
 """Django's SQLite backend, with a health check for connections that outlive a request.
 
-Django takes every open SQLite connection for usable. A kept connection would go on writing to a
+Django considers every open SQLite connection usable. A kept connection would continue to write to a
 file that has been deleted (a wiped data folder, a restored backup), and would stay read-only after
-the file becomes writable. Before each request it is compared with the file of that name."""
+the file becomes writable. Before each request its file is compared with the file of that name.
+"""
 
 from __future__ import annotations
 

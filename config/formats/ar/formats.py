@@ -1,4 +1,4 @@
-"""Arabic with Latin digits, as these pages write them (CLDR: ar, numbering system latn)."""
+"""Arabic with Latin digits (CLDR: ar, numbering system latn)."""
 
 DECIMAL_SEPARATOR = "."
 THOUSAND_SEPARATOR = ","

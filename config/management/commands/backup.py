@@ -1,5 +1,5 @@
-"""`assay backup FOLDER`: database and files of the installation, consistent with each other,
-while people judge."""
+"""`assay backup FOLDER`: back up database and files, consistent with each other, while people
+judge."""
 
 from __future__ import annotations
 

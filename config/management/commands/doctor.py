@@ -1,4 +1,4 @@
-"""`assay doctor`: what is not right with this installation, in sentences."""
+"""`assay doctor`: check this installation and report problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay drain`: send nobody new to this machine, before its web server is stopped."""
+"""`assay drain`: send no new users to this machine, before its web server is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay move URL`: from SQLite to PostgreSQL."""
+"""`assay move URL`: move the database from SQLite to PostgreSQL."""
 
 from __future__ import annotations
 

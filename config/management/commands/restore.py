@@ -1,4 +1,4 @@
-"""`assay restore FOLDER`: a backup into an empty installation."""
+"""`assay restore FOLDER`: restore a backup into an empty installation."""
 
 from __future__ import annotations
 

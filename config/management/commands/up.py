@@ -99,7 +99,7 @@ class Command(BaseCommand):
             ) from None
 
     def lock_data_folder(self) -> TextIO:
-        """The data folder is this process's own for as long as the file is open: two on one folder
+        """Lock the data folder for as long as the returned file is open. Two servers on one folder
         would do all work twice."""
         path = Path(settings.DATA_DIR) / "up.lock"
         mark = path.open("a+", encoding="ascii")
@@ -121,14 +121,14 @@ class Command(BaseCommand):
         return mark
 
     def remember(self, mark: TextIO, children: list[SupervisedProcess]) -> None:
-        """Who holds the folder, and which programs the next one has to end if this process is
-        killed."""
+        """Record which processes hold the folder, so that the next start can end them if this
+        process is killed."""
         programs = [
             orphan_processes.describe_process(child.process.pid)
             for child in children
             if child.process is not None
         ]
-        with contextlib.suppress(OSError):  # a full disk is no reason to end
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop
             mark.truncate(0)
             mark.write(
                 "\n".join(
@@ -139,7 +139,8 @@ class Command(BaseCommand):
             mark.flush()
 
     def make_demo(self) -> None:
-        """All of the demo or nothing: after Ctrl-C in the middle the next start begins it anew."""
+        """Create the demo in one transaction, so that the next start repeats it if it is
+        interrupted."""
         from annotation.demo.campaign import create_demo
 
         self.say(
@@ -176,7 +177,7 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
 
     def collect_static(self) -> None:
-        """Collect static files, only when one of them has changed."""
+        """Collect static files if one of them has changed."""
         stamp = Path(settings.DATA_DIR) / "static.digest"
         wanted = digest_static_files()
         if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).exists():
@@ -191,7 +192,7 @@ class Command(BaseCommand):
         stamp.write_text(wanted)
 
     def announce(self, address: str) -> None:
-        """Print address and sign-ins once the web server answers."""
+        """Print the address and the sign-ins when the web server answers."""
         for _ in range(300):
             try:
                 urllib.request.urlopen(address + "healthz", timeout=2).close()
@@ -205,8 +206,7 @@ class Command(BaseCommand):
 
 
 def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
-    """What the person at the terminal reads once the pages answer. sign_ins: (role, user name,
-    password)."""
+    """Format the message in the terminal. sign_ins: (role, username, password)."""
     lines = ["", f"  Assay is running. Open {address} in a browser.", ""]
     if sign_ins:
         rows = [("Sign in as the", "User name", "Password"), *sign_ins]
@@ -226,22 +226,24 @@ def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
 
 
 def gunicorn_command(host: str, port: int) -> list[str]:
-    """Return the command of the web server. Its own settings are read as this module is imported,
-    so that one that makes no sense ends the start with a sentence."""
+    """Return the command of the web server. Importing this module reads the web server's settings,
+    so an invalid one stops the start with a message."""
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     command = [sys.executable, "-m", "gunicorn", "--config", f"python:{web_server.__name__}"]
     return [*command, "--bind", bind, "--graceful-timeout", "10", "config.wsgi:application"]
 
 
 def worker_command() -> list[str]:
-    """The worker reads both numbers where nobody hears what it says."""
+    """Return the command of the worker. Its settings are checked here, because its own output is
+    not visible."""
     environment.worker_niceness()
     processes = environment.number("WORKER_PROCESSES", 2, least=1)
     return [sys.executable, "-m", "assay", "worker", f"--processes={processes}"]
 
 
 def digest_static_files() -> str:
-    """Changes whenever a static file is added, removed or edited (name, size, time)."""
+    """Return a digest that changes whenever a static file is added, removed or edited (name, size,
+    time)."""
     content = hashlib.sha256()
     for finder in get_finders():
         for name, storage in finder.list([]):

@@ -1,4 +1,4 @@
-"""`assay verify`: whether everything that the installation keeps agrees with itself."""
+"""`assay verify`: check that all stored data agree with each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay worker`: the background worker, by Celery where there is a broker."""
+"""`assay worker`: run the background worker, with Celery if a broker is configured."""
 
 from __future__ import annotations
 
