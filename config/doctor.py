@@ -71,11 +71,12 @@ def find_problems() -> list[Finding]:
     if reason := health.find_problem(health.CHECKS["database"]):
         all_findings.append(
             problem_finding(
-                f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."
+                f"The database is not responding ({reason}). Check ASSAY_DATABASE_URL and the "
+                "database's log."
             )
         )
     elif reason := health.find_problem(health.CHECKS["migrations"]):
-        all_findings.append(problem_finding(f"The database is not that of this version: {reason}."))
+        all_findings.append(problem_finding(f"The database does not match this version: {reason}."))
     else:
         all_findings += [finding for check in CHECKS_WITH_DATABASE for finding in run_check(check)]
     return sorted(all_findings, key=lambda finding: not finding.wrong)
@@ -89,28 +90,30 @@ def access() -> Iterator[Finding]:
     """Check who can sign in, and how."""
     if settings.DEBUG:
         yield problem_finding(
-            "ASSAY_DEBUG=1 shows every visitor settings and code after a mistake; unset it."
+            "ASSAY_DEBUG=1 shows settings and code to every visitor after an error. Unset it."
         )
     if "*" in settings.ALLOWED_HOSTS:
         yield problem_finding(
-            "ASSAY_ALLOWED_HOSTS=* lets others send links in your name; write the names under "
-            "which the pages are reached."
+            "ASSAY_ALLOWED_HOSTS=* allows forged links in your name. Set it to the host names of this "
+            "installation."
         )
     if is_public() and not settings.HTTPS:
         yield problem_finding(
-            "Pages are served to other machines without HTTPS: passwords travel readable. Put a "
-            "proxy before it, and set ASSAY_HTTPS=1."
+            "Pages are served to other machines without HTTPS, so passwords can be read in transit. "
+            "Use a reverse proxy with HTTPS, and set ASSAY_HTTPS=1."
         )
     if settings.HTTPS and not is_public():
         yield problem_finding(
-            "ASSAY_HTTPS=1, but ASSAY_ALLOWED_HOSTS names this machine only: nobody else gets an answer."
+            "ASSAY_HTTPS=1 is set, but ASSAY_ALLOWED_HOSTS lists only this machine, so requests from "
+            "others are refused. Add the public host name."
         )
     if settings.HTTPS and not settings.TRUSTED_PROXIES:
         yield note_finding(
-            "ASSAY_TRUSTED_PROXIES is not set: everybody behind the proxy counts as one address when sign-ins fail."
+            "ASSAY_TRUSTED_PROXIES is not set, so all users behind the proxy share one address in the "
+            "limit on failed sign-ins. Set it to the proxy's address."
         )
     if 0 < len(settings.METRICS_TOKEN) < 16:
-        yield note_finding("ASSAY_METRICS_TOKEN can be guessed: take at least 16 characters.")
+        yield note_finding("ASSAY_METRICS_TOKEN is too short. Use at least 16 characters.")
     for message in checks.run_checks(include_deployment_checks=settings.HTTPS):
         if not message.is_silenced():
             yield Finding(message.is_serious(), f"{str(message.msg).strip()} ({message.id})")
@@ -124,43 +127,47 @@ def secret_key() -> Iterator[Finding]:
         and stat.S_IMODE(path.stat().st_mode) & 0o077
     ):
         yield problem_finding(
-            f"Others on this machine can read {path} and sign in as anybody: chmod 600 {path}"
+            f"Other users of this machine can read {path} and sign in as any user. "
+            f"Run: chmod 600 {path}"
         )
     if len(settings.SECRET_KEY) < 40:
         yield problem_finding(
-            "ASSAY_SECRET_KEY is shorter than 40 characters and can be guessed; leave it out, and one is made."
+            "ASSAY_SECRET_KEY is shorter than 40 characters and can be guessed. Unset it, and a secure "
+            "key is created."
         )
 
 
 def folders() -> Iterator[Finding]:
     """Check the storage folders and their free space."""
     if reason := health.find_problem(health.CHECKS["storage"]):
-        yield problem_finding(f"Files cannot be kept: {reason}.")
+        yield problem_finding(f"Files can't be stored: {reason}.")
         return
     room = shutil.disk_usage(settings.MEDIA_ROOT)
     if room.free < LEAST_FREE_BYTES or room.free < LEAST_FREE_SHARE * room.total:
         yield problem_finding(
-            f"Only {room.free / 1e9:.1f} GB are free where files lie ({settings.MEDIA_ROOT}): imports will be refused."
+            f"Only {room.free / 1e9:.1f} GB of disk space are free in {settings.MEDIA_ROOT}, so "
+            "imports will be refused. Free some space."
         )
     if connection.vendor == "sqlite":
         kind = file_system_type(Path(connection.settings_dict["NAME"]).parent)
         if kind in NETWORK_FILE_SYSTEMS:
             yield problem_finding(
-                f"SQLite's file lies on {kind}, whose locks cannot be relied on: move it to a "
-                f"local disk, or take PostgreSQL."
+                f"The SQLite file is on {kind}, which does not lock files reliably. Move it to a "
+                f"local disk, or use PostgreSQL."
             )
         if sqlite_log.log_bytes() > sqlite_log.WARN_BYTES:
             yield problem_finding(
-                f"SQLite's log has {sqlite_log.log_bytes() / 1e6:.0f} MB: somebody has been reading "
-                f"for long (a shell, another program's backup)."
+                f"The SQLite log has {sqlite_log.log_bytes() / 1e6:.0f} MB, because another process "
+                f"has been reading for a long time (a shell, or a backup program). End it."
             )
     if not settings.DEBUG and not (Path(settings.STATIC_ROOT) / "staticfiles.json").exists():
         yield problem_finding(
-            "Style sheets and scripts are not collected: manage.py collectstatic --no-input"
+            "Style sheets and scripts are not collected. Run: manage.py collectstatic --no-input"
         )
     if health.drain_file().exists():
         yield note_finding(
-            "This machine is being drained: /readyz answers 503. assay drain --end takes people again."
+            "This machine is being drained: /readyz answers 503. To accept users again, run: assay "
+            "drain --end"
         )
 
 
@@ -183,23 +190,23 @@ def limits() -> Iterator[Finding]:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most < MIN_FILES:
         yield note_finding(
-            f"A process may open {most} files only; give it {MIN_FILES} or more (LimitNOFILE in "
-            f"a unit of systemd, ulimit -n in a shell)."
+            f"A process may open only {most} files. Allow {MIN_FILES} or more (LimitNOFILE in a "
+            f"systemd unit, ulimit -n in a shell)."
         )
 
 
 def broker() -> Iterator[Finding]:
     if reason := health.find_problem(health.CHECKS["broker"]):
         yield problem_finding(
-            f"{reason[:1].upper()}{reason[1:]}: jobs wait for up to a minute longer; look at ASSAY_BROKER_URL."
+            f"{reason[:1].upper()}{reason[1:]}: jobs start up to a minute later. Check ASSAY_BROKER_URL."
         )
 
 
 def mail() -> Iterator[Finding]:
     if is_public() and messages.is_console_backend():
         yield note_finding(
-            "No mail is sent (ASSAY_EMAIL_HOST): sign-in links, reminders and to-do lists are "
-            "printed on the console of the program, and reach nobody."
+            "No email is sent because ASSAY_EMAIL_HOST is not set. Sign-in links, reminders and "
+            "to-do lists are only printed on the console."
         )
 
 
@@ -208,7 +215,7 @@ def packages() -> Iterator[Finding]:
     package."""
     if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
         yield problem_finding(
-            f"{single_sign_on.NO_PACKAGE_MESSAGE}. Until then nobody signs in by {settings.INSTITUTION}."
+            f"{single_sign_on.NO_PACKAGE_MESSAGE}. Until then, sign-in by {settings.INSTITUTION} does not work."
         )
 
 
@@ -225,11 +232,12 @@ def programs() -> Iterator[Finding]:
     ):
         age = liveness.heartbeat_age_seconds(program)
         if age is None:
-            yield note_finding(f"No {name} has run on the data folder {settings.DATA_DIR} yet.")
+            yield note_finding(f"No {name} has used the data folder {settings.DATA_DIR} yet.")
         elif age > liveness.SILENT_SECONDS:
             since = f"{timezone.now() - timedelta(seconds=age):%Y-%m-%d %H:%M} UTC"
             yield problem_finding(
-                f"No {name} runs: the last sign of life is of {since}. Start it with `make run` or its systemd unit."
+                f"The {name} is not running (last active {since}). Start it with `make run` or its "
+                "systemd unit."
             )
 
 
@@ -240,12 +248,12 @@ def last_backup() -> Iterator[Finding]:
             f"The last backup by assay backup is {format_count(age.days, 'day')} old."
         )
     elif made_at is None and is_public():
-        yield note_finding("assay backup has made no backup of this installation yet.")
+        yield note_finding("This installation has no backup yet. Run: assay backup")
 
 
 def people() -> Iterator[Finding]:
     if not get_user_model().objects.filter(is_superuser=True, is_active=True).exists():
-        yield note_finding("There is no administrator: manage.py createsuperuser")
+        yield note_finding("There is no administrator. Run: manage.py createsuperuser")
 
 
 def jobs() -> Iterator[Finding]:
@@ -258,14 +266,14 @@ def jobs() -> Iterator[Finding]:
     running = Job.objects.filter(state=Job.State.RUNNING, heartbeat__gte=now - STALE_AFTER).exists()
     if waiting and not running:
         yield problem_finding(
-            f"Nobody takes jobs: “{waiting.label}” waits since "
-            f"{waiting.created_at:%Y-%m-%d %H:%M} UTC. Is a worker running?"
+            f"Jobs are not processed: “{waiting.label}” has been waiting since "
+            f"{waiting.created_at:%Y-%m-%d %H:%M} UTC. Check that a worker is running."
         )
     dead = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=now - 2 * STALE_AFTER).count()
     if dead:
         yield problem_finding(
-            f"{dead} job{'s' if dead > 1 else ''} whose worker has ended "
-            f"wait{'' if dead > 1 else 's'} for another. Is a worker running?"
+            f"{format_count(dead, 'job')} lost the worker and must be restarted by another one. "
+            "Check that a worker is running."
         )
 
 
@@ -282,7 +290,7 @@ def postgresql() -> Iterator[Finding]:
     if apart > MAX_CLOCK_DIFFERENCE:
         yield problem_finding(
             f"The clocks of this machine and the database are {apart.total_seconds():.0f} s "
-            f"apart: let both follow one time server."
+            f"apart. Synchronise both with the same time server."
         )
     wanted = (
         environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8)
@@ -291,16 +299,16 @@ def postgresql() -> Iterator[Finding]:
     )
     if wanted > most - 3:
         yield problem_finding(
-            f"This machine may ask for {wanted} connections, PostgreSQL has {most} "
-            f"(max_connections), three of them for itself."
+            f"This machine may open {wanted} connections, but PostgreSQL allows {most} "
+            f"(max_connections), three of which are reserved. Raise max_connections."
         )
     if version < 140000:
         yield problem_finding(
-            f"PostgreSQL {version // 10000} is older than 14, the oldest that is supported."
+            f"PostgreSQL {version // 10000} is not supported. Upgrade to 14 or newer."
         )
     if shutil.which("pg_dump") is None:
         yield note_finding(
-            "pg_dump is not installed, so assay backup cannot work; on Debian: apt install postgresql-client"
+            "pg_dump is not installed, so assay backup does not work. On Debian: apt install postgresql-client"
         )
 
 
@@ -326,6 +334,6 @@ def run_check(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
     except (Error, OSError, ImproperlyConfigured) as error:
         return [
             problem_finding(
-                f"{check.__name__} could not be looked at: {str(error).strip() or type(error).__name__}"
+                f"{check.__name__} check failed: {str(error).strip() or type(error).__name__}"
             )
         ]

@@ -274,7 +274,7 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
         "doctor",
     ]
     said = [newcomer.do(line) for line in commands][-1]
-    assert said.startswith("note   No mail is sent (ASSAY_EMAIL_HOST)")
+    assert said.startswith("note   No email is sent because ASSAY_EMAIL_HOST is not set")
     assert "\n0 to be mended, " in said
     assert {path.name for path in newcomer.data.iterdir()} == {
         "files",

@@ -82,15 +82,15 @@ def test_a_sound_installation_is_left_alone(sound):
 @pytest.mark.parametrize(
     ("changes", "kind", "sentence"),
     [
-        ({"DEBUG": True}, "wrong", "ASSAY_DEBUG=1 shows every visitor"),
+        ({"DEBUG": True}, "wrong", "ASSAY_DEBUG=1 shows settings and code"),
         ({"ALLOWED_HOSTS": ["*"]}, "wrong", "ASSAY_ALLOWED_HOSTS=*"),
-        ({"HTTPS": False}, "wrong", "passwords travel readable"),
-        ({"ALLOWED_HOSTS": ["127.0.0.1"]}, "wrong", "names this machine only"),
+        ({"HTTPS": False}, "wrong", "passwords can be read in transit"),
+        ({"ALLOWED_HOSTS": ["127.0.0.1"]}, "wrong", "lists only this machine"),
         ({"TRUSTED_PROXIES": []}, "note", "ASSAY_TRUSTED_PROXIES is not set"),
-        ({"METRICS_TOKEN": "guess"}, "note", "ASSAY_METRICS_TOKEN can be guessed"),
+        ({"METRICS_TOKEN": "guess"}, "note", "ASSAY_METRICS_TOKEN is too short"),
         ({"SECRET_KEY": "short"}, "wrong", "ASSAY_SECRET_KEY is shorter"),
         ({"BROKER_URL": "redis://127.0.0.1:1/0"}, "wrong", "The broker does not answer"),
-        ({"MEDIA_ROOT": "/proc/nothing"}, "wrong", "Files cannot be kept"),
+        ({"MEDIA_ROOT": "/proc/nothing"}, "wrong", "Files can't be stored"),
         ({"STATIC_ROOT": "/nowhere"}, "wrong", "manage.py collectstatic"),
     ],
 )
@@ -118,9 +118,9 @@ def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkey
     monkeypatch.setattr(sqlite_log, "log_bytes", lambda: sqlite_log.WARN_BYTES + 1)
     monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (256, 4096))
     sentences = "\n".join(told())
-    assert "Only 1.0 GB are free" in sentences
-    assert "SQLite's log has 256 MB" in sentences
-    assert "may open 256 files only" in sentences
+    assert "Only 1.0 GB of disk space are free" in sentences
+    assert "The SQLite log has 256 MB" in sentences
+    assert "may open only 256 files" in sentences
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_the_file_system_is_that_of_the_deepest_mount(monkeypatch, mounts, kind)
 def test_sqlite_on_a_network_is_told(sound, monkeypatch):
     monkeypatch.setattr(doctor, "file_system_type", lambda _: "nfs4")
     [only] = told()
-    assert "SQLite's file lies on nfs4" in only
+    assert "The SQLite file is on nfs4" in only
 
 
 def test_an_installation_without_an_administrator_is_told(sound, django_user_model):
     django_user_model.objects.all().delete()
-    assert told() == ["note: There is no administrator: manage.py createsuperuser"]
+    assert told() == ["note: There is no administrator. Run: manage.py createsuperuser"]
 
 
 def test_jobs_that_nobody_takes_are_told(sound):
@@ -152,11 +152,11 @@ def test_jobs_that_nobody_takes_are_told(sound):
     assert told() == []
     Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(minutes=3))
     [only] = told()
-    assert "Nobody takes jobs: “import of a.run” waits since" in only
+    assert "Jobs are not processed: “import of a.run” has been waiting since" in only
     Job.objects.create(kind="x", label="", state="running", heartbeat=timezone.now())
     assert told() == [], "a worker lives, and has its hands full"
     Job.objects.filter(state="running").update(heartbeat=timezone.now() - timedelta(minutes=3))
-    assert any("1 job whose worker has ended waits for another" in sentence for sentence in told())
+    assert any("1 job lost the worker and must be restarted" in sentence for sentence in told())
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_program_that_does_not_run_is_told(sound, tmp_path, program, name):
     os.utime(sign, (1_700_000_000, 1_700_000_000))
     assert told() == [
         (
-            f"wrong: No {name} runs: the last sign of life is of 2023-11-14 22:13 UTC. Start it with "
+            f"wrong: The {name} is not running (last active 2023-11-14 22:13 UTC). Start it with "
             f"`make run` or its systemd unit."
         )
     ]
@@ -177,7 +177,7 @@ def test_a_program_that_does_not_run_is_told(sound, tmp_path, program, name):
     assert told() == []
     for one in tmp_path.glob(f"alive-{program}-*"):
         one.unlink()
-    assert told() == [f"note: No {name} has run on the data folder {tmp_path} yet."]
+    assert told() == [f"note: No {name} has used the data folder {tmp_path} yet."]
 
 
 def test_an_old_backup_and_none_are_told(sound, tmp_path):
@@ -185,7 +185,7 @@ def test_an_old_backup_and_none_are_told(sound, tmp_path):
     mark.write_text((timezone.now() - timedelta(days=9, hours=1)).isoformat(timespec="seconds"))
     assert told() == ["note: The last backup by assay backup is 9 days old."]
     mark.unlink()
-    assert told() == ["note: assay backup has made no backup of this installation yet."]
+    assert told() == ["note: This installation has no backup yet. Run: assay backup"]
     sound.ALLOWED_HOSTS, sound.HTTPS = ["localhost"], False
     assert told() == []
 
@@ -209,12 +209,12 @@ def test_a_database_that_is_away_or_of_another_version_is_told_and_nothing_else_
 
     with connection.execute_wrapper(refuse):
         [only] = told()
-    assert "The database does not answer (connection refused); look at ASSAY_DATABASE_URL" in only
+    assert "The database is not responding (connection refused). Check ASSAY_DATABASE_URL" in only
     monkeypatch.setitem(health.CHECKS, "migrations", lambda: "2 to apply; run manage.py migrate")
     [only] = told()
     assert (
         only
-        == "wrong: The database is not that of this version: 2 to apply; run manage.py migrate."
+        == "wrong: The database does not match this version: 2 to apply; run manage.py migrate."
     )
 
 
@@ -242,4 +242,4 @@ def test_clocks_that_differ_and_too_many_connections_are_told(sound, monkeypatch
     assert len(sentences) == (2 if skew else 0)
     if skew:
         assert "60 s apart" in sentences[0]
-        assert "may ask for 21 connections, PostgreSQL has 20" in sentences[1]
+        assert "may open 21 connections, but PostgreSQL allows 20" in sentences[1]

@@ -78,7 +78,8 @@ def test_without_the_package_of_openid_connect_everything_else_works_and_page_lo
             in told
         )
         assert (
-            "pip install mozilla-django-oidc. Until then nobody signs in by the University." in told
+            "pip install mozilla-django-oidc. Until then, sign-in by the University does not work."
+            in told
         )
     assert "needs the package mozilla-django-oidc" in assay.log.read_text(encoding="utf-8")
     assay.env["PYTHONPATH"] = str(ROOT)
@@ -94,7 +95,7 @@ def test_without_the_package_of_an_object_store_doctor_and_the_commands_say_so(
     status, told = doctor(assay)
     assert status == 1
     assert (
-        "WRONG  Files cannot be kept: ASSAY_STORAGE names an object store, for which "
+        "WRONG  Files can't be stored: ASSAY_STORAGE names an object store, for which "
         "django-storages[s3] has to be installed"
     ) in told
     assay.env |= {
@@ -105,4 +106,4 @@ def test_without_the_package_of_an_object_store_doctor_and_the_commands_say_so(
     }
     told = doctor(assay)[1]
     assert "django-storages" not in told
-    assert "WRONG  Files cannot be kept: bucket bucket: the object store does not answer" in told
+    assert "WRONG  Files can't be stored: bucket bucket: the object store does not answer" in told

@@ -39,7 +39,7 @@ MAX_VALUES = {
     "judgements_per_pair": 50,
     "lease_window": 10,
 }
-BOUND_REASONS = {"lease_window": "what is leased ahead is kept from the others"}
+BOUND_REASONS = {"lease_window": "pairs loaded ahead are not available to other annotators"}
 
 
 def find_time_contradictions(settings: Mapping[str, Any]) -> list[str]:
@@ -51,26 +51,26 @@ def find_time_contradictions(settings: Mapping[str, Any]) -> list[str]:
     lease, said = 60 * settings["lease_minutes"], []
     if least >= idle:
         said.append(
-            f"Judgements under {least:g} s do not count, and after {idle:g} s without a sign of "
-            f"life the clock stops: who reads quietly could never be "
-            "slow enough. Set the minimum active seconds below the idle limit."
+            f"Judgements under {least:g} s do not count, but the timer stops after {idle:g} s of "
+            "inactivity, so an annotator who only reads could never reach the minimum. Set the "
+            "minimum active time below the inactivity timeout."
         )
     if expected < least:
         said.append(
-            f"A judgement is expected to take {expected:g} s, and one under {least:g} s does not "
-            f"count: most would be thrown away. Set the minimum lower, or "
-            "expect more."
+            f"A judgement is expected to take {expected:g} s, but judgements under {least:g} s do "
+            "not count, so most would be discarded. Lower the minimum active time, or raise the "
+            "expected time."
         )
     if lease < idle:
         said.append(
-            f"A pair is kept for {format_count(settings['lease_minutes'], 'minute')} and given to "
-            f"others before the idle limit of {idle:g} s is over. Keep pairs "
-            "for longer, or set the limit lower."
+            f"A pair is reserved for {format_count(settings['lease_minutes'], 'minute')} and then "
+            f"assigned to others before the inactivity timeout of {idle:g} s ends. Raise the "
+            "reservation time, or lower the timeout."
         )
     if settings["pause_after_fast"] and not least:
         said.append(
-            "Annotators are to be paused after too fast judgements, and none is ever too fast: "
-            "set minimum active seconds, or do not pause."
+            "Annotators are paused after too-fast judgements, but there is no minimum active time. "
+            "Set a minimum active time, or turn the pause off."
         )
     return said
 
@@ -79,7 +79,7 @@ def find_problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is wrong with settings that were given, as (name, sentence). Empty ones are somebody
     else's business."""
     sentences = [
-        (name, f"At least {least}.")
+        (name, f"The value must be at least {least}.")
         for name, least in MIN_VALUES.items()
         if settings.get(name) is not None and settings[name] < least
     ]
@@ -88,13 +88,14 @@ def find_problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
             sentences.append(
                 (
                     name,
-                    f"At most {most:,}{': ' + BOUND_REASONS[name] if name in BOUND_REASONS else ''}.",
+                    f"The value must be at most {most:,}"
+                    f"{': ' + BOUND_REASONS[name] if name in BOUND_REASONS else ''}.",
                 )
             )
     if not 0 <= (settings.get("qualification_pass") or 0) <= 1:
-        sentences.append(("qualification_pass", "A share from 0 to 1."))
+        sentences.append(("qualification_pass", "The value must be from 0 to 1."))
     if {"min_common", "min_partners"} <= set(settings) and bool(settings["min_common"]) != bool(
         settings["min_partners"]
     ):
-        sentences.append(("min_partners", "Planned overlap needs both numbers, or neither."))
+        sentences.append(("min_partners", "Annotation overlap requires both numbers, or neither."))
     return sentences

@@ -59,7 +59,7 @@ FOUR_GRADES = _make_scale(
     (
         "Partial",
         "Answers a part of the query.",
-        "For “can vitamin d prevent flu”: it was studied in winter; no result is told.",
+        "For “can vitamin d prevent flu”: it was studied in winter, but no result is given.",
     ),
     (
         "Perfect",
@@ -107,7 +107,7 @@ PRESETS = {
         Preset(
             "tripjudge",
             "TripJudge",
-            "Four grades, three judgements a pair, strictly from the best rank down, whole documents without passages.",
+            "Four grades, three judgements per pair, strictly by rank, full documents without passages.",
             "Althammer et al. 2022, TripJudge",
             {
                 "scale": FOUR_GRADES,
@@ -124,8 +124,8 @@ PRESETS = {
             "fira",
             "FiRA",
             (
-                "Four grades, three judgements a pair, passages marked from “Partial” up, texts that "
-                "begin at another sentence for each annotator."
+                "Four grades, three judgements per pair, passages required from “Partial”, and texts "
+                "that start at a different sentence for each annotator."
             ),
             "Hofstätter et al. 2020, FiRA",
             {
@@ -141,7 +141,7 @@ PRESETS = {
         Preset(
             "trec",
             "TREC",
-            "Four grades of the Deep Learning track, one judgement a pair, long blocks of one topic.",
+            "Four grades of the Deep Learning track, one judgement per pair, long topic blocks.",
             "Craswell et al. 2020, overview of the TREC 2019 Deep Learning track",
             {
                 "scale": TREC_GRADES,
@@ -156,7 +156,7 @@ PRESETS = {
         Preset(
             "binary",
             "Relevant or not",
-            "Two grades, three judgements a pair, so that the majority is always clear.",
+            "Two grades, three judgements per pair, so that there is always a majority.",
             "the two grades of the first TREC qrels",
             {
                 "scale": TWO_GRADES,

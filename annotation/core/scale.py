@@ -23,28 +23,28 @@ def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> l
     mistakes: list[str] = []
     if not FEWEST_GRADES <= len(scale) <= MOST_GRADES:
         mistakes.append(
-            f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades; this one has {len(scale)}."
+            f"A scale must have {FEWEST_GRADES} to {MOST_GRADES} grades; this one has {len(scale)}."
         )
     values: list[Any] = [grade.get("value") for grade in scale]
     if not all(
         isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1000
         for value in values
     ):
-        mistakes.append("The value of a grade is a whole number from 0 to 999.")
+        mistakes.append("Values of grades must be whole numbers from 0 to 999.")
     elif values != sorted(set(values)):
-        mistakes.append("The grades are given lowest first, each value once.")
+        mistakes.append("Grades must be listed lowest first, each value once.")
     elif threshold not in values[1:]:
         mistakes.append(
-            "The lowest relevant grade must be a grade of the scale other than the lowest, else "
-            "every judged document is relevant."
+            "The minimum relevant grade must be on the scale and above the lowest grade. Otherwise "
+            "every judged document would be relevant."
         )
     names = [str(grade.get("name", "")).strip() for grade in scale]
     if not all(names):
-        mistakes.append("Every grade needs a name.")
+        mistakes.append("Every grade must have a name.")
     elif len({name.casefold() for name in names}) < len(names):
         mistakes.append("Two grades have the same name.")
     if any(grade.get("shape", "disc") not in SHAPES for grade in scale):
-        mistakes.append(f"The shape of a grade is one of {', '.join(SHAPES)}.")
+        mistakes.append(f"The shape of a grade must be one of {', '.join(SHAPES)}.")
     return mistakes
 
 

@@ -55,17 +55,17 @@ class TestTimes:
         [
             (
                 {"min_active_seconds": 60, "idle_seconds": 60, "expected_seconds": 90},
-                "who reads quietly could never be slow enough",
+                "who only reads could never reach the minimum",
             ),
             (
                 {"min_active_seconds": 50, "expected_seconds": 48},
-                "expected to take 48 s, and one under 50 s does not count",
+                "expected to take 48 s, but judgements under 50 s do not count",
             ),
             (
                 {"lease_minutes": 1, "idle_seconds": 61},
-                "kept for 1 minute and given to others before the idle limit of 61 s is over",
+                "reserved for 1 minute and then assigned to others before the inactivity timeout of 61 s ends",
             ),
-            ({"pause_after_fast": 5, "min_active_seconds": 0}, "none is ever too fast"),
+            ({"pause_after_fast": 5, "min_active_seconds": 0}, "there is no minimum active time"),
         ],
     )
     def test_those_that_contradict_each_other_keep_a_draft_from_opening_and_are_told(
@@ -279,7 +279,7 @@ class TestScale:
             f"/campaigns/{campaign.slug}/settings/scale/", scale_data("No", "Yes")
         )
         assert response.status_code == 400
-        assert "lowest relevant grade" in response.content.decode()
+        assert "minimum relevant grade" in response.content.decode()
 
 
 def test_the_gold_page_is_linked_and_works_while_drafting():

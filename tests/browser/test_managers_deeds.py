@@ -99,7 +99,7 @@ def test_runs_and_pools_have_other_names_also_after_pooling(
     expect(page.get_by_text("finished reports and releases keep the old one")).to_be_visible()
     page.get_by_label("Tag").fill("B")
     hands.press("Rename")
-    hands.told("a run with the tag B is there already")
+    hands.told("a run with the tag B already exists")
     expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
     page.get_by_label("Tag").fill("dense retrieval")
     hands.press("Rename")

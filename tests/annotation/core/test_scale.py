@@ -35,10 +35,10 @@ def test_two_and_nine_grades_will_do():
         (grades(1, 0), 1, "lowest first"),
         (grades(0, 0, 1), 1, "lowest first"),
         (grades(0, "1"), 1, "whole number"),
-        (grades(0, 1), 0, "lowest relevant grade"),
-        (grades(0, 1), 5, "lowest relevant grade"),
+        (grades(0, 1), 0, "minimum relevant grade"),
+        (grades(0, 1), 5, "minimum relevant grade"),
         (grades(0, 1, name="same"), 1, "same name"),
-        (grades(0, 1, name=" "), 1, "needs a name"),
+        (grades(0, 1, name=" "), 1, "must have a name"),
         (grades(0, 1, shape="skull"), 1, "shape"),
     ],
 )
