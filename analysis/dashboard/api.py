@@ -40,8 +40,10 @@ class ForecastSerializer(serializers.Serializer):
     late = serializers.DateTimeField(
         allow_null=True, help_text="null also if it is more than two years from now"
     )
-    per_day = serializers.FloatField(help_text="judgements a day at the pace of the last days")
-    n_hours = serializers.IntegerField(help_text="over so many hours")
+    per_day = serializers.FloatField(
+        allow_null=True,
+        help_text="the pace: judgements per working day, recent days weighted; null before there can be a forecast",
+    )
     reason = serializers.CharField(allow_blank=True)
     possible_from = serializers.DateTimeField(
         allow_null=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from analysis.dashboard.headline import DAY_SECONDS, NUMBER_WORDS, format_day
 from annotation.models import Campaign
-from assay.campaigns.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, Forecast
+from assay.campaigns.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, UNJUDGED_MESSAGE, Forecast
 from assay.number_words import format_count
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def when_forecast_possible(ahead: Forecast) -> str:
     if ahead.possible_from is not None:
         words = f"Forecast available from {format_day(ahead.possible_from)}"
         return f"{words}, after {ahead.n_short} more judgements." if ahead.n_short else f"{words}."
-    if ahead.n_short == LEAST_JUDGEMENTS and not ahead.n_hours:
+    if ahead.n_short and ahead.reason == UNJUDGED_MESSAGE:
         return f"Forecast after {NUMBER_WORDS[LEAST_DAYS]} working days and {LEAST_JUDGEMENTS} judgements."
     if ahead.n_short:
         return f"Forecast after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[LEAST_DAYS]} working days."

@@ -4,7 +4,7 @@ by a job and kept as its report."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -108,7 +108,12 @@ def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeFigures]:
     ).exclude(report={})  # of an earlier version
     newest = done.values("campaign_id").annotate(newest=Max("pk")).order_by().values("newest")
     rows = Job.objects.filter(pk__in=newest).values_list("campaign_id", "report")
-    return {campaign: _parse_figures(report) for campaign, report in rows if campaign is not None}
+    names = {one.name for one in fields(Forecast)}
+    return {
+        campaign: _parse_figures(report)
+        for campaign, report in rows
+        if campaign is not None and report["forecast"].keys() == names  # else of another version
+    }
 
 
 def _request_job(campaign: Campaign) -> Job | None:

@@ -275,7 +275,7 @@ def _forecast_with_capacity(
             if campaign.state == Campaign.State.CLOSED
             else "The deadline has passed."
         )
-        return forecaster.without_forecast(why), None
+        return Forecast(reason=why), None
     until = None if campaign.deadline is None else campaign.deadline.timestamp()
     return forecaster.forecast(remaining), None if until is None else forecaster.expected_until(
         until, remaining=remaining

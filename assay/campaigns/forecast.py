@@ -14,9 +14,6 @@ from assay.campaigns.day_pace import DAY_SECONDS, DayHistory, DayPace
 from assay.campaigns.working_days import add_working_days, count_working_days
 
 MINUTE_SECONDS = 60.0
-HOUR_SECONDS = 3600.0
-PACE_DAYS = 3
-"""The pace that is told is that of so many days at most."""
 LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
 """Working days of history, and judgements within as many working days before now: below either
 there is no forecast."""
@@ -25,44 +22,30 @@ VAGUE_DAYS, VAGUE_RATIO = 42, 3.0
 beginning, says too little to plan by."""
 SIGNIFICANT_Z = 1.96
 JUDGED_MESSAGE = "Everything that is needed has been judged."
+UNJUDGED_MESSAGE = "No judgements yet."
 
 
 @dataclass(frozen=True)
 class Forecast:
     """Moments are seconds since 1970. `expected` None: there is no forecast, and `reason` says why.
 
-    expected: what is missing over the pace of the last days. early, late: 95% prediction interval of
-    the end; late None: more than two years from now. reason, with a forecast: what it does not
-    know. per_day: judgements a day at the pace of the last days, over `n_hours` hours, the started
-    one rounded up. possible_from: without a forecast, the minute from which on enough working days
-    have been seen for one; None where they have, and before the first judgement. n_short:
-    judgements missing to LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: the interval is too
-    wide to plan by. trend: relative change of the pace per working day, None if it is not
-    significant."""
+    expected: what is missing over the pace of the last working days. early, late: 95% prediction
+    interval of the end; late None: more than two years from now. per_day: that pace, judgements per
+    working day; None before there can be a forecast. reason, with a forecast: what it does not
+    know. possible_from: without a forecast, the minute from which on enough working days have been
+    seen for one; None where they have, and before the first judgement. n_short: judgements missing
+    to LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: the interval is too wide to plan by.
+    trend: relative change of the pace per working day, None if it is not significant."""
 
-    expected: float | None
-    early: float | None
-    late: float | None
-    per_day: float
-    n_hours: int
+    expected: float | None = None
+    early: float | None = None
+    late: float | None = None
+    per_day: float | None = None
     reason: str = ""
     possible_from: float | None = None
     n_short: int = 0
     is_vague: bool = False
     trend: float | None = None
-
-
-def compute_pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
-    """-> (judgements a day within the last PACE_DAYS, seconds that this is measured over).
-
-    From the first judgement on if that is later: the first one starts the clock and is not counted,
-    so that three minutes of judging are a pace, not three judgements in an hour."""
-    past = moments[moments <= now]
-    if not len(past):
-        return 0.0, 0.0
-    begin = max(float(past.min()), now - PACE_DAYS * DAY_SECONDS)
-    passed = now - begin
-    return (float((past > begin).sum()) / passed * DAY_SECONDS if passed > 0 else 0.0), passed
 
 
 def make_forecast(
@@ -110,30 +93,17 @@ class Forecaster:
 
     def forecast(self, remaining: float) -> Forecast:
         """When `remaining` judgements more will have been made."""
-        per_day, passed = compute_pace(self.past, now=self.now)
-        n_hours = math.ceil(passed / HOUR_SECONDS)
         if remaining <= 0:
-            return self.without_forecast(JUDGED_MESSAGE)
+            return Forecast(reason=JUDGED_MESSAGE)
         if self.pace is None:
-            return Forecast(
-                None,
-                None,
-                None,
-                per_day,
-                n_hours,
-                self._why_none(),
-                *self._missing_for_one(remaining),
-            )
+            possible_from, n_short = self._missing_for_one(remaining)
+            return Forecast(reason=self._why_none(), possible_from=possible_from, n_short=n_short)
         early, expected, late = self.ends(remaining)
-        trend = estimate_significant_trend(self.pace.history.whole_days)
+        per_day, trend = self.pace.per_day, estimate_significant_trend(self.pace.history.whole_days)
         if not math.isfinite(expected):
             return Forecast(
-                None,
-                None,
-                None,
-                per_day,
-                n_hours,
-                "At the present pace it takes more than two years.",
+                per_day=per_day,
+                reason="At the present pace it takes more than two years.",
                 trend=trend,
             )
         is_vague = late - early > VAGUE_DAYS * DAY_SECONDS and late - self.now > VAGUE_RATIO * (
@@ -141,14 +111,7 @@ class Forecaster:
         )
         reason = " ".join(filter(None, (_describe_trend(trend), self._weekend_words(late))))
         until = late if math.isfinite(late) else None
-        return Forecast(
-            expected, early, until, per_day, n_hours, reason, is_vague=is_vague, trend=trend
-        )
-
-    def without_forecast(self, reason: str) -> Forecast:
-        """The pace so far, where judging has ended."""
-        per_day, passed = compute_pace(self.past, now=self.now)
-        return Forecast(None, None, None, per_day, math.ceil(passed / HOUR_SECONDS), reason)
+        return Forecast(expected, early, until, per_day, reason, is_vague=is_vague, trend=trend)
 
     def ends(self, remaining: float) -> tuple[float, float, float]:
         """Return the early, expected and late end, as in `Forecast`; inf: later than in two years,
@@ -167,7 +130,7 @@ class Forecaster:
 
     def _why_none(self) -> str:
         if not len(self.past):
-            return "No judgements yet."
+            return UNJUDGED_MESSAGE
         if self.lacking > 1e-9 and self.has_kick_off:
             return "A forecast needs two working days after the kick-off."
         if self.lacking > 1e-9:
@@ -199,7 +162,7 @@ class Forecaster:
             > late - self.now - 1
         ):
             return ""
-        return "No weekend has been seen yet; the interval allows for an idle one and a busy one."
+        return "No weekend has passed yet: the prediction interval allows for an idle and for a busy one."
 
 
 def mann_kendall_z(counts: NDArray[np.float64]) -> float:

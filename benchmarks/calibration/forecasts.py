@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.campaigns.forecast import DAY_SECONDS, HOUR_SECONDS, Forecaster
+from assay.campaigns.forecast import DAY_SECONDS, Forecaster
 
+HOUR_SECONDS = 3600.0
 MONDAY_SECONDS = 19_723 * DAY_SECONDS
 """1 January 2024."""
 EVEN_KINDS = {

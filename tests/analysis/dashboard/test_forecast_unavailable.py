@@ -78,7 +78,7 @@ def test_more_than_remains_is_not_asked_for():
 def test_with_a_forecast_nothing_is_added():
     assert (
         forecast_unavailable_reason(
-            Forecast(FRIDAY, None, None, 10.0, 72, "No weekend has been seen yet.")
+            Forecast(FRIDAY, None, None, 10.0, "No weekend has been seen yet.")
         )
         == "No weekend has been seen yet."
     )
@@ -109,7 +109,7 @@ class TestDates:
         assert format_moment(FRIDAY) == "Fri 9 Jan, 10:00"
 
     def test_an_interval_too_wide_to_plan_by_is_told_in_months(self):
-        narrow = Forecast(FRIDAY + 20 * DAY, FRIDAY + 12 * DAY, FRIDAY + 30 * DAY, 10.0, 72)
+        narrow = Forecast(FRIDAY + 20 * DAY, FRIDAY + 12 * DAY, FRIDAY + 30 * DAY, 10.0)
         wide = replace(narrow, late=FRIDAY + 400 * DAY, is_vague=True)
         assert format_interval(narrow) == "Wed 21 Jan to Sun 8 Feb"
         assert format_interval(wide) == "Jan 2026 to Feb 2027"
@@ -166,7 +166,7 @@ class TestOnPages:
 
     def test_a_forecast_too_wide_to_plan_by_names_no_date(self, campaign):
         at = timezone.now().timestamp()
-        ahead = Forecast(at + 20 * DAY, at + 12 * DAY, at + 400 * DAY, 10.0, 72, is_vague=True)
+        ahead = Forecast(at + 20 * DAY, at + 12 * DAY, at + 400 * DAY, 10.0, is_vague=True)
         campaign.deadline = timezone.now() + timedelta(days=3)
         now = replace(compute_progress(campaign), forecast=ahead, by_deadline=None)
         assert campaign_headline(campaign, now).endswith(

@@ -43,13 +43,10 @@ class EvenPace:
         return (self.now + remaining * HOUR,) * 3
 
     def forecast(self, remaining: float) -> Forecast:
-        return Forecast(*(self.ends(remaining)[::-1]), 24.0, 72)
+        return Forecast(*(self.ends(remaining)[::-1]), 24.0)
 
     def expected_until(self, until: float, *, remaining: float = math.inf) -> float:
         return min(remaining, max(0.0, until - self.now) / HOUR)
-
-    def without_forecast(self, reason: str) -> Forecast:
-        return Forecast(None, None, None, 24.0, 72, reason)
 
 
 @pytest.fixture

@@ -357,6 +357,11 @@ def test_a_large_campaign_is_counted_by_a_job_and_its_card_waits_for_it(monkeypa
     do(job)
     assert "1 of 12" in text_of(client.get("/"))
     assert Job.objects.filter(kind=figures.FIGURES_JOB).count() == 1, "fresh enough"
+    job.refresh_from_db()
+    job.report["forecast"]["of_an_earlier_version"] = 1
+    job.save()
+    assert "figures are being counted" in text_of(client.get("/"))
+    assert Job.objects.filter(kind=figures.FIGURES_JOB).count() == 2
 
 
 def test_statements_of_home_do_not_grow_with_annotators_pairs_or_judgements_and_little_with_campaigns():

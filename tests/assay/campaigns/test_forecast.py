@@ -14,16 +14,14 @@ from scipy import stats
 
 from assay.campaigns.forecast import (
     DAY_SECONDS,
-    HOUR_SECONDS,
     Forecaster,
-    compute_pace,
     count_short_pairs,
     estimate_significant_trend,
     make_forecast,
     mann_kendall_z,
 )
 from assay.campaigns.working_days import Calendar, WorkClock
-from benchmarks.calibration.forecasts import SESSION_KINDS, measure_forecast_coverage
+from benchmarks.calibration.forecasts import HOUR_SECONDS, SESSION_KINDS, measure_forecast_coverage
 
 NOW = 1_800_000_000.0
 """A Friday, 8 o'clock in UTC."""
@@ -215,6 +213,7 @@ def test_an_even_pace_of_office_hours_ends_after_the_missing_over_the_pace():
     found = make_forecast(moments, remaining=3600, now=november(16))
     assert found.expected == pytest.approx(november(20, 13), abs=4 * HOUR_SECONDS)
     assert (found.reason, found.trend, found.is_vague) == ("", None, False)
+    assert found.per_day == pytest.approx(800)
 
 
 def test_nobody_judges_at_a_weekend_once_one_has_shown_that():
@@ -422,18 +421,6 @@ def test_what_is_done_needs_no_forecast():
     found = make_forecast(every(360, 49), remaining=0, now=NOW)
     assert found.expected is None
     assert "has been judged" in found.reason
-
-
-@pytest.mark.parametrize("minutes", [3, 65, 600])
-def test_a_started_hour_counts_by_its_part_that_has_passed(minutes):
-    """One a minute is 60 an hour after three minutes, too; the first one only starts the clock."""
-    moments = NOW - 60.0 * np.arange(minutes + 1)
-    assert compute_pace(moments, now=NOW)[0] == pytest.approx(24 * 60)
-    assert make_forecast(moments, remaining=10, now=NOW).per_day == pytest.approx(24 * 60)
-
-
-def test_one_judgement_is_no_pace():
-    assert compute_pace(np.array([NOW - 1.0]), now=NOW)[0] == 0
 
 
 @pytest.mark.parametrize("kind", SESSION_KINDS)
