@@ -1,5 +1,4 @@
-"""Who asks for something of the judging page; the time zone of their profile, in which every
-signed-in person sees times; the language."""
+"""The time zone of their profile, in which every signed-in person sees times; the language."""
 
 from __future__ import annotations
 
@@ -13,9 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 
-from annotation import languages, who_judges
-
-JUDGING_PREFIXES = ("/api/v1/judging/", "/judge/")
+from annotation import languages
 
 
 @functools.cache
@@ -33,7 +30,6 @@ class TimeZoneMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
-        """Where the session is looked at first, so after `WhoJudges` has loaded it."""
         name = request.session.get("time_zone") if hasattr(request, "session") else None
         if name in available_zones():
             timezone.activate(zoneinfo.ZoneInfo(name))
@@ -53,26 +49,7 @@ class LanguageMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
-        """Where the session is looked at first, so after `WhoJudges` has loaded it."""
         on_way = languages.is_annotator_path(request.path)
         translation.activate(
             languages.request_language(request) if on_way else settings.LANGUAGE_CODE
         )
-
-
-class JudgingUserMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
-
-    def process_view(
-        self, request: HttpRequest, view: Any, arguments: Any, named: dict[str, Any]
-    ) -> None:
-        if (
-            "slug" in named
-            and request.path.startswith(JUDGING_PREFIXES)
-            and "Authorization" not in request.headers
-        ):
-            who_judges.load_membership(request, named["slug"])

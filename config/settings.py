@@ -73,7 +73,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "annotation.middleware.JudgingUserMiddleware",
     "annotation.middleware.TimeZoneMiddleware",
     "annotation.middleware.LanguageMiddleware",
 ]

@@ -164,6 +164,15 @@ class ModelReader:
                 setattr(instance, field.attname, value)
 
 
+def split_row(row: Sequence[Any], *readers: ModelReader) -> list[Sequence[Any]]:
+    """The columns of each reader, in the order in which the statement names them."""
+    parts, start = [], 0
+    for reader in readers:
+        parts.append(row[start : start + len(reader)])
+        start += len(reader)
+    return parts
+
+
 @cache
 def _insert_statement(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]

@@ -20,20 +20,20 @@ HOUSEKEEPING = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "ROLLBACK")
 # each table.
 MOST = {
     "postgresql": {
-        "judgements": 8,
-        "first leases": 8,
-        "leases": 3,
-        "renew": 3,
-        "setup": 2,
-        "page": 1,
+        "judgements": 10,
+        "first leases": 10,
+        "leases": 5,
+        "renew": 5,
+        "setup": 4,
+        "page": 3,
     },
     "sqlite": {
-        "judgements": 10,
-        "first leases": 12,
-        "leases": 3,
-        "renew": 3,
-        "setup": 2,
-        "page": 1,
+        "judgements": 12,
+        "first leases": 14,
+        "leases": 5,
+        "renew": 5,
+        "setup": 4,
+        "page": 3,
     },
 }
 

@@ -1,5 +1,5 @@
-"""What is loaded in one statement is what Django would have said, whatever this process has met
-before."""
+"""Whose session it is, asked by the judging page: sessions that have ended, memberships of several
+campaigns, settings that come with the membership."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from annotation import who_judges
 from annotation.models import Profile
 from tests.builders import make_annotator, make_campaign
 
@@ -24,36 +23,23 @@ def ask(client: Client, campaign) -> tuple[int, str]:
 
 @pytest.fixture
 def met():
-    """(the browser of an annotator whom this process has met, the membership)"""
-    who_judges.user_of_session.clear()
+    """(the browser of an annotator, the membership)"""
     member, client = make_annotator(make_campaign()), Client()
     client.force_login(member.user)
     for _ in range(2):
         assert ask(client, member.campaign) == (200, member.pseudonym)
-    assert list(who_judges.user_of_session.values()) == [member.user.pk]
     return client, member
 
 
-def test_it_is_one_statement_from_the_second_request_on(met, django_assert_num_queries):
+def test_it_is_one_statement_each_for_session_user_and_membership(met, django_assert_num_queries):
     client, member = met
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(3):
         assert client.get(f"/judge/{member.campaign.slug}/").status_code == 200
 
 
-def test_a_session_that_is_new_here_is_one_statement_more(met, django_assert_num_queries):
-    client, member = met
-    who_judges.user_of_session.clear()
-    with django_assert_num_queries(2):
-        assert client.get(f"/judge/{member.campaign.slug}/").status_code == 200
-    assert list(who_judges.user_of_session.values()) == [member.user.pk]
-
-
-@pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("ended", ["deleted", "over", "password", "closed"])
-def test_a_session_that_has_ended_is_refused_at_once(met, ended, known):
+def test_a_session_that_has_ended_is_refused_at_once(met, ended):
     client, member = met
-    if not known:
-        who_judges.user_of_session.clear()
     if ended == "deleted":
         Session.objects.all().delete()
     elif ended == "over":
@@ -68,12 +54,9 @@ def test_a_session_that_has_ended_is_refused_at_once(met, ended, known):
     assert client.get(f"/judge/{member.campaign.slug}/").status_code == 302
 
 
-@pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("is_of", ["another backend", "nobody", "another key"])
-def test_a_session_that_nobody_here_has_signed_in_to_is_a_strangers(met, settings, is_of, known):
+def test_a_session_that_nobody_here_has_signed_in_to_is_a_strangers(met, settings, is_of):
     client, member = met
-    if not known:
-        who_judges.user_of_session.clear()
     session = client.session
     if is_of == "another backend":
         session[BACKEND_SESSION_KEY] = "another.Backend"
@@ -84,7 +67,6 @@ def test_a_session_that_nobody_here_has_signed_in_to_is_a_strangers(met, setting
     if is_of != "another key":
         session.save()
     assert ask(client, member.campaign)[0] == 401
-    assert who_judges.user_of_session == {}
 
 
 def test_a_session_of_the_key_before_goes_on_in_djangos_own_way(met, settings):
@@ -93,17 +75,6 @@ def test_a_session_of_the_key_before_goes_on_in_djangos_own_way(met, settings):
     before = client.session.session_key
     assert [ask(client, member.campaign) for _ in range(2)] == [(200, member.pseudonym)] * 2
     assert client.session.session_key != before
-    assert list(who_judges.user_of_session) == [client.session.session_key]
-
-
-def test_a_wrong_guess_makes_nobody_somebody_else(met):
-    client, member = met
-    other = make_annotator(member.campaign)
-    for key in who_judges.user_of_session:
-        who_judges.user_of_session[key] = other.user.pk
-    assert ask(client, member.campaign) == (200, member.pseudonym)
-    assert other.pk != member.pk
-    assert ask(client, member.campaign) == (200, member.pseudonym)
 
 
 def test_each_campaign_has_its_own_membership_and_a_removed_one_is_gone(met):
