@@ -46,7 +46,7 @@ from pooling.models import Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.platform.snapshot import snapshot
-from pooling.services.pools import load_stored_pairs
+from pooling.services.pool_pairs import load_stored_pairs
 from pooling.services.runs import load_rankings
 
 STOPPING_JOB = "stopping advice"

@@ -33,7 +33,7 @@ from pooling.models import Collection, Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
 from pooling.selectors.collection_description import describe_collection, describe_pool
-from pooling.services import collections, pools, sampling, topics, uploads
+from pooling.services import collections, pool_pairs, pools, sampling, topics, uploads
 from pooling.services.making import make_parameters
 from pooling.services.renaming import rename_pool
 from pooling.services.runs import describe_run, get_runs_by_tag, load_rankings
@@ -372,7 +372,7 @@ def _plan_pool(plan: CollectionPlan) -> None:
             read_pool(path, name=said["pairs"])
         return
     if path is not None:
-        if pools.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
+        if pool_pairs.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
             plan.refuse(
                 ("pool", "pairs"),
                 f"{said['pairs']} does not hold the pairs of {pool.name}",

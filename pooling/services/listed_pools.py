@@ -13,7 +13,7 @@ from assay.pools.depth import PooledPairs, is_ranked
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Document, Pool, PoolEntry
 from pooling.platform import jobs
-from pooling.services.pools import compute_figures, digest_pool
+from pooling.services.pool_pairs import compute_figures, digest_pool
 from pooling.services.rows import insert_rows, prepare_insert
 
 MAX_NAME_LENGTH = 190

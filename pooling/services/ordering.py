@@ -26,7 +26,7 @@ from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
-from pooling.services import pools
+from pooling.services import pool_pairs
 from pooling.services.documents import find_stored_docnos, store_documents
 
 
@@ -85,7 +85,7 @@ def fill_ordered_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> Poole
 
     def entries() -> Any:
         for entry, row in zip(
-            pools.make_new_entries(pool, arranged, {}), order.tolist(), strict=True
+            pool_pairs.make_new_entries(pool, arranged, {}), order.tolist(), strict=True
         ):
             if stage[row]:
                 entry.stage, entry.entered = (
@@ -127,7 +127,7 @@ def _plan_batch(
         labels,
         handed,
         stage=number - 1,
-        seed=pools.get_seed(pool),
+        seed=pool_pairs.get_seed(pool),
         size=made["batch"],
         audit=made["audit"],
         goal=BatchGoal(made["goal"]),
@@ -174,7 +174,7 @@ def request_batch(pool: Pool, *, user: Any) -> Job:
         raise Refused(
             _("every pair of %(pool)s with a text is already in a batch") % {"pool": pool.name}
         )
-    pools.check_idle(pool)
+    pool_pairs.check_idle(pool)
     number = pool.strata.count() + 1
     label = f"Plan batch {number} of {pool.name}"
     return jobs.enqueue(
@@ -192,7 +192,7 @@ def plan_batch(work: ClaimedJob) -> dict[str, Any]:
 
     A batch is planned once: an attempt that finds it there only completes what follows from it. The
     same judgements give the same batch."""
-    pool, number = pools.get_job_pool(work), work.parameters["batch"]
+    pool, number = pool_pairs.get_job_pool(work), work.parameters["batch"]
     n_before = pool.strata.count()
     if number > n_before + 1:
         raise Refused(
@@ -219,7 +219,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
     labels = {
         entry: relevant for known in hooks.labels_so_far for entry, relevant in known(pool).items()
     }
-    pairs, entry_of = pools.load_stored_pairs(pool)
+    pairs, entry_of = pool_pairs.load_stored_pairs(pool)
     keys = np.array([entry_of[pair.topic, pair.document] for pair in pairs], np.int64)
     rows = {
         row.pk: row
@@ -245,7 +245,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
     stage[chosen] = number
     order = _compute_new_order(chosen, stage, number)
     arranged = arrange_in_stages(pairs, stage, order)
-    changed = pools.find_changed_entries(pool, arranged, entry_of)
+    changed = pool_pairs.find_changed_entries(pool, arranged, entry_of)
     with work.writing():
         if connection.features.has_select_for_update:
             Pool.objects.select_for_update().get(pk=pool.pk)
@@ -259,8 +259,8 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
                 some.update(
                     stage=number, entered=entered.value, stratum=number if by_chance else None
                 )
-        pools.update_entries(changed)
-        Pool.objects.filter(pk=pool.pk).update(digest=pools.digest_pool(arranged))
+        pool_pairs.update_entries(changed)
+        Pool.objects.filter(pk=pool.pk).update(digest=pool_pairs.digest_pool(arranged))
 
 
 def _compute_new_order(
@@ -276,7 +276,3 @@ def _compute_new_order(
     order[freed] = displaced
     order[places] = chosen
     return order
-
-
-pools.fill_hooks[PoolKind.ORDERED] = fill_ordered_pool
-pools.order_hooks[PoolKind.ORDERED] = order_by_batches

@@ -17,8 +17,7 @@ from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused
-from pooling.services import pools
-from pooling.services.growing import grow_hooks, shrink_hooks
+from pooling.services import ordering, pool_pairs, pools, unpooled_strata
 from pooling.services.pool_names import renamed_default
 
 
@@ -41,13 +40,15 @@ def request_extension_preview(
 def preview_extension(work: ClaimedJob) -> dict[str, Any]:
     """-> report: facts, warnings, campaigns (what it costs each), and the parameters of the
     extension"""
-    pool = pools.get_job_pool(work)
+    pool = pool_pairs.get_job_pool(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     deeper = max(work.parameters["depth"], pool.least_depth)
-    before, entry_of = pools.load_stored_pairs(pool)
+    before, entry_of = pool_pairs.load_stored_pairs(pool)
     runs = sorted({*pool.runs.all(), *new}, key=lambda run: run.tag)
     tops, warnings = pools.read_tops(work, pool.collection, runs, deeper)
-    pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.get_seed(pool)))
+    pairs = extended(
+        before, tops, depth=deeper, rng=np.random.default_rng(pool_pairs.get_seed(pool))
+    )
     n_new = len(pairs) - len(entry_of)
     facts = {
         "pairs before": len(entry_of),
@@ -56,8 +57,9 @@ def preview_extension(work: ClaimedJob) -> dict[str, Any]:
         "depth": deeper,
         "runs": len(runs),
     }
-    if pool.kind in grow_hooks:
-        n_new = facts["pairs drawn"] = grow_hooks[pool.kind](pool, pairs, entry_of).n_asked
+    if pool.kind == PoolKind.SAMPLED:
+        drawn = unpooled_strata.make_late_strata(pool, pairs, entry_of)
+        n_new = facts["pairs drawn"] = drawn.n_asked
     campaigns = [row for cost in hooks.on_preview for row in cost(pool, n_new)]
     return {
         "facts": facts,
@@ -89,7 +91,7 @@ def get_last_extension(pool: Pool) -> Job | None:
 def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     """The job that makes the pool what it was before its last extension. Refused where there is
     none, or pairs came from a file."""
-    pools.check_idle(pool)
+    pool_pairs.check_idle(pool)
     last = get_last_extension(pool)
     if last is None:
         raise Refused(_("%(pool)s has no extension to undo") % {"pool": pool.name})
@@ -135,7 +137,7 @@ def undo_extension(work: ClaimedJob) -> dict[str, Any]:
 
     Refused, and nothing changes, where one of the pairs has a judgement.
     """
-    pool = pools.get_job_pool(work)
+    pool = pool_pairs.get_job_pool(work)
     extension = Job.objects.get(pk=work.parameters["extension"])
     if (
         extension.parameters.get("taken_back") == work.job.pk
@@ -159,19 +161,22 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
     """-> facts for the report"""
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
-    now, entry_of = pools.load_stored_pairs(pool)
+    now, entry_of = pool_pairs.load_stored_pairs(pool)
     pairs = shrink_pool(
         now,
         tags=[run.tag for run in runs],
         depth=was["depth"],
-        rng=np.random.default_rng(pools.get_seed(pool)),
+        rng=np.random.default_rng(pool_pairs.get_seed(pool)),
     )
-    pairs = pools.order_pairs(pool, pairs, entry_of)
+    if pool.kind == PoolKind.SAMPLED:
+        pairs = unpooled_strata.order_by_stages(pool, pairs, entry_of)
+    elif pool.kind == PoolKind.ORDERED:
+        pairs = ordering.order_by_batches(pool, pairs, entry_of)
     kept = {(pair.topic, pair.document) for pair in pairs}
     gone = sorted(row for pair, row in entry_of.items() if pair not in kept)
     staying = {pair: row for pair, row in entry_of.items() if pair in kept}
-    changes = pools.find_changed_entries(pool, pairs, staying)
-    described = pools.describe_pairs(
+    changes = pool_pairs.find_changed_entries(pool, pairs, staying)
+    described = pool_pairs.describe_pairs(
         pairs,
         depth=was["depth"],
         extended_at=was["extended_at"],
@@ -189,13 +194,13 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
                 give_back_pairs(pool, gone)
             for start in range(0, len(gone), jobs.SQLITE_ROWS):
                 PoolEntry.objects.filter(pk__in=gone[start : start + jobs.SQLITE_ROWS]).delete()
-            if pool.kind in shrink_hooks:
-                shrink_hooks[pool.kind](pool, was)
+            if pool.kind == PoolKind.SAMPLED:
+                unpooled_strata.undo_late_strata(pool, was)
             pool.runs.set(runs)
             Pool.objects.filter(pk=pool.pk).update(
                 **described, missing_documents=pool.entries.filter(document=None).count()
             )
-            pools.update_entries(changes)
+            pool_pairs.update_entries(changes)
             marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}
             Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:

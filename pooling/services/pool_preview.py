@@ -16,7 +16,7 @@ from assay.pools.pool_sentences import describe_half_way_depth
 from pooling.models import Collection, Job, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
-from pooling.services import ordering, pools, sampling
+from pooling.services import ordering, pool_pairs, pools, sampling
 from pooling.services.making import make_parameters
 from pooling.services.matching import find_unmatched_documents, load_document_digests
 
@@ -108,7 +108,7 @@ def preview_pool(work: ClaimedJob) -> dict[str, Any]:
     report = {
         "facts": facts,
         "warnings": warnings,
-        **pools.compute_figures(pairs),
+        **pool_pairs.compute_figures(pairs),
         **given,
         **previews[chosen],
     }

@@ -5,10 +5,7 @@ building it anew from all its runs would give, and keeps every pair that is ther
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -18,9 +15,7 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from assay.formats.pool import write_pool
 from assay.number_words import format_part
-from assay.pools import coverage
 from assay.pools.depth import PooledPairs, RunTop, cut_run, make_depth_pool
 from assay.pools.depth import extend_pool as extended
 from assay.pools.pool_kinds import PoolKind, kind_from_parameters
@@ -28,21 +23,21 @@ from pooling import hooks
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.services import ordering, sampling, unpooled_strata
 from pooling.services.documents import MAX_ID_LENGTH, link_documents, store_documents
-from pooling.services.growing import grow_hooks
 from pooling.services.pool_names import default_name, renamed_default
-from pooling.services.rows import insert_rows, prepare_insert, update_rows
+from pooling.services.pool_pairs import (
+    check_idle,
+    describe_pairs,
+    find_changed_entries,
+    get_job_pool,
+    get_seed,
+    load_stored_pairs,
+    make_new_entries,
+    update_entries,
+)
+from pooling.services.rows import insert_rows, prepare_insert
 from pooling.services.runs import load_rankings
-
-fill_hooks: dict[str, Callable[[ClaimedJob, Pool, PooledPairs], PooledPairs]] = {}
-"""By kind of pool: what stores its pairs and says in which order they are handed out. Other pools
-have theirs by best rank."""
-
-order_hooks: dict[
-    str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], PooledPairs]
-] = {}
-"""By kind of pool: its pairs, after it has grown or shrunk, in the order in which they are handed
-out. Others have theirs by best rank."""
 
 MAX_PAIRS = 5_000_000
 """Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong
@@ -181,16 +176,6 @@ def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
         raise Refused(_("the collection has no topics yet; import them first"))
 
 
-def check_idle(pool: Pool) -> None:
-    if Job.objects.filter(
-        collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE
-    ).exists():
-        raise Refused(
-            _("%(pool)s is in use by a background job; wait until it has finished")
-            % {"pool": pool.name}
-        )
-
-
 @jobs.register_job_kind("build pool", unit="pairs")
 def build_pool(work: ClaimedJob) -> dict[str, Any]:
     """Fill a pool that has no pairs yet. -> report: facts, warnings"""
@@ -207,8 +192,10 @@ def build_pool(work: ClaimedJob) -> dict[str, Any]:
         work, pool.collection, list(pool.runs.all()), depth=pool.least_depth, seed=pool.seed
     )
     work.progress(0, total=len(pairs), message="writing pairs", now=True)
-    if pool.kind in fill_hooks:
-        pairs = fill_hooks[pool.kind](work, pool, pairs)
+    if pool.kind == PoolKind.SAMPLED:
+        pairs = sampling.fill_sampled_pool(work, pool, pairs)
+    elif pool.kind == PoolKind.ORDERED:
+        pairs = ordering.fill_ordered_pool(work, pool, pairs)
     else:
         work.in_batches(
             make_new_entries(pool, pairs, {}),
@@ -237,8 +224,12 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
         work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper
     )
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(get_seed(pool)))
-    grown = grow_hooks[pool.kind](pool, pairs, entry_of) if pool.kind in grow_hooks else None
-    pairs = order_pairs(pool, pairs, entry_of) if grown is None else grown.pairs
+    grown = None
+    if pool.kind == PoolKind.SAMPLED:  # whatever came new is drawn from, in a stage of its own
+        grown = unpooled_strata.make_late_strata(pool, pairs, entry_of)
+        pairs = grown.pairs
+    elif pool.kind == PoolKind.ORDERED:
+        pairs = ordering.order_by_batches(pool, pairs, entry_of)
     was: dict[str, Any] = {
         "runs": sorted(pool.runs.values_list("pk", flat=True)),
         "depth": pool.depth,
@@ -316,7 +307,7 @@ def compute_pool(
 
 
 def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
-    pairs = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed_or_random(seed)))
+    pairs = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed % 2**64))
     if not len(pairs):
         raise Refused(
             _(
@@ -367,145 +358,6 @@ def read_tops(
         )
     work.progress(len(runs), message="pooling", now=True)
     return tops, warnings
-
-
-def get_seed(pool: Pool) -> int:
-    return _seed_or_random(pool.seed)
-
-
-def order_pairs(
-    pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
-) -> PooledPairs:
-    """The pairs in the order of the pool's kind. entry_of: (topic id, docno) -> entry stored."""
-    return order_hooks[pool.kind](pool, pairs, entry_of) if pool.kind in order_hooks else pairs
-
-
-def _seed_or_random(seed: int) -> int:
-    return seed % 2**64  # the generator takes no negative numbers, which older pools may have
-
-
-def compute_figures(pairs: PooledPairs) -> dict[str, Any]:
-    """by_depth, unique, overlap, contributed, shared: what preview and pool page show."""
-    shared = coverage.count_shared_pairs(pairs)
-    ratio = coverage.compute_overlap(pairs)
-    tags = pairs.tags
-    return {
-        "by_depth": {str(k): n for k, n in pairs.by_depth().items()},
-        "unique": dict(zip(tags, coverage.count_unique_pairs(pairs).tolist(), strict=True)),
-        "contributed": {tag: int(shared[i, i]) for i, tag in enumerate(tags)},
-        "overlap": {
-            a: {
-                b: None if np.isnan(ratio[i, j]) else float(ratio[i, j]) for j, b in enumerate(tags)
-            }
-            for i, a in enumerate(tags)
-        },
-    }
-
-
-def load_stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
-    """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
-    rows = list(
-        pool.entries.order_by("position").values_list(
-            "topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"
-        )
-    )
-    tags = list(pool.runs.order_by("tag").values_list("tag", flat=True))
-    tags += sorted({tag for row in rows for tag in row[4]} - set(tags))
-    column = {tag: i for i, tag in enumerate(tags)}
-    topics = sorted({row[0] for row in rows}, key=lambda topic: topic.encode("utf-8"))
-    index = {topic: i for i, topic in enumerate(topics)}
-    ranks = np.zeros((len(rows), len(tags)), np.int16)
-    for i, row in enumerate(rows):
-        for tag, rank in row[4].items():
-            ranks[i, column[tag]] = rank
-    pairs = PooledPairs(
-        depth=pool.least_depth,
-        tags=tags,
-        topics=topics,
-        topic=np.array([index[row[0]] for row in rows], np.int32),
-        documents=np.array([row[1].encode("utf-8") for row in rows] or [], "S" if rows else "S8"),
-        best_rank=np.array([row[2] for row in rows], np.int32),
-        priority=np.array([row[3] for row in rows], np.int32),
-        ranks=ranks,
-        everyone=np.array([row[6] for row in rows], bool),
-    )
-    return pairs, {(row[0], row[1]): row[5] for row in rows}
-
-
-def digest_pool(pairs: PooledPairs) -> str:
-    """sha256 of the pool's file."""
-    text = io.StringIO()
-    write_pool(pairs, text)
-    return hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
-
-
-def get_job_pool(work: ClaimedJob) -> Pool:
-    pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
-    if pool is None:
-        raise Refused(_("the pool no longer exists"))
-    return pool
-
-
-def make_new_entries(
-    pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
-) -> Iterator[PoolEntry]:
-    """The entries, not yet stored, of those pairs that are not in `entry_of`."""
-    topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
-    for position, pair in enumerate(pairs):
-        if (pair.topic, pair.document) not in entry_of:
-            yield PoolEntry(
-                pool=pool,
-                topic_id=topics[pair.topic],
-                docno=pair.document,
-                best_rank=pair.best_rank,
-                priority=pair.priority,
-                position=position,
-                contributions=dict(pair.runs),
-            )
-
-
-def find_changed_entries(
-    pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
-) -> list[tuple[int, int, int, str, int]]:
-    """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that
-    are another thing in `pairs`."""
-    stored = {
-        row[0]: row[1:]
-        for row in pool.entries.values_list(
-            "pk", "best_rank", "priority", "position", "contributions"
-        )
-    }
-    changed = []
-    for position, pair in enumerate(pairs):
-        row = entry_of.get((pair.topic, pair.document))
-        if row is not None and stored[row] != (
-            pair.best_rank,
-            pair.priority,
-            position,
-            dict(pair.runs),
-        ):
-            changed.append(
-                (pair.best_rank, pair.priority, position, json.dumps(dict(pair.runs)), row)
-            )
-    return changed
-
-
-def update_entries(rows: list[tuple[int, int, int, str, int]]) -> None:
-    """Of `find_changed_entries`."""
-    update_rows(PoolEntry, ("best_rank", "priority", "position", "contributions"), rows)
-
-
-def describe_pairs(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
-    """What the pool's own row says of its pairs."""
-    pool_figures = compute_figures(pairs)
-    coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
-    return {
-        "n_pairs": len(pairs),
-        "by_depth": pool_figures["by_depth"],
-        "coverage": coverage_of_runs,
-        "digest": digest_pool(pairs),
-        **more,
-    }
 
 
 def _finish_pool(

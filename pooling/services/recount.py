@@ -21,7 +21,7 @@ from assay.word_count import count_words
 from pooling.models import Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Stratum, Upload
 from pooling.platform.file_storage import file_storage
 from pooling.services.documents import TextCounts
-from pooling.services.pools import describe_pairs, load_stored_pairs
+from pooling.services.pool_pairs import describe_pairs, load_stored_pairs
 
 AT_ONCE = 500
 

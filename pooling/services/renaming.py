@@ -18,7 +18,7 @@ from assay.formats.pool import can_read_back_tag
 from pooling import hooks
 from pooling.models import Pool, PoolEntry, Run
 from pooling.platform.jobs import Refused
-from pooling.services.pools import check_idle, digest_pool, load_stored_pairs
+from pooling.services.pool_pairs import check_idle, digest_pool, load_stored_pairs
 from pooling.services.rows import update_rows
 from pooling.services.runs import MAX_TAG_LENGTH
 

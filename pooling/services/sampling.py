@@ -30,7 +30,7 @@ from pooling.hooks import FrozenLabels
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, MalformedRequest, Refused
-from pooling.services import pools
+from pooling.services import pool_pairs
 
 DEFAULT_STAGES = (0.1, 0.2)
 AT_ONCE = 2000
@@ -138,7 +138,7 @@ def preview_stages(
 def fill_sampled_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     """Store the strata and entries of a pool that has none. -> the pairs in the order of service,
     with the priorities of their stages"""
-    seed = pools.get_seed(pool)
+    seed = pool_pairs.get_seed(pool)
     draw = _draw_pairs(pool.collection, pairs, pool.parameters, seed=seed)
     order = service_order(pairs, draw.stage, seed=seed)
     arranged = arrange_in_stages(pairs, draw.stage, order)
@@ -168,7 +168,9 @@ def fill_sampled_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> Poole
 def _make_entries(
     pool: Pool, arranged: PooledPairs, draw: StagedDraw, order: NDArray[np.int64]
 ) -> Iterator[PoolEntry]:
-    for entry, row in zip(pools.make_new_entries(pool, arranged, {}), order.tolist(), strict=True):
+    for entry, row in zip(
+        pool_pairs.make_new_entries(pool, arranged, {}), order.tolist(), strict=True
+    ):
         entry.stratum, entry.place = int(draw.strata.stratum[row]), int(draw.place[row])
         entry.stage = int(draw.stage[row]) or None
         entry.entered = SelectionMethod.CHANCE.value if entry.stage else ""
@@ -187,7 +189,7 @@ def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
         check_budgets([*pool.stage_shares, share])
     except ValueError as error:
         raise Refused(str(error)) from None
-    pools.check_idle(pool)
+    pool_pairs.check_idle(pool)
     label = f"Draw {pool.name} on to {100 * share:g} %"
     return jobs.enqueue(
         "draw stage",
@@ -205,10 +207,10 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
 
     Sizes are those of the first draw: they are read, never counted again.
     """
-    pool = pools.get_job_pool(work)
-    share, seed = work.parameters["share"], pools.get_seed(pool)
+    pool = pool_pairs.get_job_pool(work)
+    share, seed = work.parameters["share"], pool_pairs.get_seed(pool)
     strata = list(pool.strata.order_by("number"))
-    pairs, entry_of = pools.load_stored_pairs(pool)
+    pairs, entry_of = pool_pairs.load_stored_pairs(pool)
     drawn_as = {
         pk: (number, place)
         for pk, number, place in pool.entries.values_list("pk", "stratum", "place")
@@ -234,20 +236,20 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
     stage = assign_stages(stratum, place, before)
     order = service_order(pairs, stage, seed=seed)
     arranged = arrange_in_stages(pairs, stage, order)
-    changed = pools.find_changed_entries(pool, arranged, entry_of)
+    changed = pool_pairs.find_changed_entries(pool, arranged, entry_of)
     new = [pk for pk, one in zip(keys, stage.tolist(), strict=True) if one == len(shares)]
     with work.writing():
         for start in range(0, len(new), jobs.SQLITE_ROWS):
             PoolEntry.objects.filter(pk__in=new[start : start + jobs.SQLITE_ROWS]).update(
                 stage=len(shares), entered=SelectionMethod.CHANCE.value
             )
-        pools.update_entries(changed)
+        pool_pairs.update_entries(changed)
         for one, counts in zip(strata, before.T.tolist(), strict=True):
             one.drawn = counts
         Stratum.objects.bulk_update(strata, ["drawn"], batch_size=jobs.SQLITE_ROWS)
         described = {
             "parameters": {**pool.parameters, "stages": shares},
-            "digest": pools.digest_pool(arranged),
+            "digest": pool_pairs.digest_pool(arranged),
         }
         Pool.objects.filter(pk=pool.pk).update(**described)
     work.past_cancelling = True
@@ -274,6 +276,3 @@ def _load_spreads(
     n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
     rates = np.array([prior_rate(one.name, n_grades=n_grades) for one in strata])
     return vote_spreads(stratum, rates, vote_shares(pairs)) if n_grades else rate_spreads(rates)
-
-
-pools.fill_hooks[PoolKind.SAMPLED] = fill_sampled_pool

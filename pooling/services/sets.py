@@ -43,7 +43,8 @@ from pooling.services.matching import (
     format_examples,
     load_document_digests,
 )
-from pooling.services.pools import MAX_PAIRS, digest_pool
+from pooling.services.pool_pairs import digest_pool
+from pooling.services.pools import MAX_PAIRS
 from pooling.services.rows import insert_rows, prepare_insert
 from pooling.services.stored_columns import store_columns
 from pooling.services.uploads import UnpackedPart

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
-from assay.pools.pool_kinds import PoolKind, SelectionMethod
+from assay.pools.pool_kinds import SelectionMethod
 from assay.pools.stages import (
     MAX_STAGES,
     STRATA_MAKERS,
@@ -27,8 +27,7 @@ from assay.pools.stages import (
 from assay.pools.strata import LATE_PREFIX, Strata, rate_spreads, shuffle_strata
 from pooling.models import Pool, PoolEntry, Stratum
 from pooling.platform.jobs import Refused
-from pooling.services import pools, sampling
-from pooling.services.growing import grow_hooks, shrink_hooks
+from pooling.services import pool_pairs, sampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +97,10 @@ def make_late_strata(
     fresh = pairs.at(new)
     made = STRATA_MAKERS[pool.parameters["strata"]](fresh)
     place = shuffle_strata(
-        made, np.random.default_rng([pools.get_seed(pool), stage]), fresh.documents, fresh.topic
+        made,
+        np.random.default_rng([pool_pairs.get_seed(pool), stage]),
+        fresh.documents,
+        fresh.topic,
     )
     counts = allocate_stages(made.sizes, rate_spreads(made.rates), [pool.parameters["stages"][-1]])
     own = assign_stages(made.stratum, place, counts)
@@ -156,7 +158,9 @@ def _arrange_pairs(
         [(stored[entry_of[key]] if key in entry_of else drawn_as[key][2]) or 0 for key in keys],
         np.int32,
     )
-    return arrange_in_stages(pairs, stage, service_order(pairs, stage, seed=pools.get_seed(pool)))
+    return arrange_in_stages(
+        pairs, stage, service_order(pairs, stage, seed=pool_pairs.get_seed(pool))
+    )
 
 
 def undo_late_strata(pool: Pool, was: Mapping[str, Any]) -> None:
@@ -168,8 +172,3 @@ def undo_late_strata(pool: Pool, was: Mapping[str, Any]) -> None:
     Pool.objects.filter(pk=pool.pk).update(
         parameters={**pool.parameters, "stages": pool.parameters["stages"][:n]}
     )
-
-
-grow_hooks[PoolKind.SAMPLED] = make_late_strata
-shrink_hooks[PoolKind.SAMPLED] = undo_late_strata
-pools.order_hooks[PoolKind.SAMPLED] = order_by_stages

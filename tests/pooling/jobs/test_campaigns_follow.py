@@ -12,7 +12,7 @@ from pooling import hooks
 from pooling.models import Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
-from pooling.services import pools
+from pooling.services import pool_pairs, pools
 from pooling.services.collections import delete_collection
 from tests.pooling.conftest import bring_in, run
 
@@ -116,7 +116,7 @@ def table(pool: Pool) -> list[tuple]:
 def test_an_extension_that_is_interrupted_leaves_the_pool_as_it_was(
     campaign, full, manager, monkeypatch
 ):
-    write, rows = pools.update_entries, []
+    write, rows = pool_pairs.update_entries, []
 
     def write_and_break(changes: list[tuple]) -> None:
         write(changes)

@@ -18,7 +18,7 @@ from pooling.models import Collection, Document, Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
-from pooling.services import ordering, pool_extension, pool_preview, pools
+from pooling.services import ordering, pool_extension, pool_pairs, pool_preview, pools
 from tests.pooling.conftest import bring_in, run
 from tests.pooling.jobs.test_killed_anywhere import Killed, killed_at
 
@@ -139,7 +139,7 @@ def test_topics_and_pairs_within_them_come_in_random_order_with_the_audit_pairs_
 
 def test_each_further_batch_is_what_the_core_plans_from_the_labels_so_far(filled, judged):
     pool = plan(plan(ordered(filled)))
-    pairs, there = pools.load_stored_pairs(pool)
+    pairs, there = pool_pairs.load_stored_pairs(pool)
     stage = {row: stage or 0 for row, stage in pool.entries.values_list("pk", "stage")}
     earlier = np.array([0 < stage[there[pair.topic, pair.document]] < 3 for pair in pairs])
     no_text = np.array([pair.document == "d1-49" for pair in pairs])
