@@ -11,7 +11,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.files.base import File
-from django.core.management.base import CommandError, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from django.db import connection
 from django.utils import timezone
 
@@ -118,38 +118,60 @@ def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+"
     )
 
 
-def import_files(
-    kind: str,
-    *,
-    files: list[str],
-    collection: str,
-    user: str | None,
-    inspect: bool,
-    as_named: bool,
-    options: dict[str, Any],
-    stderr: OutputWrapper,
-) -> list[Job]:
-    """Import files one after the other, as an upload would be. -> their finished jobs"""
-    target, person = get_collection(collection), get_user(user)
-    chosen = {name: value for name, value in options.items() if value} | (
-        {"kind_confirmed": True} if as_named else {}
-    )
-    done = []
-    for name in files:
+class ImportCommand(BaseCommand):
+    """Imports files of one kind, one after the other, as uploads would be. option_names: options of
+    the command that are options of the import."""
+
+    kind: str
+    option_names: tuple[str, ...] = ()
+
+    def handle(
+        self,
+        *,
+        files: list[str],
+        collection: str,
+        user: str | None,
+        inspect: bool,
+        as_named: bool,
+        **options: Any,
+    ) -> None:
+        target, person = get_collection(collection), get_user(user)
+        chosen = {name: options[name] for name in self.option_names if options[name]}
+        if as_named:
+            chosen["kind_confirmed"] = True
+        # reports are written when all files are done, so that a refused file is what is read last
+        for job in [
+            self._import_file(target, name, chosen, person, inspect=inspect) for name in files
+        ]:
+            self.stdout.write("\n".join(format_report(job)))
+
+    def _import_file(
+        self,
+        collection: Collection,
+        name: str,
+        options: dict[str, Any],
+        person: Any,
+        *,
+        inspect: bool,
+    ) -> Job:
+        """The finished job."""
         try:
             with open(name, "rb") as handle:
                 kept = uploads.store_upload(
-                    target, kind=kind, file=File(handle), name=Path(name).name, user=person
+                    collection,
+                    kind=self.kind,
+                    file=File(handle),
+                    name=Path(name).name,
+                    user=person,
                 )
             job = uploads.request_import(
-                kept, mode="inspect" if inspect else "import", options=chosen, user=person
+                kept, mode="inspect" if inspect else "import", options=options, user=person
             )
         except OSError as error:
             raise ImportFailed(f"{name}: {error.strerror or error}") from None
         except Refused as error:
             raise ImportFailed(f"{name}: {error}") from None
-        done.append(check_imported(run_job_here(job, stderr), kept, inspect=inspect))
-    return done
+        return check_imported(run_job_here(job, self.stderr), kept, inspect=inspect)
 
 
 def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:

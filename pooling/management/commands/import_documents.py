@@ -6,20 +6,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from assay.formats.packaged import DatasetUnavailable, write_documents
 from pooling.management.import_commands import (
+    ImportCommand,
     ImportFailed,
     add_file_arguments,
-    format_report,
     get_collection,
-    import_files,
 )
 
 
-class Command(BaseCommand):
+class Command(ImportCommand):
     help = "Import document files into a collection; only documents that a pool needs become rows."
+    kind = "documents"
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(
@@ -34,15 +34,7 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self,
-        *,
-        files: list[str],
-        collection: str,
-        user: str | None,
-        inspect: bool,
-        as_named: bool,
-        ir_datasets: str | None,
-        **_: Any,
+        self, *, files: list[str], collection: str, ir_datasets: str | None = None, **options: Any
     ) -> None:
         get_collection(collection)
         if not files and not ir_datasets:
@@ -55,14 +47,4 @@ class Command(BaseCommand):
                 except DatasetUnavailable as error:
                     raise ImportFailed(str(error)) from error
                 files = [*files, str(path)]
-            for job in import_files(
-                "documents",
-                files=files,
-                collection=collection,
-                user=user,
-                inspect=inspect,
-                as_named=as_named,
-                options={},
-                stderr=self.stderr,
-            ):
-                self.stdout.write("\n".join(format_report(job)))
+            super().handle(files=files, collection=collection, **options)

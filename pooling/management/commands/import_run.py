@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from django.core.management.base import CommandParser
 
-from django.core.management.base import BaseCommand, CommandParser
-
-from pooling.management.import_commands import add_file_arguments, format_report, import_files
+from pooling.management.import_commands import ImportCommand, add_file_arguments
 
 
-class Command(BaseCommand):
+class Command(ImportCommand):
     help = "Import runs into a collection."
+    kind = "run"
+    option_names = (
+        "tag",
+        "order",
+        "lenient",
+        "group",
+        "description",
+        "submitted_on",
+        "baseline",
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC runs, plain or compressed")
@@ -35,37 +43,3 @@ class Command(BaseCommand):
         parser.add_argument(
             "--baseline", action="store_true", help="mark the run as a baseline of the organisers"
         )
-
-    def handle(
-        self,
-        *,
-        files: list[str],
-        collection: str,
-        user: str | None,
-        inspect: bool,
-        as_named: bool,
-        **options: Any,
-    ) -> None:
-        chosen = {
-            name: options[name]
-            for name in (
-                "tag",
-                "order",
-                "lenient",
-                "group",
-                "description",
-                "submitted_on",
-                "baseline",
-            )
-        }
-        for job in import_files(
-            "run",
-            files=files,
-            collection=collection,
-            user=user,
-            inspect=inspect,
-            as_named=as_named,
-            options=chosen,
-            stderr=self.stderr,
-        ):
-            self.stdout.write("\n".join(format_report(job)))
