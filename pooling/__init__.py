@@ -1,1 +1,1 @@
-"""What exists and what is to be judged: collections, topics, documents, runs, qrels, pools."""
+"""Collections, topics, documents, runs, qrels and pools: what exists and what is to be judged."""

@@ -1,5 +1,5 @@
-"""Collections, pools and jobs for administrators: to look at; changes go through the pages, whose
-services keep the rules."""
+"""Read-only administration pages of collections, pools and jobs. Changes go through the pages,
+whose services enforce the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of collections, pools and jobs in the API."""
+"""API addresses of collections, pools and jobs."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Shape of what people send about collections; meaning is checked by the services."""
+"""Forms of collections. They check the form of input. Services check its meaning."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pooling.services.uploads import MODES
 
 
 def parse_rates(text: str) -> list[float]:
-    """`0.04, 0.30` as ascending click-through rates from 0 to 1; ValidationError for anything else,
-    nothing for an empty text."""
+    """Parse `0.04, 0.30` as ascending click-through rates from 0 to 1. An empty text gives an empty
+    list. Raises ValidationError for anything else."""
     try:
         shares = [float(part) for part in text.split(",")] if text.strip() else []
     except ValueError:
@@ -66,7 +66,7 @@ class ManagerForm(forms.Form):
 
 
 class UploadForm(forms.Form):
-    """How an uploaded file is to be read. `options()` are those that its kind has."""
+    """How to read an uploaded file. `options()` returns the options for its kind."""
 
     kind = forms.ChoiceField(
         choices=[(RECOGNISE_KIND, _("Detect automatically")), *Upload.Kind.choices]
@@ -90,7 +90,7 @@ class UploadForm(forms.Form):
         return parse_rates(self.cleaned_data["thresholds"])
 
     def options(self, kind: str) -> dict[str, Any]:
-        """Those that a file of this kind has."""
+        """Return the options for a file of this kind."""
         data = self.cleaned_data
         if kind == Upload.Kind.RUN:
             chosen = {
@@ -110,7 +110,7 @@ class UploadForm(forms.Form):
         return {name: value for name, value in chosen.items() if value}
 
     def way(self) -> str:
-        """inspect, careful or import."""
+        """Return the mode: inspect, careful or import."""
         return self.cleaned_data["mode"] or "careful"
 
 
@@ -127,7 +127,7 @@ class RunForm(forms.ModelForm):
 
 
 class PercentagesField(forms.CharField):
-    """Numbers with blanks or commas between them. -> shares"""
+    """Percentages separated by spaces or commas, converted to shares."""
 
     def clean(self, value: Any) -> list[float]:
         try:
@@ -156,7 +156,7 @@ AUDIT_HELP = _(
 
 
 class PoolForm(forms.Form):
-    """What a pool is made of. `runs` are runs of the collection given."""
+    """Settings of a new pool. `runs` are runs of the collection."""
 
     depth = forms.IntegerField(
         min_value=1,
@@ -259,7 +259,8 @@ class PoolForm(forms.Form):
         judges: Sequence[tuple[str, str]] = (),
         **kwargs: Any,
     ) -> None:
-        """judges: names and words of the machine judges by whose grades may be drawn."""
+        """Create the form. judges: names and labels of the LLM judges whose grades may define
+        strata."""
         super().__init__(*args, **kwargs)
         if judges:
             self.fields["machine"].choices = judges  # type: ignore[attr-defined]
@@ -280,7 +281,7 @@ class PoolForm(forms.Form):
         return self.cleaned_data["strata"] or "rank"
 
     def clean(self) -> dict[str, Any]:
-        """A machine only where strata are made by its grades."""
+        """Keep the LLM judge only if strata are defined by its grades."""
         data = super().clean() or {}
         return data | {
             "machine": data.get("machine", "") if data.get("strata") == LLM_STRATA else ""
@@ -290,7 +291,7 @@ class PoolForm(forms.Form):
         return self.cleaned_data["batch"] or DEFAULT_SIZE
 
     def clean_audit(self) -> float:
-        """-> share"""
+        """Return the share of pairs that is sampled at random."""
         percent = self.cleaned_data["audit"]
         return DEFAULT_AUDIT if percent is None else percent / 100
 
@@ -321,7 +322,7 @@ class ExtendForm(forms.Form):
         self.fields["runs"].queryset = pool.collection.runs.exclude(pools=pool)  # type: ignore[attr-defined]
         self.fields["depth"].initial = pool.least_depth
         self.fields["depth"].min_value = pool.least_depth  # type: ignore[attr-defined]
-        if pool.is_sampled:  # it keeps its depth, and takes late runs as strata of their own
+        if pool.is_sampled:  # the depth stays, and unpooled runs become strata of their own
             self.fields["depth"].widget, self.fields["runs"].label = (
                 forms.HiddenInput(),
                 _("Unpooled runs"),

@@ -1,7 +1,7 @@
-"""Collections with their topics, documents, runs, qrels and pools, and the jobs that work on them.
+"""Collections with their topics, documents, runs, qrels and pools, and background jobs.
 
-Runs and qrels are columnar files in the project's storage; their rows here hold metadata and the
-digest only."""
+Runs and qrels are columnar files in the project's storage. Their rows hold metadata and the digest.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from assay.pools.topic_checks import join_need
 
 
 class Collection(models.Model):
-    """Topics, documents, runs and qrels that belong together. `managers` may change it and build
-    campaigns on it."""
+    """Topics, documents, runs and qrels that belong together. `managers` may change it and create
+    campaigns with it."""
 
     class TextFormat(models.TextChoices):
         PLAIN = "plain", _("plain text")
@@ -54,8 +54,8 @@ class Collection(models.Model):
 
 
 class Topic(models.Model):
-    """A query with its id. `position` is its place in the file. A removed topic keeps its row and
-    the reason."""
+    """A topic with its ID. `position` is its position in the file. A removed topic keeps its row
+    and the reason."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="topics")
     topic_id = models.CharField(max_length=200)
@@ -95,7 +95,7 @@ class Topic(models.Model):
 
 
 class Upload(models.Model):
-    """A file that has arrived and is not yet part of the collection: to be inspected, imported or
+    """An uploaded file that is not yet part of the collection: to be inspected, imported or
     discarded."""
 
     class Kind(models.TextChoices):
@@ -126,8 +126,7 @@ class Upload(models.Model):
 
 
 class DocumentFile(models.Model):
-    """A document file as it was uploaded. Its documents are read again whenever a pool needs more
-    of them."""
+    """A document file as uploaded. It is read again whenever a pool needs more of its documents."""
 
     collection = models.ForeignKey(
         Collection, on_delete=models.CASCADE, related_name="document_files"
@@ -163,8 +162,7 @@ class DocumentFile(models.Model):
 
 
 class Document(models.Model):
-    """A document that some pool needs, as text. `text` is what offsets of spans count in (Unicode
-    code points)."""
+    """A document that a pool needs, as text. Spans are offsets into `text` in Unicode code points."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
     docno = models.CharField(max_length=255, help_text="the document's own id")
@@ -211,7 +209,7 @@ class Run(models.Model):
 
 
 class Qrels(models.Model):
-    """Imported grades of pairs: metadata of a columnar file (assay.formats.qrels.load_qrels)."""
+    """Imported grades: metadata of a columnar file (assay.formats.qrels.load_qrels)."""
 
     class Kind(models.TextChoices):
         JUDGED = "judged", _("from judgements")
@@ -241,9 +239,11 @@ class Qrels(models.Model):
 
 
 class Pool(models.Model):
-    """The pairs to be judged, reproducible from runs and seed: the union over runs of each kept
-    topic's top `depth`, of which a staged kind hands out some at a time; or the pairs that a file
-    named."""
+    """The pairs to judge, reproducible from runs and seed.
+
+    They are the union over runs of the top `depth` of each topic, or the pairs of a file. Staged
+    kinds assign some of them at a time.
+    """
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
@@ -307,13 +307,13 @@ class Pool(models.Model):
 
     @property
     def words(self) -> str:
-        """How it was made, in a few words."""
+        """Return a short description of how the pairs were selected."""
         return pool_kinds.describe_pool(self.kind, depth=self.depth, source=self.source)
 
     @property
     def least_depth(self) -> int:
-        """The depth from which on it can be extended. Of pairs without ranks, such that what runs
-        add has room below the file's priorities."""
+        """Return the smallest depth to which the pool can be extended. For pairs without ranks, it
+        leaves room for new pairs below the file's priorities."""
         if self.depth is not None:
             return self.depth
         return 1 + max(self.entries.aggregate(most=models.Max("priority"))["most"] or 0, 0)
@@ -328,8 +328,8 @@ class Pool(models.Model):
 
     @property
     def stage_shares(self) -> list[float]:
-        """Of a sampled pool, the shares that its stages were drawn to, each once: the stage of a
-        late run has the share of the one before."""
+        """Return the cumulative shares of a sampled pool's stages without repetition. The stage of
+        an unpooled run has the share of the previous one."""
         return list(dict.fromkeys(self.parameters.get("stages", [])))
 
     @property
@@ -337,16 +337,16 @@ class Pool(models.Model):
         return pool_kinds.get_level_word(self.kind, depth=self.depth)
 
     def level_of(self, priority: int) -> int:
-        """The rank, batch or stage of the pairs of this priority."""
+        """Return the rank, batch or stage of the pairs with this priority."""
         return pool_kinds.compute_level(self.kind, priority, depth=self.depth)
 
 
 class Stratum(models.Model):
-    """Pairs of a pool of which some were drawn by chance; or pairs that were chosen, all of which
-    are judged (SAMPLING 3.1).
+    """A stratum of a pool from which pairs were sampled, or a set of selected pairs that are all
+    judged.
 
-    Its size is that at the time of its draw and never counted again: pairs that come later form
-    strata of their own."""
+    Its size is that at the time of sampling and never changes. Later pairs form new strata.
+    """
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="strata", db_index=False)
     number = models.PositiveIntegerField(help_text="what its entries hold in `stratum`")
@@ -371,11 +371,12 @@ class Stratum(models.Model):
 
 
 class PoolEntry(models.Model):
-    """One pair of a pool. `position` is its place in the pool's order (METHODS 2): lower is judged
+    """A pair of a pool. `position` is its place in the judging order. Lower positions are judged
     earlier.
 
-    stratum, place, stage, entered: of staged pools only; an entry without a stage is not judged
-    (yet)."""
+    stratum, place, stage, entered: for staged pools only. An entry without a stage is not judged
+    yet.
+    """
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
     topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="+")
@@ -423,7 +424,7 @@ class PoolEntry(models.Model):
 
 
 class Job(models.Model):
-    """A piece of background work. This row is the truth; the broker only carries a hint
+    """A background job. This row is authoritative. The broker only carries a notification
     (docs/decisions)."""
 
     class State(models.TextChoices):
@@ -434,7 +435,7 @@ class Job(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
 
     ACTIVE = (State.QUEUED, State.RUNNING)
-    """States of work that is still to be done."""
+    """States of unfinished jobs."""
 
     kind = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
@@ -474,8 +475,8 @@ class Job(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """The answer to a request of the API that came with an Idempotency-Key: the same request again
-    gets it. digest: of the request."""
+    """The stored response to an API request with an Idempotency-Key, returned if the request is
+    repeated. digest: of the request."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)

@@ -1,8 +1,8 @@
-"""Who may see and do what with collections and jobs. Pages and API ask here; each function returns
-the object or raises.
+"""Permissions on collections and jobs. Pages and API call these functions, which return the object
+or raise.
 
-`Http404` where the person may not even know that the thing exists. Superusers may everything.
-Annotators have no business with collections: what they need reaches them through their campaign.
+`Http404` is raised if the user may not know that the object exists. Superusers have all
+permissions. Annotators have none on collections. They access content through their campaign.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pooling.models import Collection, Job
 
 
 class SignedInRequest(HttpRequest):
-    """What a view behind `login_required` is given."""
+    """A request to a view with `login_required`."""
 
     user: User
 
 
 def get_person(request_or_user: Any) -> Any:
-    """The user behind a request, or the user itself."""
+    """Return the user of a request, or the user itself."""
     return getattr(request_or_user, "user", request_or_user)
 
 
 def can_create(request_or_user: Any) -> bool:
-    """Whether the person may make collections and campaigns: superusers, and whom an administrator
-    gave the right."""
+    """Return whether the user may create collections and campaigns: superusers, and users with the
+    creator right."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
         return False
@@ -40,7 +40,7 @@ def can_create(request_or_user: Any) -> bool:
 
 
 def require_creator(request_or_user: Any) -> Any:
-    """The person, if he may make collections. 403 otherwise."""
+    """Return the user if they may create collections. Otherwise respond with 403."""
     if not can_create(request_or_user):
         raise PermissionDenied(
             _(
@@ -52,7 +52,7 @@ def require_creator(request_or_user: Any) -> Any:
 
 
 def require_administrator(request_or_user: Any) -> Any:
-    """The person, if he is an administrator of the installation. 403 otherwise."""
+    """Return the user if they are an administrator of the installation. Otherwise respond with 403."""
     user = get_person(request_or_user)
     if not user.is_superuser:
         raise PermissionDenied(
@@ -62,7 +62,7 @@ def require_administrator(request_or_user: Any) -> Any:
 
 
 def get_row_or_404(rows: Any, **named: Any) -> Any:
-    """The row of a QuerySet or a manager. 404 in our words if there is none."""
+    """Return the row of a QuerySet or manager. Otherwise respond with 404 and our own message."""
     try:
         return rows.get(**named)
     except rows.model.DoesNotExist:
@@ -70,7 +70,7 @@ def get_row_or_404(rows: Any, **named: Any) -> Any:
 
 
 def visible_collections(request_or_user: Any) -> QuerySet[Collection]:
-    """The collections that the person may see."""
+    """Return the collections that the user may see."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
         return Collection.objects.none()
@@ -80,7 +80,7 @@ def visible_collections(request_or_user: Any) -> QuerySet[Collection]:
 
 
 def get_managed_collection(request_or_user: Any, slug: str) -> Collection:
-    """The collection, for its managers and superusers. 404 for everybody else."""
+    """Return the collection for its managers and superusers. Others get 404."""
     collection = visible_collections(request_or_user).filter(slug=slug).first()
     if collection is None:
         raise Http404("No such collection.")
@@ -88,7 +88,7 @@ def get_managed_collection(request_or_user: Any, slug: str) -> Collection:
 
 
 def visible_jobs(request_or_user: Any) -> QuerySet[Job]:
-    """Jobs that the person asked for, and those of collections that he manages."""
+    """Return the jobs that the user requested, and those of collections that they manage."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
         return Job.objects.none()
@@ -100,8 +100,8 @@ def visible_jobs(request_or_user: Any) -> QuerySet[Job]:
 
 
 def get_visible_job(request_or_user: Any, pk: int) -> Job:
-    """The job, for whom asked for it, managers of its collection or campaign, and superusers. 404
-    for everybody else."""
+    """Return the job for its requester, managers of its collection or campaign, and superusers.
+    Others get 404."""
     user = get_person(request_or_user)
     job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
     if job is None or not user.is_authenticated:

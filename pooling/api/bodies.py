@@ -1,8 +1,8 @@
-"""What bodies of requests have in common: a key that is not known and a number in place of a text
-are refused, each by its name.
+"""Base classes of request bodies: unknown keys, and numbers instead of text, are refused by name.
 
-The judging page's own bodies are no Body: a page that was opened before an upgrade may send a key
-that is gone, and no judgement is lost for that."""
+The judging page's bodies are not based on Body. A page opened before an upgrade may send a key that
+no longer exists, and its judgements must not be lost.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rest_framework import serializers
 
 
 class TextField(serializers.CharField):
-    """REST framework's own keeps the number 0 as the text "0"."""
+    """A text field that refuses numbers. REST framework's own accepts 0 as the text "0"."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -24,14 +24,14 @@ class TextField(serializers.CharField):
 
 
 class SlugTextField(TextField, serializers.SlugField):
-    """A slug that is a text."""
+    """A slug field that refuses numbers."""
 
 
 class StrictSerializer(serializers.Serializer):
-    # No docstring: it would describe each body without one of its own in the API's document.
+    # No docstring: it would become the API description of every body without its own.
     schema: ClassVar[dict[str, Any]] = {}
-    """What else the API's document says of this body: what fields alone do not say, such as that
-    one excludes another."""
+    """Additional schema of this body that its fields do not express, such as mutually exclusive
+    keys."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (
@@ -58,4 +58,4 @@ ONE_OF_CAMPAIGN_AND_COLLECTION = {
     "then": {"not": {"required": ["collection"]}},
     "else": {"required": ["collection"]},
 }
-"""Not `oneOf`, of which programs that make clients make a union without properties."""
+"""Not `oneOf`, from which client generators make a union without properties."""

@@ -1,8 +1,8 @@
-"""How lists answer: in pages, in an order and a choice that can be asked for.
+"""Paging, ordering and filtering of lists in the API.
 
-A view says what its list can be asked for: `orders`, the names that `ordering` takes, and
-`filters`, the further parameters. Whatever else stands in the address is refused: a list that
-leaves out a wish without a word would be taken for the answer to it."""
+A view declares `orders`, the names that `ordering` accepts, and `filters`, its other parameters.
+Unknown parameters are refused, because a list that ignored one would look like the answer to it.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ PAGING_PARAMETERS = ("limit", "offset")
 
 @dataclass(frozen=True)
 class ListFilter:
-    """One parameter of a list. values: the words it takes, each with what it chooses; none: any
-    text, which `lookup` must equal."""
+    """One query parameter of a list.
+
+    values: the words it accepts, each with its condition. Without values, any text that `lookup`
+    must equal.
+    """
 
     name: str
     lookup: str = ""
     values: tuple[tuple[str, Q], ...] = ()
 
     def chosen(self, text: str) -> Q:
-        """ValidationError where the word is none of those."""
+        """Return the condition for the given word. Raises ValidationError for an unknown one."""
         if not self.values:
             return Q(**{self.lookup or self.name: text})
         for word, choice in self.values:
@@ -47,18 +50,18 @@ class ListFilter:
 
 
 def choice_filter(name: str, values: Iterable[str]) -> ListFilter:
-    """A field with few values."""
+    """Return a filter on a field with few values."""
     return ListFilter(name, values=tuple((str(value), Q(**{name: value})) for value in values))
 
 
 def boolean_filter(name: str, choice: Q) -> ListFilter:
-    """true chooses what it says, false the others."""
+    """Return a filter whose value `true` selects the choice and `false` the rest."""
     return ListFilter(name, values=(("true", choice), ("false", ~choice)))
 
 
 def filter_rows(rows: Any, request: Request, view: Any) -> Any:
-    """The rows as the address asks for them. ValidationError where it asks for what there is
-    not."""
+    """Filter and order the rows by the request's parameters. Raises ValidationError for unknown
+    ones."""
     orders: tuple[str, ...] = getattr(view, "orders", ())
     filters: dict[str, ListFilter] = {one.name: one for one in getattr(view, "filters", ())}
     known = [*PAGING_PARAMETERS, *(["ordering"] if orders else []), *filters]
@@ -78,8 +81,8 @@ def filter_rows(rows: Any, request: Request, view: Any) -> Any:
 
 
 def parse_ordering(text: str, orders: tuple[str, ...]) -> list[OrderBy]:
-    """For order_by, from `a,-b`. What has no value stands last in either direction, whatever the
-    database."""
+    """Return the arguments of order_by for text such as `a,-b`. Rows without a value come last in
+    both directions on every database."""
     names = [name.strip() for name in text.split(",")]
     if wrong := [name for name in names if name.removeprefix("-") not in orders]:
         raise ValidationError(
@@ -105,7 +108,8 @@ def read_integer(
 def read_integer(
     request: Request, name: str, *, least: int, most: int, default: int | None
 ) -> int | None:
-    """A number of the address; ValidationError where it is none, or not within the bounds."""
+    """Return an integer parameter. Raises ValidationError if it is not an integer within the
+    bounds."""
     text = request.query_params.get(name)
     if text is None:
         return default
@@ -115,8 +119,8 @@ def read_integer(
 
 
 class LimitOffsetPages(LimitOffsetPagination):
-    """{count, next, previous, results}. A limit or offset that cannot be kept is refused, for an
-    answer with another one would mislead."""
+    """Pages as {count, next, previous, results}. Invalid limits and offsets are refused instead of
+    replaced."""
 
     default_limit = 100
 

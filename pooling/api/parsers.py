@@ -1,5 +1,4 @@
-"""Bodies of requests to the API, as far as the framework leaves open what becomes of those that
-nobody sends in good faith."""
+"""Parsers of request bodies that handle malformed input which REST framework does not."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ from rest_framework.exceptions import ParseError
 
 
 class JsonBody(parsers.JSONParser):
-    """JSON nested too deeply to be read is malformed, too; the framework took it for a mistake of
-    ours."""
+    """JSON parser that reports JSON nested too deeply as malformed, instead of failing with an
+    internal error."""
 
     def parse(
         self,

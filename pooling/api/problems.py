@@ -1,11 +1,11 @@
-"""The one shape of an error in the API: the members of RFC 9457, and three of Assay's own.
+"""The format of API errors: the members of RFC 9457 and three additional ones.
 
     {"type": "/api/problems#refused", "title": "Conflict", "status": 409, "detail": sentence,
-    "code": "refused",
-     "request": id of the log's line, "server_time": …}
+    "code": "refused", "request": ID in the log, "server_time": …}
 
-`type` leads to what the code means (config.problem_codes). `errors`, with 400, says for each field
-of a request what is wrong with it."""
+`type` links to the meaning of the code (config.problem_codes). With status 400, `errors` lists the
+problems of each field.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from pooling.platform.unavailable import retry_after_seconds, unavailable_reason
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 CODES_PATH = "/api/problems"
-"""Where the server explains each code."""
+"""Address of the page that explains each code."""
 TRY_AGAIN_MESSAGE = gettext_lazy("Nothing that was saved is lost. Try again in a moment.")
 
 
 def problem_body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
-    """The members of an error."""
+    """Return the members of an error."""
     return {
         "type": f"{CODES_PATH}#{code}",
         "title": HTTPStatus(status).phrase,
@@ -50,7 +50,7 @@ def problem_body(status: int, code: str, detail: str, **more: Any) -> dict[str, 
 
 
 def problem_json(status: int, code: str, detail: str) -> str:
-    """The error as JSON, where no view answers."""
+    """Return an error as JSON, for responses outside of views."""
     return json.dumps(problem_body(status, code, detail), cls=DjangoJSONEncoder)
 
 
@@ -66,12 +66,12 @@ def problem_response(
 
 
 def malformed_error(sentence: str) -> exceptions.ValidationError:
-    """400 for what no single field explains."""
+    """Return a 400 error that no single field explains."""
     return exceptions.ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [sentence]})
 
 
 def unavailable_response(error: Exception) -> Response | None:
-    """503 where database or disk are away, else None."""
+    """Return a 503 response if database or disk are unavailable, otherwise None."""
     said = unavailable_reason(error)
     if not said:
         return None
@@ -85,8 +85,8 @@ def unavailable_response(error: Exception) -> Response | None:
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's EXCEPTION_HANDLER. None for what is our own mistake: the log has it, and the
-    answer is 500."""
+    """Handle exceptions as REST framework's EXCEPTION_HANDLER. Returns None for internal errors,
+    which are logged and answered with 500."""
     set_rollback()
     if isinstance(error, Http404):
         return problem_response(
@@ -110,7 +110,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response | No
 
 
 def error_sentences(detail: Any, name: str = "") -> list[str]:
-    """What is wrong with each field, one sentence each."""
+    """Return the problems of each field, one sentence each."""
     if isinstance(detail, dict):
         return [text for key, value in detail.items() for text in error_sentences(value, str(key))]
     if isinstance(detail, list):

@@ -1,8 +1,9 @@
-"""Requests that may be repeated: the header Idempotency-Key, as other APIs have it.
+"""Repeatable requests through the header Idempotency-Key, as in other APIs.
 
-The first request with a key is carried out, and its answer is kept with it in one transaction. The
-same request again gets that answer and does nothing. Another request of the same person with the
-same key is refused. A request that fails keeps nothing and may be sent again."""
+The first request with a key is executed, and its response is stored in the same transaction.
+Repeating the request returns that response without executing it. A different request by the same
+user with the same key is refused. A failed request stores nothing and may be repeated.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class KeyReused(APIException):
 
 
 def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
-    """A POST that creates something, and that does so once for each key."""
+    """Wrap a POST handler so that it creates its object once per key."""
 
     @wraps(post)
     def once(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -50,10 +51,10 @@ def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
             raise malformed_error(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
         request_digest = digest_request(
             request
-        )  # reads the body, which may take long: before the transaction
+        )  # reading the body may take long, so it happens before the transaction
         KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
         with transaction.atomic():
-            # A request of the same moment waits here for the transaction of the first.
+            # A simultaneous request waits here for the transaction of the first one.
             kept, is_first = KeptAnswer.objects.get_or_create(
                 user=request.user, key=key, defaults={"digest": request_digest}
             )
@@ -77,7 +78,7 @@ def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
 
 
 def digest_request(request: Request) -> str:
-    """SHA-256 of method, address and body, as it was read."""
+    """Return the SHA-256 of method, address and parsed body."""
     said = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     data = request.data
     if isinstance(data, QueryDict):

@@ -1,5 +1,4 @@
-"""What the document at /api/schema says of every operation: REST framework's own facts, and the
-errors that each can answer."""
+"""Generate /api/schema: REST framework's own facts, and the possible errors of each operation."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class ProblemSerializer(serializers.Serializer):
-    """An error: the members of RFC 9457, and further ones."""
+    """An error: the members of RFC 9457 and additional ones."""
 
     type = serializers.CharField(help_text="address of the page that explains `code`")
     title = serializers.CharField(help_text="the status in words")
@@ -59,7 +58,7 @@ class ProblemSerializer(serializers.Serializer):
 
 
 def problem_responses(*statuses: int) -> dict[Any, OpenApiResponse]:
-    """These errors, as `responses` of an operation."""
+    """Return these errors as `responses` of an operation."""
     return {
         (status, CONTENT_TYPE): OpenApiResponse(
             ProblemSerializer, description=STATUS_DESCRIPTIONS[status]
@@ -69,11 +68,11 @@ def problem_responses(*statuses: int) -> dict[Any, OpenApiResponse]:
 
 
 class ApiSchema(AutoSchema):
-    """REST_FRAMEWORK's DEFAULT_SCHEMA_CLASS. An operation declares what it answers when all is
-    well; its errors follow from what it is."""
+    """The DEFAULT_SCHEMA_CLASS of REST_FRAMEWORK. Operations declare their success response. Error
+    responses follow from their type."""
 
     def errors(self) -> list[int]:
-        """What this operation can answer otherwise."""
+        """Return the error statuses of this operation."""
         reads, changes, repeats = (
             bool(self._get_request_body()),
             self.method not in SAFE_METHODS,
@@ -95,8 +94,8 @@ class ApiSchema(AutoSchema):
         return [status for status, can in possible.items() if can]
 
     def map_parsers(self) -> list[str]:
-        """JSON alone where it is read: a form that says the same is for pages, and a client made
-        from three forms would send all of them."""
+        """Document JSON only. Forms are for pages, and a client generated from three body types
+        would send all of them."""
         kinds: list[str] = super().map_parsers()
         return ["application/json"] if "application/json" in kinds else kinds
 
@@ -139,8 +138,8 @@ class ApiSchema(AutoSchema):
         return bool(getattr(getattr(self.view, self.method.lower(), None), "is_repeatable", False))
 
     def get_operation_id(self) -> str:
-        """What is done with a thing stands after it without a slash, and is not the making of one:
-        jobs_cancel, not jobs_cancel_create."""
+        """Return the operation's ID. Actions on an object (addresses without a final slash) are
+        named `jobs_cancel`, not `jobs_cancel_create`."""
         name: str = super().get_operation_id()
         return name if self.path.endswith("/") else name.removesuffix("_create")
 

@@ -1,4 +1,4 @@
-"""Shapes of collections, their files, pools and jobs in the API."""
+"""API serializers of collections, their files, pools and jobs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CollectionSerializer(StrictModelSerializer):
 
 class JobSerializer(serializers.ModelSerializer):
     """state: queued, running, done, failed, cancelled. report: counts, warnings, notes, the first
-    50 problems, what was made."""
+    50 problems, and what was created."""
 
     collection: Any = serializers.SlugRelatedField(
         slug_field="slug", read_only=True, allow_null=True
@@ -86,8 +86,7 @@ class UploadSerializer(serializers.ModelSerializer):
 
 
 class NewUploadSerializer(StrictSerializer):
-    """One file. mode: inspect (a report only), careful (imports unless a person should decide
-    first), import."""
+    """One file. mode: inspect (report only), careful (import unless a decision is needed), import."""
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(choices=Upload.Kind.choices)
@@ -142,7 +141,7 @@ class NewUploadSerializer(StrictSerializer):
     }
 
     def options(self) -> dict[str, Any]:
-        """Those that the kind of file has, as the services take them."""
+        """Return the options that apply to this kind of file, with the names that the services use."""
         data = self.validated_data
         chosen = {name: data[name] for name in self.OPTIONS.get(data["kind"], ()) if data.get(name)}
         if "submitted_on" in chosen:
@@ -153,8 +152,7 @@ class NewUploadSerializer(StrictSerializer):
 
 
 class DecisionSerializer(StrictSerializer):
-    """What a person has decided about a file that waits; without either it is imported as it was
-    brought."""
+    """The decision about a waiting file. Without options, it is imported as uploaded."""
 
     kind = serializers.ChoiceField(
         choices=Upload.Kind.choices, required=False, help_text="import it as this kind of file"
@@ -187,7 +185,7 @@ class CheckSerializer(StrictSerializer):
 
 
 class DecisionsSerializer(StrictSerializer):
-    """Decisions by topic id. Topics that are not there are refused."""
+    """Decisions by topic ID. Unknown topics are refused."""
 
     remove = serializers.ListField(child=TextField(), default=list)
     keep = serializers.ListField(child=TextField(), default=list)
@@ -205,8 +203,8 @@ class DecidedSerializer(serializers.Serializer):
 
 
 class RunSerializer(StrictModelSerializer):
-    """tag: of no other run of the collection. Pools that were built from the run have a new one,
-    too; finished reports and releases keep the old."""
+    """tag: unique in the collection. Pools that contain the run show the new tag. Finished reports
+    and releases keep the old one."""
 
     class Meta:
         model = Run
@@ -274,9 +272,9 @@ class DocumentFileSerializer(serializers.ModelSerializer):
 
 
 class PoolSerializer(serializers.ModelSerializer):
-    """kind: how its pairs were made, which words says; depth is null where a file gave them without
-    ranks. built_at is null while it is being built. source, suggested: the file that named its
-    pairs, and settings that came with it."""
+    """kind: how the pairs were selected, described in words. depth: null for pairs from a file
+    without ranks. built_at: null while the pool is being built. source, suggested: the file that
+    contained the pairs, and the settings that came with it."""
 
     runs: Any = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
     words = serializers.CharField(read_only=True)
@@ -305,11 +303,11 @@ class PoolSerializer(serializers.ModelSerializer):
 
 
 class NewPoolSerializer(StrictSerializer):
-    """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool
-    by the end of each): of a sampled pool. machine: for strata by a machine's grades, the frozen
-    judge as campaign/judge. Of an ordered pool: goal, what its batches hold, the pairs that are
-    most likely relevant or of each topic the same share; batch, pairs of each; audit, the share of
-    them that is drawn at random."""
+    """runs: tags, or empty for all runs of the collection. strata, stages (cumulative shares of the
+    pool): for a sampled pool. machine: for strata by an LLM judge's grades, the frozen judge as
+    campaign/judge. goal, batch, audit: for a prioritised pool, whether batches contain the most
+    likely relevant pairs or the same share of each topic, the number of pairs per batch, and the
+    share that is sampled at random."""
 
     kind = serializers.ChoiceField(choices=["depth", "ordered", "sampled"], default="depth")
     goal = serializers.ChoiceField(
@@ -332,7 +330,7 @@ class NewPoolSerializer(StrictSerializer):
 
 
 class RenamePoolSerializer(StrictSerializer):
-    """name: of no other pool of the collection."""
+    """name: unique among the collection's pools."""
 
     name = TextField(max_length=200, required=False)
 
@@ -343,7 +341,7 @@ class ExtendPoolSerializer(StrictSerializer):
 
 
 class StageSerializer(StrictSerializer):
-    """share: of the pool that is drawn by the end of the new stage."""
+    """share: cumulative share of the pool that is sampled by the end of the new stage."""
 
     share = serializers.FloatField(min_value=0, max_value=1)
 
@@ -374,5 +372,5 @@ class EntrySerializer(serializers.ModelSerializer):
 
     @extend_schema_field(serializers.ChoiceField(choices=SELECTION_CHOICES, allow_null=True))
     def get_entered(self, entry: PoolEntry) -> str | None:
-        """By chance or by choice; null where nothing was drawn."""
+        """Return whether the pair was sampled or selected, or null if nothing was sampled."""
         return entry.entered or None

@@ -1,4 +1,4 @@
-"""The API of collections, pools and jobs: doors to the same services as the pages."""
+"""API views of collections, pools and jobs. They call the same services as the pages."""
 
 from __future__ import annotations
 
@@ -38,21 +38,20 @@ from pooling.services.runs import delete_run, describe_run, get_runs_by_tag
 
 
 class Conflict(APIException):
-    """What was asked for cannot be done as things stand; `detail` says why."""
+    """The request conflicts with the current state. `detail` gives the reason."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "refused"
 
 
 def to_api_exception(error: Refused) -> APIException:
-    """400 for what makes no sense, 409 for what cannot be done as things stand."""
+    """Convert an error to 400 (invalid request) or 409 (conflict with the current state)."""
     return (
         malformed_error(str(error)) if isinstance(error, MalformedRequest) else Conflict(str(error))
     )
 
 
-# No docstrings on the views that need none: they would be the descriptions in the API's
-# documentation.
+# No docstrings on views that need none: they would become descriptions in the API documentation.
 class ServiceView(GenericAPIView):
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(to_api_exception(exc) if isinstance(exc, Refused) else exc)
@@ -61,7 +60,7 @@ class ServiceView(GenericAPIView):
         return permissions.get_managed_collection(self.request, slug)
 
     def read(self, request: Request, shape: type | None = None) -> Any:
-        """The validated body."""
+        """Return the validated body."""
         serializer = (shape or self.get_serializer_class())(data=request.data)
         serializer.is_valid(raise_exception=True)
         return serializer
@@ -75,7 +74,7 @@ class ServiceView(GenericAPIView):
 
 
 def accepted_response(job: Job) -> Response:
-    """202 with a job, which the worker is told of."""
+    """Queue a job and return 202."""
     tasks.send(job)
     return Response(
         shapes.JobSerializer(job).data,
@@ -132,14 +131,14 @@ class CollectionDetail(ServiceView):
 
 
 class UploadList(ServiceView):
-    """Files that wait for a decision; a POST sends one and answers with the job that reads it."""
+    """Files that wait for a decision. A POST uploads a file and returns the job that reads it."""
 
     serializer_class = shapes.NewUploadSerializer
     parser_classes = [MultiPartParser, FormParser]
     queryset = Upload.objects.none()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Who may not send, and what is too large, is told so before the body is read."""
+        """Refuse unauthorised and oversized uploads before the body is read."""
         super().initial(request, *args, **kwargs)
         self.collection(kwargs["slug"])
         if request.method == "POST":
@@ -184,7 +183,7 @@ class UploadDetail(ServiceView):
     )
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
+        """Import a waiting file: unchanged, as another kind, or (a run) under another tag."""
         upload = permissions.get_row_or_404(self.collection(slug).uploads, pk=pk)
         body = shapes.DecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -376,8 +375,7 @@ class PoolList(ServiceView):
 
 
 class PoolPreview(PoolList):
-    """What a pool would hold: the job's report has pairs per depth, overlap and unique
-    contributions."""
+    """Preview a pool. The job's report has pairs per depth, overlap and unique contributions."""
 
     http_method_names = ["post", "options"]
     ask = staticmethod(pool_preview.request_preview)
@@ -395,7 +393,7 @@ class PoolDetail(ServiceView):
 
     @extend_schema(request=shapes.RenamePoolSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        """Give the pool another name."""
+        """Rename the pool."""
         pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         name = self.read(request, shapes.RenamePoolSerializer).validated_data.get("name", pool.name)
         return Response(shapes.PoolSerializer(rename_pool(pool, name, user=request.user)).data)
@@ -426,8 +424,8 @@ class DrawStage(ServiceView):
     @extend_schema(responses={202: shapes.JobSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new
-        pairs up."""
+        """Start the job that samples the next stage of a pool. Earlier samples are kept, and
+        campaigns add the new pairs."""
         pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         return self.accepted(
             sampling.request_stage(
@@ -443,8 +441,8 @@ class PlanBatch(ServiceView):
     @extend_schema(request=None, responses={202: shapes.JobSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that plans the next batch of an ordered pool now, which else happens by itself
-        when few of its pairs wait."""
+        """Start the job that plans the next batch of a prioritised pool. Otherwise this happens
+        automatically when few of its pairs are left."""
         return self.accepted(
             ordering.request_batch(
                 permissions.get_row_or_404(self.collection(slug).pools, pk=pk), user=request.user

@@ -1,1 +1,1 @@
-"""Pure numeric code of pooling: no Django, Celery, settings, clock or global randomness."""
+"""Pure code of pooling: no Django, Celery, settings, clock or global randomness."""

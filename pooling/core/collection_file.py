@@ -1,5 +1,4 @@
-"""What a file says of a collection and a pool: keys, and what of it can be told wrong without
-looking at what is there."""
+"""The keys of the file that declares a collection and a pool, and the checks that need no database."""
 
 from __future__ import annotations
 
@@ -130,4 +129,4 @@ POOL = (
     Key("pairs", "file", "File that lists its pairs, instead of depth and runs."),
 )
 FILE_KEYS = {"topics", "documents", "file", "pairs", "order", "lenient"}
-"""What only says how something is brought: no part of what is there."""
+"""Keys that describe how something is imported. They are not part of the current state."""

@@ -1,10 +1,10 @@
-"""Documents that say what should be there: tables of keys, what is wrong with one, and how it
-differs from what is there.
+"""Read documents that declare a desired state, report their mistakes, and compare them with the
+current state.
 
-values, mistakes = read_table(said, KEYS, ("campaign",))
-differences({"name": "A"}, {"name": "B"}, KEYS, "campaign")     -> [Change("campaign", "name", "A",
-"B", "name: “A” → “B”")]
-line_of(text, ("campaign", "people", 2, "role"))                -> the line of a TOML file
+    values, mistakes = read_table(said, KEYS, ("campaign",))
+    list_changes({"name": "A"}, {"name": "B"}, KEYS, "campaign")    -> [Change("campaign", "name", "A",
+    "B", "name: “A” → “B”")]
+    find_line(text, ("campaign", "people", 2, "role"))              -> the line of a TOML file
 """
 
 from __future__ import annotations
@@ -17,16 +17,19 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
-"""Keys, and numbers of rows from 0, that lead to a value."""
+"""Keys and row numbers (from 0) that lead to a value."""
 MAX_WORDS = 60
-"""Characters of a text in the words of a change."""
+"""Maximum length of a text in the description of a change, in characters."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows. none: what
-    is written where there is no value (0 or ""). row: the keys of a row, by `identity` of which
-    rows are told apart. whole: rows that the document lacks are taken away."""
+    """A key of a table.
+
+    kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows. none: the value
+    written for an absent value (0 or ""). row: the keys of a row, of which `identity` identifies
+    it. whole: delete rows that the document lacks.
+    """
 
     name: str
     kind: str
@@ -49,8 +52,11 @@ class Mistake(NamedTuple):
 
 
 class Change(NamedTuple):
-    """table: collection, pool or campaign. before is None where there was nothing, after where
-    nothing stays. words: for a person."""
+    """One change.
+
+    table: collection, pool or campaign. before: None for a new value. after: None for a removed
+    one. words: description for display.
+    """
 
     table: str
     name: str
@@ -62,7 +68,7 @@ class Change(NamedTuple):
 def read_table(
     said: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False
 ) -> tuple[dict[str, Any], list[Mistake]]:
-    """The values of the keys that were given (of a row: of all), and what is wrong."""
+    """Return (values of the given keys, or of all keys for a row; mistakes)."""
     if not isinstance(said, Mapping):
         return {}, [Mistake(path, f"{path[-1]} is no table", "key = value")]
     known = {key.name: key for key in keys}
@@ -98,7 +104,7 @@ class InvalidValue(Exception):
 
 
 def parse_value(key: Key, value: Any, path: Path) -> Any:
-    """The value as Python has it; None where there is none. Raises WrongValue."""
+    """Convert a value to Python, with None for an absent one. Raises WrongValue."""
     if key.none is not None and (
         value is None or (type(value) is type(key.none) and value == key.none)
     ):
@@ -155,7 +161,7 @@ def parse_rows(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
         mistakes += wrong
         rows.append(values)
         if wrong:
-            continue  # what is no table has no identity
+            continue  # only tables have an identity
         identity = row_identity(key, values)
         if identity in first and key.identity:
             mistakes.append(
@@ -180,7 +186,7 @@ def format_row(key: Key, row: Mapping[str, Any]) -> str:
 
 
 def parse_moment(value: Any) -> datetime | None:
-    """With its zone, to the second of UTC; text is ISO 8601."""
+    """Return the time in UTC, truncated to seconds. Text is ISO 8601 with a time zone."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
         return (
@@ -244,9 +250,11 @@ EXPECTED_VALUES = {
 def plain_table(
     values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool = False
 ) -> dict[str, Any]:
-    """The values as a document writes them, in the order of the keys: no None, and of rows nothing
-    that is the default. as_text: moments and days as ISO 8601, and null for what is not there, for
-    JSON."""
+    """Return the values as a document writes them, in the order of the keys, without None and
+    without defaults in rows.
+
+    as_text: for JSON, with times and days as ISO 8601 and null for absent values.
+    """
     written: dict[str, Any] = {}
     for key in keys:
         if key.name not in values:
@@ -265,7 +273,7 @@ def plain_table(
         elif value is None:
             if key.none is not None:
                 written[key.name] = None if as_text else key.none
-        elif isinstance(value, date) and as_text:  # a moment is a date, too
+        elif isinstance(value, date) and as_text:  # a datetime is a date, too
             written[key.name] = value.isoformat().replace("+00:00", "Z")
         else:
             written[key.name] = value
@@ -275,8 +283,8 @@ def plain_table(
 def list_changes(
     before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str
 ) -> list[Change]:
-    """What would change for `wanted` to hold, in the order of the keys. What `wanted` does not name
-    stays as it is."""
+    """Return the changes that lead to `wanted`, in the order of the keys. Keys that `wanted` lacks
+    keep their values."""
     changes: list[Change] = []
     for key in keys:
         if key.name not in wanted or before.get(key.name) == wanted[key.name]:
@@ -302,7 +310,7 @@ def list_changes(
 def list_row_changes(
     key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str
 ) -> list[Change]:
-    """By row. Rows that are only in another order are no change."""
+    """Return changes by row. A different order of rows is not a change."""
     row_of = {row_identity(key, row): row for row in before}
     changes = []
     for row in wanted:
@@ -339,7 +347,7 @@ def list_row_changes(
 
 
 def format_value(value: Any) -> str:
-    """A value for a person."""
+    """Format a value for display."""
     if value in (None, "", []):
         return "none"
     if isinstance(value, bool):
@@ -366,15 +374,15 @@ HEADER_PATTERN = re.compile(r"^\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 
 
 def find_line(text: str, path: Path) -> int | None:
-    """The line of a TOML file where the value of a path stands, or the nearest that leads to it;
-    None where none does."""
+    """Return the line of a TOML file with the value at a path, or the nearest line that leads to
+    it, or None."""
     best: tuple[int, int] | None = None
     place: list[str | int] = []
     counts: dict[tuple[str | int, ...], int] = {}
     inside, row = (
         "",
         -1,
-    )  # of a text of several lines; of a list whose rows are on lines of their own
+    )  # for texts of several lines, and lists with rows on separate lines
     listed: tuple[str | int, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if inside:

@@ -1,1 +1,1 @@
-"""What the pages, the API and the jobs of all apps stand on: jobs, stored files, lists, requests."""
+"""Shared infrastructure of pages, API and jobs: jobs, stored files, lists, requests."""

@@ -1,8 +1,9 @@
-"""What goes when something of a collection is deleted, told before: rows by kind, what keeps it
-from going, how it comes back.
+"""Preview what is deleted with an object of a collection: rows by kind, reasons against it, and how
+to recover.
 
-One mechanism for all kinds: what the database would delete along with a row, read from the models'
-own relations."""
+One mechanism serves all kinds. It reads what the database would delete from the relations of the
+models.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +38,13 @@ RECOVERY_HINTS = {
     ),
     "pool": gettext_lazy("You can build the same pool again with the same runs, depth and seed."),
 }
-"""kind -> how what is deleted comes back."""
+"""Kind -> how to recover a deleted object."""
 
 
 @dataclass(frozen=True)
 class RemovalPreview:
-    """goes: counted words ("120 pairs") of what is deleted along. refused: why it cannot go now;
-    empty when it can."""
+    """goes: numbers of rows that are deleted too ("120 pairs"). refused: why the object cannot be
+    deleted now, or empty."""
 
     kind: str
     title: str
@@ -53,7 +54,7 @@ class RemovalPreview:
 
 
 def preview_removal(collection: Collection, kind: str, pk: int | None) -> RemovalPreview | None:
-    """None where there is no such thing."""
+    """Return the preview, or None if the object does not exist."""
     if kind == "topics":
         rows: Any = collection.topics.all()
         pools = collection.pools.count()
@@ -84,7 +85,7 @@ def preview_removal(collection: Collection, kind: str, pk: int | None) -> Remova
 
 
 def count_dependent_rows(thing: Any) -> list[str]:
-    """Counted words ("120 pairs") of the rows that the database deletes along with this one."""
+    """Return the numbers of rows ("120 pairs") that the database deletes with this one."""
     return [
         words
         for relation, _, words in _iterate_related(thing)
@@ -93,8 +94,8 @@ def count_dependent_rows(thing: Any) -> list[str]:
 
 
 def _iterate_related(thing: Any) -> Iterator[tuple[Any, int, str]]:
-    """(relation, number of its rows, counted words) of what refers to this row; those without rows
-    are left out."""
+    """Yield (relation, number of rows, text) of objects that refer to this row, without empty
+    relations."""
     for relation in thing._meta.related_objects:
         name = relation.get_accessor_name()
         n = (

@@ -1,10 +1,10 @@
-"""Where uploads, columns and releases lie: a folder of this machine or one that machines share, or
-an object store.
+"""Store uploads, columns and releases in a folder, which machines may share, or in an object store.
 
 All files of an installation go through Django's default storage, which is one of these two
-(`ASSAY_STORAGE`). Every file is written once, under a name of its own, and never changed: so what
-an object store has under a name may be kept in the folder of each machine for as long as there is
-room, and a name says as much as a digest."""
+(`ASSAY_STORAGE`). Every file is written once under a unique name and never changed. Files of an
+object store may therefore be cached in a local folder while there is room, and a name identifies
+the content.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 IN_USE_SECONDS = 3600
-"""What was asked for within this time is not taken out of a cache: somebody may be about to open
-it."""
+"""Files requested within this time are not evicted from the cache, because a process may be about
+to open them."""
 SPOOLED_BYTES = 10_000_000
 NO_PACKAGE = (
     "ASSAY_STORAGE names an object store, for which django-storages[s3] has to be installed: pip "
@@ -37,7 +37,7 @@ CONNECT_SECONDS, READ_SECONDS = 3, 30
 
 
 class StoredFile(NamedTuple):
-    """changed_at: seconds since 1970"""
+    """changed_at: seconds since 1970."""
 
     name: str
     n_bytes: int
@@ -48,29 +48,29 @@ class FolderStorage(FileSystemStorage):
     """Files in the folder MEDIA_ROOT."""
 
     is_cache = False
-    """Whether the folder holds copies only."""
+    """Whether the folder only holds copies."""
     where = "ASSAY_DATA_DIR has to be the folder that all its machines share, or ASSAY_STORAGE their object store"
 
     @property
     def called(self) -> str:
-        """For people."""
+        """Return the description for display."""
         return str(self.location)
 
     def place(self, name: str) -> Path:
-        """Where on this machine a new file of this name is to be written; then call `keep`. Its
-        folder is there."""
+        """Return the local path for a new file of this name, after which `keep` must be called. Its
+        folder exists."""
         path = Path(super().path(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def keep(self, name: str) -> None:
-        """The file at its place is complete."""
+        """Declare the file at its path complete."""
 
     def each(self) -> Iterator[StoredFile]:
-        """All files, by name; not the folders that jobs unpack uploads in."""
+        """Yield all files by name, without the folders in which jobs unpack uploads."""
         folder = Path(self.location)
         for path in sorted(folder.rglob("*")) if folder.exists() else []:
-            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+            with contextlib.suppress(FileNotFoundError):  # deleted in the meantime
                 if path.is_file():
                     status = path.stat()
                     yield StoredFile(
@@ -78,12 +78,12 @@ class FolderStorage(FileSystemStorage):
                     )
 
     def problem(self) -> str:
-        """Why no files can be kept here; empty where they can."""
+        """Return the reason why files cannot be stored here, or an empty string."""
         return find_folder_problem(Path(self.location))
 
 
 def find_folder_problem(folder: Path) -> str:
-    """Why nothing can be written into the folder; empty where it can."""
+    """Return the reason why the folder is not writable, or an empty string."""
     probe = folder / f".probe-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -95,10 +95,9 @@ def find_folder_problem(folder: Path) -> str:
 
 
 class ObjectStorage(FolderStorage):
-    """Files in a bucket of an object store with Amazon's protocol; MEDIA_ROOT is this machine's
-    cache of them.
+    """Files in a bucket of an S3-compatible object store. MEDIA_ROOT is this machine's cache.
 
-    Where the store does not answer: OSError (EREMOTEIO).
+    Raises OSError (EREMOTEIO) if the store does not respond.
     """
 
     is_cache = True
@@ -126,9 +125,11 @@ class ObjectStorage(FolderStorage):
 
     @cached_property
     def remote(self) -> Any:
-        """Keys and the store's address are those of the environment that every program of this
-        protocol reads (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, AWS_REGION,
-        ...)."""
+        """Return the client of the store.
+
+        Keys and address come from the standard environment variables of S3 clients
+        (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, AWS_REGION, ...).
+        """
         try:
             from botocore.config import Config
             from storages.backends.s3 import S3Storage
@@ -150,7 +151,7 @@ class ObjectStorage(FolderStorage):
 
     @contextlib.contextmanager
     def _asked(self) -> Iterator[Any]:
-        remote = self.remote  # before what comes with its package
+        remote = self.remote  # must precede the handlers of the client's package
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -160,8 +161,8 @@ class ObjectStorage(FolderStorage):
             raise OSError(errno.EREMOTEIO, f"the object store does not answer ({error})") from error
 
     def path(self, name: str) -> str:
-        """Of the file in this machine's cache, brought there where it is not. A file that the store
-        does not have is not there."""
+        """Return the path of the file in this machine's cache, downloading it if necessary. Files
+        missing in the store do not exist."""
         path = Path(super().path(name))
         if path.exists():
             os.utime(path)
@@ -184,8 +185,7 @@ class ObjectStorage(FolderStorage):
             part.unlink(missing_ok=True)
 
     def _make_room(self, n_bytes: int) -> None:
-        """Take out of the cache what was longest not asked for, until so many bytes more keep
-        within its bound."""
+        """Evict the least recently used files until `n_bytes` more fit into the cache."""
         kept = sorted(super().each(), key=lambda one: one.changed_at)
         over, young = (
             sum(one.n_bytes for one in kept) + n_bytes - self.cache_bytes,
@@ -255,4 +255,4 @@ class ObjectStorage(FolderStorage):
 
 
 file_storage = cast(FolderStorage, default_storage)
-"""The installation's own."""
+"""The installation's file storage."""

@@ -1,4 +1,4 @@
-"""Signs of life of a process that is inside one long step of a job."""
+"""Send heartbeats from a process that is inside one long step of a job."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from django.db import DatabaseError, connection
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 2.0
-"""Seconds between two."""
+"""Seconds between two heartbeats."""
 
 
 @contextmanager
 def heartbeat_thread(sign: Callable[[], bool], what: str) -> Iterator[None]:
-    """sign: writes one; False where no other is wanted. It is called in a thread of its own; not at
-    all inside a test's transaction, where another connection would wait for it.
+    """Call `sign` repeatedly in a separate thread until it returns False.
 
-    Not by `Thread.start`: that waits for the thread to say that it runs, for ever where it died at
-    once for want of memory. Without signs of life the work goes on, until somebody takes it over.
+    It is not called inside a test's transaction, where another connection would wait for it. The
+    thread is not started by `Thread.start`, which waits until the thread reports that it runs, and
+    forever if it dies at once for lack of memory. Without heartbeats the work continues until
+    another worker takes it over.
     """
     stop, begun, ended = threading.Event(), threading.Event(), threading.Event()
 

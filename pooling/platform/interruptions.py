@@ -1,10 +1,10 @@
-"""Ends a job that stands still: first by an exception where it is, as Celery's soft time limit
-does, and where that does not help with its process.
+"""End a job that makes no progress: first by an exception in its thread, as Celery's soft time
+limit does, and then by ending its process.
 
-watch = JobWatch(why=..., give_up=...)
-with watch.running():           # in the thread of the job
-    ...
-watch.look()                    # in another thread, every few seconds
+    watch = JobWatch(why=..., give_up=...)
+    with watch.running():           # in the thread of the job
+        ...
+    watch.look()                    # in another thread, every few seconds
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 KILL_SECONDS = 30.0
-"""After an interruption that has ended nothing, the process ends."""
+"""Seconds after an unsuccessful interruption until the process ends."""
 SIGNAL = signal.SIGUSR2
 is_expendable = False
-"""Whether another process takes the place of this one when it ends: of a worker's, not of a
-command."""
+"""Whether this process is replaced when it ends. True for a worker's processes, not for a command.
+"""
 
 
 class JobWatch:
-    """why: the exception that the job is to end with by now, None while it may go on. give_up:
-    called with it before the process ends."""
+    """Watches one job.
+
+    why: returns the exception with which the job must end now, or None while it may continue.
+    give_up: called with the exception before the process ends.
+    """
 
     def __init__(
         self, why: Callable[[], Exception | None], give_up: Callable[[Exception], object]
@@ -41,8 +44,8 @@ class JobWatch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Only the main thread can be interrupted, and only inside. A job in another one ends at
-        its own next step."""
+        """Watch the job while the context is open. Only the main thread can be interrupted. A job
+        in another thread ends at its next step."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

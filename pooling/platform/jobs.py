@@ -1,21 +1,21 @@
-"""Background work: the Job row is the truth, the broker only carries a hint
+"""Background jobs. The Job row is authoritative, and the broker only carries a notification
 (docs/decisions/0002-jobs.md).
 
-A kind of job is a function of Work, registered under a name:
+A kind of job is a function of ClaimedJob, registered under a name:
 
-    @jobs.kind("import run", unit="rows")
-    def import_run(work: Work) -> dict[str, Any]: ...
+    @register_job_kind("import run", unit="rows")
+    def import_run(work: ClaimedJob) -> dict[str, Any]: ...
 
-Whoever asks for work creates the row (`enqueue`) and lets `pooling.tasks.send` tell the worker; the
-worker calls `run_job`. Exceptions of a job, and what becomes of it:
+A service creates the row (`enqueue`) and notifies the worker through `pooling.tasks.send`. The
+worker calls `run_job`. The exceptions of a job and their effects:
 
-    Refused, FormatError   a person's mistake: failed, with the reason and the lines
-    Cancelled              somebody asked for it: cancelled
-    Stalled                it has made no progress for ASSAY_JOB_IDLE_SECONDS: failed
-    Fenced                 another worker has taken the job over: stop without writing anything
-    OperationalError       the database was busy, away or restarted (InterfaceError, too): queued
-    again, three attempts in all
-    anything else          an internal error: failed, and the log has the whole of it
+    Refused, FormatError   an error of the user: failed, with the reason and the lines
+    JobCancelled           cancelled on request
+    JobStalled             no progress for ASSAY_JOB_IDLE_SECONDS: failed
+    JobTakenOver           another worker has the job: stop without writing
+    OperationalError       the database was busy, unavailable or restarted (InterfaceError, too): queued
+                           again, three attempts in total
+    anything else          an internal error: failed, with a traceback in the log
 """
 
 from __future__ import annotations
@@ -49,37 +49,37 @@ from pooling.platform.interruptions import JobWatch
 log = logging.getLogger(__name__)
 
 STALE_AFTER = timedelta(seconds=30)
-"""A running job without a sign of life for so long belongs to nobody."""
+"""A running job without a heartbeat for this time has lost its worker."""
 ATTEMPTS = 3
 THROTTLE_SECONDS = 0.5
-"""Seconds between two writes of progress."""
+"""Minimum seconds between two writes of progress."""
 CANCEL_SECONDS = 10.0
-"""For which a cancelled job may go on to its next step; then it is interrupted where it is."""
+"""Seconds a cancelled job may take to reach its next step before it is interrupted."""
 SQLITE_ROWS, SQLITE_PAUSE, ROWS = 500, 0.03, 5000
-"""Rows of one transaction and seconds between two on SQLite, so that judges are not kept waiting;
-rows elsewhere."""
+"""Rows per transaction and seconds between transactions on SQLite, so that annotators do not wait,
+and rows per transaction on other databases."""
 
 T = TypeVar("T")
 
 
 class Refused(Exception):
-    """What was asked for cannot be done; the message says why and what would help."""
+    """The request cannot be carried out. The message states the reason and a fix."""
 
 
 class MalformedRequest(Refused):
-    """What was asked for makes no sense, whatever there is: the API answers 400, and 409 to what is
-    refused as things stand."""
+    """The request is invalid regardless of the current state. The API answers 400, and 409 to other
+    refusals."""
 
 
 class OverQuota(PermissionDenied):
-    """A person has asked for as much as one person may. One sentence with the way out; pages and
-    API answer 403."""
+    """The user has reached the limit per person. The message states a fix. Pages and API answer
+    403."""
 
     code = "over_quota"
 
 
 class JobCancelled(Exception):
-    """Somebody asked to stop the job."""
+    """The job was cancelled on request."""
 
 
 class JobStalled(Exception):
@@ -92,10 +92,13 @@ class JobTakenOver(Exception):
 
 @dataclass(frozen=True)
 class JobKind:
-    """figures: what it computes is shown by the page that asked for it, again and again; lists of
-    what was done leave it out. resumes: what it has done stays when it ends in the middle, and the
-    next job of its kind goes on from there. urgent: quick, and somebody waits for it: it does not
-    stand in line behind long ones (pooling.worker_processes)."""
+    """A kind of job.
+
+    figures: a page requests its result repeatedly, so lists of completed work omit it. resumes:
+    completed parts are kept if it is interrupted, and the next job of its kind continues from
+    there. urgent: it is short and a user waits for it, so it does not queue behind long jobs
+    (pooling.worker_processes).
+    """
 
     name: str
     function: Callable[[ClaimedJob], dict[str, Any] | None]
@@ -122,8 +125,8 @@ def register_job_kind(
 ) -> Callable[
     [Callable[[ClaimedJob], dict[str, Any] | None]], Callable[[ClaimedJob], dict[str, Any] | None]
 ]:
-    """Register a function as what a job of this kind does. `unit` names what its progress counts;
-    figures, resumes, urgent: see JobKind."""
+    """Register a function for a kind of job. unit: what its progress counts. figures, resumes,
+    urgent: see JobKind."""
 
     def register(
         function: Callable[[ClaimedJob], dict[str, Any] | None],
@@ -137,7 +140,7 @@ def register_job_kind(
 
 
 def figure_kinds() -> list[str]:
-    """Names of the kinds whose results are figures of a page."""
+    """Return the names of the kinds whose results are statistics of a page."""
     return [kind.name for kind in KINDS.values() if kind.figures]
 
 
@@ -150,8 +153,8 @@ def enqueue(
     collection: Collection | None = None,
     campaign_id: int | None = None,
 ) -> Job:
-    """A new queued job. The door that calls this also calls `pooling.tasks.send(job)`, or
-    `pooling.tasks.enqueue` for both."""
+    """Create a queued job. The caller must also call `pooling.tasks.send(job)`.
+    `pooling.tasks.enqueue` does both."""
     if kind not in KINDS:
         raise ValueError(f"no kind of job is called {kind!r}")
     check_quota(user)
@@ -167,8 +170,7 @@ def enqueue(
 
 
 def check_quota(user: User | AnonymousUser | None) -> None:
-    """OverQuota where the person has as many jobs waiting and running as this installation lets one
-    have."""
+    """Raise OverQuota if the user has the maximum number of waiting and running jobs."""
     most = settings.JOBS_PER_PERSON
     if not most or user is None or not user.is_authenticated:
         return
@@ -184,8 +186,7 @@ def check_quota(user: User | AnonymousUser | None) -> None:
 
 
 def request_cancel(job: Job) -> None:
-    """A queued job is cancelled at once, a running one at its next step, a finished one not at
-    all."""
+    """Cancel a queued job at once, and a running one at its next step. A finished job is unchanged."""
     now = timezone.now()
     queued = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
     if queued.update(
@@ -199,8 +200,8 @@ def request_cancel(job: Job) -> None:
 
 
 def list_waiting_jobs(now: datetime | None = None) -> list[tuple[int, int]]:
-    """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose
-    worker went silent."""
+    """Return (ID, attempt) of the jobs to run: queued ones, oldest first, then those that lost
+    their worker."""
     queued = (
         Job.objects.filter(state=Job.State.QUEUED)
         .order_by("created_at")
@@ -215,7 +216,7 @@ def list_waiting_jobs(now: datetime | None = None) -> list[tuple[int, int]]:
 
 
 def list_urgent_jobs() -> list[int]:
-    """Ids of the queued jobs that are urgent, oldest first."""
+    """Return the IDs of urgent queued jobs, oldest first."""
     urgent = [kind.name for kind in KINDS.values() if kind.urgent]
     return list(
         Job.objects.filter(state=Job.State.QUEUED, kind__in=urgent)
@@ -225,8 +226,8 @@ def list_urgent_jobs() -> list[int]:
 
 
 def release_jobs_of_dead_workers() -> int:
-    """Running jobs of this machine whose process is gone need not wait until they count as silent.
-    -> how many"""
+    """Requeue this machine's running jobs whose process is gone, without waiting until they are
+    stale. Returns their number."""
     n = 0
     for pk, owner in Job.objects.filter(
         state=Job.State.RUNNING, owner__endswith=f"-{worker_identity.machine_id()}"
@@ -239,22 +240,22 @@ def release_jobs_of_dead_workers() -> int:
 
 
 def lost_heartbeat_filter(now: datetime) -> Q:
-    """Without a sign of life. A sign from the future was given before the clock was set back: a
-    living worker gives the next within seconds."""
+    """Return the filter for jobs that lost their worker. A heartbeat in the future was written
+    before the clock was set back. A living worker writes the next one within seconds."""
     return Q(heartbeat__lt=now - STALE_AFTER) | Q(heartbeat__gt=now + STALE_AFTER)
 
 
 @dataclass
 class ClaimedJob:
-    """A claimed job in the hands of one worker. Every write carries the worker's token and is
-    refused once it is not the owner."""
+    """A job claimed by one worker. Every write carries the worker's token and is refused if another
+    worker owns the job."""
 
     job: Job
     token: str
     fenced: threading.Event = field(default_factory=threading.Event)
     cancel_seen: threading.Event = field(default_factory=threading.Event)
-    past_cancelling: bool = False  # the effect is there; what is left only completes it
-    stepped_at: float = field(default_factory=time.monotonic)  # when it last made progress
+    past_cancelling: bool = False  # the effect is committed, and only its completion is left
+    stepped_at: float = field(default_factory=time.monotonic)  # time of the last progress
     _cancel_seen_at: float = 0.0
     _written_at: float = 0.0
     _changes: dict[str, Any] = field(default_factory=dict)
@@ -265,7 +266,7 @@ class ClaimedJob:
 
     @property
     def campaign_id(self) -> int:
-        """Of a job of a campaign."""
+        """Return the campaign's ID, for jobs of a campaign."""
         assert self.job.campaign_id is not None, "a job of a campaign names it"
         return self.job.campaign_id
 
@@ -278,12 +279,13 @@ class ClaimedJob:
         message: str | None = None,
         now: bool = False,
     ) -> None:
-        """Say how far the job is; cheap enough for every row (written twice a second, at once with
-        `now`).
+        """Report progress. It may be called for every row: it writes twice a second, or at once
+        with `now`.
 
-        Raises Cancelled where a person has asked for it and Fenced where another worker has the
-        job. Inside a snapshot, where nothing can be written, the thread of the signs of life writes
-        it, and what it last read of the job is what counts."""
+        Raises JobCancelled if the job was cancelled, and JobTakenOver if another worker has it.
+        Inside a snapshot, which cannot write, the heartbeat thread writes the progress, and the
+        state that it last read applies.
+        """
         self.stepped_at = time.monotonic()
         given = {"progress": done, "total": total, "n_bytes": n_bytes, "message": message}
         self._changes.update({name: value for name, value in given.items() if value is not None})
@@ -299,8 +301,8 @@ class ClaimedJob:
             raise JobCancelled
 
     def send_heartbeat(self) -> None:
-        """Write a sign of life and what has changed, and read whether a person wants the job
-        cancelled. Raises Fenced."""
+        """Write a heartbeat and pending changes, and read whether the job was cancelled. Raises
+        JobTakenOver."""
         self._guarded(heartbeat=timezone.now(), **self._changes)
         if (
             not self.cancel_seen.is_set()
@@ -310,7 +312,8 @@ class ClaimedJob:
             self.cancel_seen.set()
 
     def end_reason(self) -> Exception | None:
-        """What to interrupt the job with, where it neither ends by itself nor goes on."""
+        """Return the exception that must interrupt the job if it neither ends nor makes progress,
+        or None."""
         now, limit = time.monotonic(), settings.JOB_IDLE_SECONDS
         if (
             self.cancel_seen.is_set()
@@ -322,29 +325,30 @@ class ClaimedJob:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction that commits only while this worker still holds the job."""
+        """Open a transaction that commits only if this worker still holds the job."""
         with transaction.atomic():
             self._guarded(heartbeat=timezone.now())
             yield
 
     @contextmanager
     def completion_transaction(self) -> Iterator[dict[str, Any]]:
-        """A transaction whose effects and the job's end become true together; fill the report that
-        it gives."""
+        """Open a transaction that commits its effects together with the end of the job. The caller
+        fills the report that it yields."""
         report: dict[str, Any] = {}
         with transaction.atomic():
             self._guarded(heartbeat=timezone.now())
             yield report
             self._close(
                 Job.State.DONE, report=report, message=""
-            )  # what the job was doing last says nothing any more
+            )  # the last progress message is obsolete
 
     def in_batches(
         self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False
     ) -> int:
-        """Write rows in transactions small enough for people to work beside them. -> how many rows.
+        """Write rows in transactions that are small enough not to block annotators. Returns the
+        number of rows.
 
-        counted: they are what the job's progress counts.
+        counted: count them as progress of the job.
         """
         done, rows = 0, iter(rows)
         sqlite = connection.vendor == "sqlite"
@@ -373,8 +377,7 @@ class ClaimedJob:
 
 
 def run_job(job_id: int) -> bool:
-    """Do the job if it is there to be had; else nothing (somebody else has it, or it is over). ->
-    whether it was"""
+    """Run the job unless another worker has it or it is finished. Returns whether it ran."""
     work = _claim_job(job_id)
     if work is None:
         return False
@@ -393,7 +396,7 @@ def run_job(job_id: int) -> bool:
 
 
 def run_to_end(job: Job) -> Job:
-    """Do the job here. -> the finished job; FormatError or Refused where it did not end well"""
+    """Run the job in this process and return it. Raises FormatError or Refused if it failed."""
     run_job(job.pk)
     job.refresh_from_db()
     if job.state == Job.State.DONE:
@@ -413,7 +416,7 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
         with (
             translation.override(settings.LANGUAGE_CODE),
             watch.running(),
-        ):  # what a job says is stored, and read by others
+        ):  # messages of jobs are stored and shown to others
             report = KINDS[job.kind].function(work)
         if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
             work._close(Job.State.DONE, report=report or {})
@@ -428,12 +431,12 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
     except (
         OperationalError,
         InterfaceError,
-    ):  # the latter of who asks once more on a connection that was ended
+    ):  # InterfaceError follows on a connection that was closed
         log.exception(
             "job %s (%s): the database refused, attempt %s", job.pk, job.label, job.attempt
         )
-        if not connection.in_atomic_block:  # that of a test
-            # else what follows would be asked on the one that a restart has ended
+        if not connection.in_atomic_block:  # the transaction of a test
+            # otherwise the next query would use the connection that a restart has closed
             connection.close_if_unusable_or_obsolete()
         if job.attempt < ATTEMPTS:
             changes = {
@@ -487,7 +490,7 @@ def _end_if_held(work: ClaimedJob, state: str, report: dict[str, Any], message: 
 
 
 def describe_refusal(error: FormatError) -> dict[str, Any]:
-    """A refused file as a job's report: the first 50 problems and how many there were."""
+    """Return a refused file as a job's report: the first 50 problems and their number."""
     return {
         "file": error.file,
         "n_problems": error.count,
@@ -515,7 +518,7 @@ def _make_printable(text: str, length: int = 300) -> str:
 
 
 def _claim_job(job_id: int) -> ClaimedJob | None:
-    """Compare and set: of any number of workers that ask at once one gets the job."""
+    """Claim a job by compare-and-set, so that one of several simultaneous workers gets it."""
     now, token = timezone.now(), worker_identity.make_token()
     free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & lost_heartbeat_filter(now))
     jobs = Job.objects.filter(free, pk=job_id)
@@ -547,7 +550,7 @@ def _claim_job(job_id: int) -> ClaimedJob | None:
 
 
 def _send_heartbeat(work: ClaimedJob, watch: JobWatch) -> bool:
-    """False, and the work is fenced, where another worker holds the job."""
+    """Write a heartbeat. Returns False, and fences the work, if another worker holds the job."""
     try:
         work.send_heartbeat()
     except JobTakenOver:

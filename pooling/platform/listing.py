@@ -1,5 +1,5 @@
-"""Lists of pages that one searches, filters, sorts and turns over: by GET parameters, so also
-without script and as a link."""
+"""Lists with search, filters, sorting and pages, controlled by GET parameters, so that they work
+without JavaScript and as links."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 PER_PAGE = 50
 MIN_ROWS_FOR_TOOLS = 5
-"""A list of so few rows shows no search: one sees it whole."""
+"""Lists with fewer rows show no search, because all rows are visible."""
 Rows = Any
-"""A QuerySet, or a sequence of anything."""
+"""A QuerySet, or any sequence."""
 
 
 @dataclass(frozen=True)
 class RowFilter:
-    """A select above the list. keep(rows, value) -> the rows that stay; options are (value, words),
-    without the one for all rows."""
+    """A selection above the list. keep(rows, value) returns the remaining rows. options: (value,
+    label), without the option for all rows."""
 
     name: str
     label: StrOrPromise
@@ -36,7 +36,7 @@ class RowFilter:
 
 @dataclass(frozen=True)
 class ActiveFilter:
-    """A ListChoice with its parameter's name in the address and the value chosen, empty for all
+    """A RowFilter with the name of its parameter and the selected value, which is empty for all
     rows."""
 
     parameter: str
@@ -46,21 +46,21 @@ class ActiveFilter:
 
 
 class ListPage:
-    """The rows of a list that the address asks for: `q` (words), `sort` (a column, with - from the
-    top), `page`, and a parameter a choice.
+    """The rows of a list that the address selects: `q` (search words), `sort` (a column, with - for
+    descending), `page`, and one parameter per filter.
 
-    rows: a QuerySet, or a sequence (that is in memory anyway). search: of a QuerySet the fields
-    that may contain all the words (with = before it, that may be a word), of a sequence a function
-    row -> text. sort: column -> of a QuerySet a field or expression or several in a tuple, of a
-    sequence a function row -> value (None stands last). default: the column that it is sorted by at
-    first, as `sort` says it; empty keeps the order of the rows. prefix: begins the parameters'
-    names, for the second list of a page. part: the id of the part of the page in which the list
-    stands, to which its links lead. wide: of a QuerySet with long texts or many joins; the order is
-    found by row numbers alone, which takes a statement more.
+    rows: a QuerySet, or a sequence. search: for a QuerySet the fields that may contain the words
+    (with = in front, equal a word), for a sequence a function row -> text. sort: column -> field,
+    expression or tuple of them for a QuerySet, or a function row -> value for a sequence (None
+    sorts last). default: initial value of `sort`, empty for the order of the rows. prefix: start of
+    the parameters' names, for the second list of a page. part: ID of the page element that contains
+    the list, to which its links lead. wide: for a QuerySet with long texts or many joins, find the
+    order by row IDs alone, with one more query.
 
-    Iterates over the rows of the page; `fitting` are those of all pages, in order. A parameter that
-    means nothing is as if it was not there. Templates: `_list_tools.html` (search and choices), `{%
-    column shown "key" "Heading" %}` (a heading that sorts), `_list_foot.html` (pages)."""
+    Iterating yields the rows of the page. `fitting` has those of all pages in order. Invalid
+    parameters are ignored. Templates: `_list_tools.html` (search and filters), `{% column shown
+    "key" "Heading" %}` (a sortable heading), `_list_foot.html` (pages).
+    """
 
     def __init__(
         self,
@@ -111,28 +111,28 @@ class ListPage:
         return len(self.page)
 
     def show(self, rows: Sequence[Any]) -> None:
-        """The rows of the page in the form in which they are to be shown, one for one."""
+        """Replace the rows of the page by their display form, one for one."""
         self.page.object_list = rows
 
     @property
     def asked(self) -> bool:
-        """The address says something of this list."""
+        """Return whether the address has parameters of this list."""
         own = [*self.parameters.values(), *(choice.parameter for choice in self.choices)]
         return any(name in self._asked for name in own)
 
     @property
     def count(self) -> int:
-        """How many rows fit, on all pages."""
+        """Return the number of matching rows on all pages."""
         return self.page.paginator.count
 
     @property
     def is_filtered(self) -> bool:
-        """Rows may be left out, for words or a choice ask for it."""
+        """Return whether search words or a filter may exclude rows."""
         return bool(self.words) or any(choice.chosen for choice in self.choices)
 
     @property
     def empty(self) -> bool:
-        """The list has no row at all; one in which nothing fits is not empty."""
+        """Return whether the list has no rows at all. A list without matching rows is not empty."""
         return not self.count and not self.is_filtered
 
     @property
@@ -143,13 +143,13 @@ class ListPage:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Names of this list's own parameters: words and order."""
+        """Return the names of this list's search and sort parameters."""
         return {name: self.prefix + name for name in ("q", "sort", "page")}
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """(parameter, value) of everything else in the address, which the form of the search takes
-        along."""
+        """Return (parameter, value) of the other parameters in the address, which the search form
+        keeps."""
         own = {self.prefix + name for name in ("q", "page")} | {
             choice.parameter for choice in self.choices
         }
@@ -161,8 +161,8 @@ class ListPage:
         ]
 
     def address(self, **changes: object) -> str:
-        """The query of the address ("?q=a&sort=-n#part") with changes to this list's parameters;
-        None takes one away."""
+        """Return the query string ("?q=a&sort=-n#part") with changes to this list's parameters.
+        None removes one."""
         asked = self._asked.copy()
         asked.pop(self.prefix + "page", None)
         for name, value in changes.items():
@@ -173,13 +173,13 @@ class ListPage:
 
     @property
     def here(self) -> str:
-        """The query of the address as it was asked for, for a form that comes back to the same page
+        """Return the query string of the current address, for a form that returns to the same page
         of the list."""
         return "?" + self._asked.urlencode()
 
     @property
     def whole(self) -> str:
-        """The address of the list with nothing left out."""
+        """Return the address of the unfiltered list."""
         return self.address(
             **{"q": None}
             | {choice.parameter.removeprefix(self.prefix): None for choice in self.choices}
@@ -197,7 +197,7 @@ class ListPage:
 
 
 class _WideRows:
-    """A QuerySet whose pages are looked up by row number: databases carry whole rows, with their
+    """A QuerySet whose pages are selected by row ID, because databases carry whole rows, including
     texts, through a sort."""
 
     def __init__(self, rows: QuerySet[Any]) -> None:
@@ -232,4 +232,4 @@ def _sort_rows(rows: Rows, column: Any, *, down: bool) -> Rows:
     fields = column if isinstance(column, tuple) else (column,)
     by = [F(field) if isinstance(field, str) else field for field in fields]
     order = [field.desc(nulls_last=True) if down else field.asc(nulls_last=True) for field in by]
-    return rows.order_by(*order, "pk")  # the row's number last, so that no row stands on two pages
+    return rows.order_by(*order, "pk")  # sort by ID last, so that no row appears on two pages

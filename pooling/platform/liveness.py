@@ -1,5 +1,5 @@
-"""Signs of life of web servers and workers: a file of each program and machine in the data folder,
-which `assay doctor` reads."""
+"""Heartbeats of web servers and workers: one file per program and machine in the data folder, which
+`assay doctor` reads."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ WEB_SERVER, WORKER = "web-server", "worker"
 
 
 def write_heartbeat(program: str) -> None:
-    """A folder that cannot be written says so elsewhere."""
+    """Write a heartbeat. An unwritable folder is reported elsewhere."""
     with contextlib.suppress(OSError):
         (Path(settings.DATA_DIR) / f"alive-{program}-{socket.gethostname()}").touch()
 
 
 def heartbeat_age_seconds(program: str) -> float | None:
-    """Of the newest sign of any machine that shares the data folder; None where there never was
-    one."""
+    """Return the age of the newest heartbeat of any machine that shares the data folder, or None."""
     signs = [path.stat().st_mtime for path in Path(settings.DATA_DIR).glob(f"alive-{program}-*")]
     return max(0.0, time.time() - max(signs)) if signs else None
 
 
 def start_heartbeats(program: str) -> None:
-    """Give signs from now on, in a thread."""
+    """Write heartbeats in a thread from now on."""
     threading.Thread(
         target=_write_heartbeats, args=(program,), name="signs of life", daemon=True
     ).start()

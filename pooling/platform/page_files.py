@@ -1,8 +1,10 @@
-"""Tables and charts of a manager's page as files: CSV and LaTeX, charts also as SVG and PNG.
+"""Offer tables and charts of managers' pages as files: CSV and LaTeX, and SVG and PNG for charts.
 
-`render` stands in for Django's on pages that offer files. The tags of `pooling_tables` hand over
-what they show, as values in full precision, and get the links below it. A link leads to the page's
-own address (`?part=table-2&format=csv`), so rights, filters and choices are those of the page."""
+Pages that offer files call `render_page` instead of Django's `render`. The tags of `pooling_tables`
+pass what they show, with values in full precision, and receive the links below it. A link leads to
+the page's own address (`?part=table-2&format=csv`), so permissions, filters and choices are those
+of the page.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,14 @@ TYPE_LABELS = {"svg": "SVG", "png": "PNG", "csv": "CSV", "tex": "LaTeX"}
 
 
 class PageFiles:
-    """The tables and charts that one page offers as files, by their keys in addresses."""
+    """The tables and charts that a page offers as files, by their keys in addresses."""
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
         self.parts: dict[str, Table | Picture] = {}
 
     def offer(self, part: Table | Picture) -> SafeString:
-        """Return the links to the part's files; none if it has no rows."""
+        """Return the links to the part's files, or nothing if it has no rows."""
         if not part.rows:
             return SafeString()
         kind = "table" if isinstance(part, Table) else "picture"
@@ -69,7 +71,7 @@ class PageFiles:
 def render_page(
     request: HttpRequest, template: str, context: dict[str, Any] | None = None, **options: Any
 ) -> HttpResponse:
-    """Render a page whose tables and charts can be downloaded, or answer with one of them."""
+    """Render a page whose tables and charts can be downloaded, or return one of them as a file."""
     if request.method != "GET":
         return shortcuts.render(request, template, context, **options)
     files = PageFiles(request)
@@ -90,7 +92,9 @@ def _part_formats(part: Table | Picture) -> tuple[str, ...]:
 def _render_part(part: Table | Picture, key: str, extension: str) -> bytes:
     if isinstance(part, Picture):
         if extension in ("svg", "png"):
-            from assay.charts.print_files import render_files  # loads matplotlib
+            from assay.charts.print_files import (
+                render_files,
+            )  # imported here because it loads matplotlib
 
             return render_files(part)[extension]
         part = part.table(key)

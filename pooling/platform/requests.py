@@ -1,6 +1,5 @@
-"""The request that this thread is answering: its id stands in the log, in the answer's header and
-in what the page says of an error; and the address that it came from, where proxies stand
-between."""
+"""The request that this thread answers: its ID, which appears in the log, in the response header
+and on error pages, and the client's address behind proxies."""
 
 from __future__ import annotations
 
@@ -21,22 +20,22 @@ _request_id: ContextVar[str] = ContextVar("request", default="")
 
 
 def start_request(wanted: str = "") -> str:
-    """A new id, or the one that a proxy before us gave. -> the id"""
+    """Set and return the request ID: the one from a proxy, or a new one."""
     number = wanted if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", wanted) else secrets.token_hex(6)
     _request_id.set(number)
     return number
 
 
 def current_request_id() -> str:
-    """Empty outside of a request."""
+    """Return the request ID, or an empty string outside of a request."""
     return _request_id.get()
 
 
 def loggable_path(request: HttpRequest) -> str:
-    """The path as a log may have it: its pattern where it holds the secret of a link, and without
-    long words where nothing is there, for such an address may be a link with a slip in it."""
+    """Return the path for the log: its pattern if it contains the secret of a link, and without
+    long words if it matches no address, because it may be a mistyped link."""
     match = request.resolver_match
-    if match is None:  # refused before anybody looked, as where HTTPS is asked for
+    if match is None:  # refused before it was resolved, for example by the redirect to HTTPS
         try:
             match = resolve(request.path_info)
         except Resolver404:
@@ -45,17 +44,17 @@ def loggable_path(request: HttpRequest) -> str:
 
 
 def loggable_url(address: str) -> str:
-    """Of which nobody knows what it is: without its query, and without long words."""
+    """Return an unresolved address for the log, without its query and long words."""
     return _escape_line_breaks(SECRET_PATTERN.sub("…", address.partition("?")[0]))
 
 
 def _escape_line_breaks(address: str) -> str:
-    """Who asks for an address with a line end in it writes no line of the log."""
+    """Escape line breaks, so that a request cannot write lines into the log."""
     return LINE_BREAK_PATTERN.sub("…", address)
 
 
 def parse_row_id(written: str | None) -> int:
-    """A row's number as a form has it; 0, which no row has, for everything else."""
+    """Parse a row ID from a form. Invalid input gives 0, which no row has."""
     return (
         int(written)
         if written and written.isascii() and written.isdigit() and len(written) < 19
@@ -64,12 +63,13 @@ def parse_row_id(written: str | None) -> int:
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the address of the visitor's machine; empty only where the web server does not know
-    who connects (a Unix socket).
+    """Return the IP address of the client, or an empty string if the web server does not know it (a
+    Unix socket).
 
-    `X-Forwarded-For` is believed as far as the proxies of ASSAY_TRUSTED_PROXIES wrote it: from its
-    end to the first address that is not one of theirs. What anybody else writes there, or what is
-    not an address, changes nothing, so no limit can be avoided with it."""
+    `X-Forwarded-For` is trusted only as far as the proxies of ASSAY_TRUSTED_PROXIES wrote it: from
+    its end to the first address that is not one of theirs. Other content is ignored, so clients
+    cannot evade limits with it.
+    """
     client: str = request.META.get("REMOTE_ADDR", "")
     written = [
         part.strip()
@@ -86,8 +86,8 @@ def client_address(request: HttpRequest) -> str:
 
 
 def is_from_trusted_proxy(request: HttpRequest) -> bool:
-    """Whether the machine that asks is one that ASSAY_TRUSTED_PROXIES names: what it writes into
-    headers is its own word."""
+    """Return whether the request comes directly from a proxy in ASSAY_TRUSTED_PROXIES, whose
+    headers are trusted."""
     return _is_in_networks(request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES)
 
 

@@ -1,13 +1,13 @@
-"""One moment of the database for everything that is read inside.
+"""Read a consistent snapshot of the database.
 
     with snapshot():
-        campaign = Campaign.objects.get(pk=pk)      # a row that was loaded before is of an earlier
-        moment: load it again
+        campaign = Campaign.objects.get(pk=pk)      # reload rows that were loaded before
         ...
 
-What other transactions commit meanwhile is not seen, and nothing can be written. Writers do not
-wait. While a snapshot is open SQLite cannot shorten its write-ahead log and PostgreSQL keeps old
-versions of rows."""
+Commits of other transactions are not visible inside, and nothing can be written. Writers do not
+wait. While a snapshot is open, SQLite cannot truncate its write-ahead log, and PostgreSQL keeps old
+versions of rows.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _state = threading.local()
 
 
 def is_in_snapshot() -> bool:
-    """Whether this thread is inside a snapshot, so that its connection cannot write."""
+    """Return whether this thread is inside a snapshot, so that its connection cannot write."""
     return getattr(_state, "is_open", False)
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Open a snapshot; inside another one, go on with that. RuntimeError inside a transaction,
+    """Open a snapshot, or continue the enclosing one. Raises RuntimeError inside a transaction,
     which may have read something already."""
     if is_in_snapshot():
         yield
@@ -43,9 +43,10 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _sqlite_snapshot() -> Iterator[None]:
-    """A deferred transaction takes no lock; the usual one, IMMEDIATE, is the one writer."""
+    """Open a deferred transaction, which takes no lock. The default mode, IMMEDIATE, takes the
+    write lock."""
     database: Any = connection
-    database.ensure_connection()  # which sets the usual mode
+    database.ensure_connection()  # this resets the mode to the default
     usual, database.transaction_mode = database.transaction_mode, "DEFERRED"
     database.cursor().execute("PRAGMA query_only = ON")
     try:
@@ -62,11 +63,11 @@ def _postgresql_snapshot() -> Iterator[None]:
         with connection.cursor() as cursor:
             if (
                 connection.savepoint_ids
-            ):  # inside the transaction of a test: too late to choose a level
+            ):  # inside the transaction of a test it is too late to set the isolation level
                 cursor.execute("SET TRANSACTION READ ONLY")
             else:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 cursor.execute(
                     "SET LOCAL idle_in_transaction_session_timeout = 0"
-                )  # between two queries there is computation
+                )  # time passes between queries for computation
         yield

@@ -1,5 +1,5 @@
-"""SQLite's write-ahead log: it can be shortened only up to the oldest reader, and grows while
-somebody reads for long."""
+"""SQLite's write-ahead log, which can only be truncated up to the oldest reader and grows during
+long reads."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ WARN_BYTES = 256_000_000
 
 
 def log_bytes() -> int:
-    """0 where there is none."""
+    """Return the size of the log, or 0 if there is none."""
     path = Path(f"{connection.settings_dict['NAME']}-wal")
     return path.stat().st_size if connection.vendor == "sqlite" and path.exists() else 0
 
 
 def truncate_log() -> int:
-    """Bring the log into the database as far as readers allow, and cut it. -> bytes that are
-    left"""
+    """Write the log into the database as far as readers allow, and truncate it. Returns the
+    remaining bytes."""
     if connection.vendor != "sqlite":
         return 0
     if connection.in_atomic_block:
-        return log_bytes()  # a transaction reads the log itself, which then cannot be cut
+        return log_bytes()  # a transaction reads the log itself, which prevents truncation
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
         _, in_log, done = cursor.fetchone()
-        if in_log == done:  # nobody reads the old pages: cutting waits for no one for long
+        if in_log == done:  # no reader uses the old pages, so truncation does not wait long
             cursor.execute("PRAGMA busy_timeout")
             (usual,) = cursor.fetchone()
             cursor.execute("PRAGMA busy_timeout = 200")

@@ -1,5 +1,4 @@
-"""When the fault lies with what we stand on (database, disk) and will pass, so that trying again is
-the right thing to do."""
+"""Recognise temporary failures of the database or the disk, after which a retry is right."""
 
 from __future__ import annotations
 
@@ -11,29 +10,28 @@ from django.utils.translation import gettext as _
 
 FULL_ERRORS = {errno.ENOSPC, errno.EDQUOT}
 READ_ONLY_ERRORS = {errno.EROFS, errno.EACCES, errno.EPERM}
-"""The disk, or a folder of it for us."""
+"""Errors if the disk, or a folder, is not writable."""
 OPEN_FILES_ERRORS = {errno.EMFILE, errno.ENFILE}
 READ_ONLY_SQLSTATE = "25006"
-"""PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly
-full."""
+"""PostgreSQL's code for a read-only database (a standby, or a nearly full disk), which is not an
+OperationalError."""
 OTHER_TABLES_CODES, OTHER_TABLES_WORDS = (
     {"42703", "42P01"},
     ("no such column", "no such table", "has no column named"),
 )
-"""Of PostgreSQL and of SQLite: the tables are those of another version, while an upgrade goes
-on."""
+"""PostgreSQL's codes and SQLite's words for tables of another version during an upgrade."""
 FIRST_S, SPREAD_S = 3, 5
-"""Seconds after which to try again: at least so many, and a random share of the spread, lest all
-come back at once."""
+"""Minimum seconds until a retry, and the range of a random addition that keeps clients from
+returning simultaneously."""
 
 
 class ProcessBusy(Exception):
-    """More of this was asked for than the process does at once; nothing was done. The message is a
-    sentence for people."""
+    """The process already does the maximum number of such operations, and nothing was done. The
+    message is for users."""
 
 
 def unavailable_reason(error: BaseException) -> str:
-    """What is missing, as a sentence for people; empty where the error is another one."""
+    """Return what is unavailable as a sentence for users, or an empty string for any other error."""
     if isinstance(error, ProcessBusy):
         return str(error)
     if _has_other_tables(error):
@@ -65,13 +63,13 @@ def _has_other_tables(error: BaseException) -> bool:
 
 
 def get_sqlstate(error: BaseException) -> str:
-    """PostgreSQL's code of a database error, else empty."""
+    """Return PostgreSQL's code of a database error, or an empty string."""
     return str(getattr(error.__cause__, "sqlstate", None) or "")
 
 
 def is_retryable_conflict(error: OperationalError) -> bool:
-    """Whether the database chose this transaction as a victim, so that it will do at once what it
-    did not do now."""
+    """Return whether the database aborted this transaction because of a conflict, so that an
+    immediate retry can succeed."""
     return get_sqlstate(error) in {"40P01", "40001"}
 
 

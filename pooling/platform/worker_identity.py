@@ -1,5 +1,5 @@
-"""Who holds a job: a token that says which process of which machine, so that a neighbour sees when
-it is gone."""
+"""Identify the process and machine that hold a job, so that others on the machine see when the
+process is gone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 @cache
 def machine_id() -> str:
-    """Of this boot of this machine, and of this space of process numbers: two containers do not see
-    each other's processes."""
+    """Return an ID of this boot of this machine and of its process namespace, because containers do
+    not see each other's processes."""
     known = [socket.gethostname()]
     for read in (
         lambda: Path("/proc/sys/kernel/random/boot_id").read_text(),
@@ -32,7 +32,8 @@ def make_token() -> str:
 
 
 def is_process_alive(token: str) -> bool:
-    """Whether the process is there, as far as this machine can tell; True of another machine's."""
+    """Return whether the process exists, as far as this machine can tell. True for processes of
+    other machines."""
     _, _, rest = token.partition("-")
     number, _, where = rest.partition("-")
     if where != machine_id() or not number.isdigit():
@@ -43,7 +44,7 @@ def is_process_alive(token: str) -> bool:
         return False
     except OSError:
         return True
-    try:  # ended, and only waiting for its parent to ask how
+    try:  # ended, and waiting for its parent to read its status
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (OSError, IndexError):
         return True

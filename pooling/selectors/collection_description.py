@@ -1,4 +1,4 @@
-"""A collection and a pool as a file says them (pooling.core.collection_file)."""
+"""Describe a collection and a pool as their declaration file does (pooling.core.collection_file)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pooling.services.runs import load_rankings
 
 
 def describe_collection(collection: Collection) -> dict[str, Any]:
-    """Without the files from which things came."""
+    """Describe a collection without the files it was imported from."""
     rows = list(
         collection.topics.order_by("position").values_list(
             "topic_id", "removed_reason", "decided_at"
@@ -57,7 +57,7 @@ def describe_collection(collection: Collection) -> dict[str, Any]:
 
 
 def describe_pool(pool: Pool) -> dict[str, Any]:
-    """A pool of pairs that a file named is said by its name alone."""
+    """Describe a pool. A pool of pairs from a file is described by its name only."""
     settings: dict[str, Any] = {"name": pool.name}
     if pool.kind == PoolKind.GIVEN:
         return settings
@@ -78,8 +78,10 @@ def describe_pool(pool: Pool) -> dict[str, Any]:
 def write_files(
     collection: Collection, pool: Pool | None, folder: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The files of which a collection is made, for another one to be made of them. -> (keys of the
-    collection, of the pool) with paths"""
+    """Write the files from which an equal collection can be created.
+
+    Returns (keys of the collection, keys of the pool) with paths.
+    """
     written: dict[str, Any] = {"topics": [], "documents": [], "runs": [], "qrels": []}
     taken = {"topics.jsonl", "pairs.tsv", "campaign.toml"}
     if collection.topics.exists():
@@ -121,8 +123,8 @@ def write_files(
 
 
 def unused_file_name(name: str, taken: set[str]) -> str:
-    """As a file's name that is not taken yet, and is from now on; in letters that every system has,
-    big or small ones alike."""
+    """Return an unused file name with letters that every system supports, unique regardless of
+    case, and mark it as used."""
     plain = (
         "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[
             -80:

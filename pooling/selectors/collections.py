@@ -1,5 +1,5 @@
-"""Collections as pages and API show them, in a number of queries that does not grow with what they
-hold."""
+"""Query collections for pages and API, with a number of queries that does not grow with their
+content."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _count_related(model: Any, **filters: Any) -> Coalesce:
 
 
 def list_collections(user: Any) -> QuerySet[Collection]:
-    """The collections of a person with n_kept and n_topics (kept, and all), n_runs, n_qrels,
+    """Return the user's collections with n_kept and n_topics (kept, and all), n_runs, n_qrels,
     n_pools and n_in_files."""
     files = (
         DocumentFile.objects.filter(collection=OuterRef("pk"))
@@ -52,7 +52,7 @@ def list_collections(user: Any) -> QuerySet[Collection]:
 
 @dataclass(frozen=True)
 class CollectionStep:
-    """One step on the way from files to a pool."""
+    """A step on the way from files to a pool."""
 
     key: str
     title: str
@@ -64,7 +64,8 @@ class CollectionStep:
 
 
 def collection_steps(collection: Collection) -> list[CollectionStep]:
-    """Topics, their check, runs, documents, qrels, pool: what is done and what comes next."""
+    """Return the steps topics, topic check, runs, documents, qrels and pool, with what is done and
+    what is next."""
     topics = collection.topics.aggregate(
         n=Count("pk"),
         removed=Count("pk", filter=~Q(removed_reason="")),
@@ -141,8 +142,8 @@ def collection_steps(collection: Collection) -> list[CollectionStep]:
 
 
 def get_unpooled_run_ids(collection: Collection, steps: list[CollectionStep]) -> list[int]:
-    """The runs of a collection that has topics and runs and no pool yet: what the next step is
-    about."""
+    """Return the IDs of the runs if the collection has topics and runs but no pool yet, for the
+    next step."""
     done = {step.key for step in steps if step.done}
     return (
         list(collection.runs.order_by("tag").values_list("pk", flat=True))
@@ -161,11 +162,12 @@ def _describe_topics(n: int, removed: int) -> str:
 
 @dataclass(frozen=True)
 class CollectionActivity:
-    """What is going on in a collection: work in hand and just ended, files that wait for a
-    decision, and refused ones.
+    """Current activity in a collection: running and recently finished jobs, files that wait for a
+    decision, and refused files.
 
-    doubtful: some of the waiting files are of another kind, or know none of the collection's
-    topics, so nobody should import all."""
+    doubtful: some waiting files may be of another kind, or contain no known topics, so they should
+    not all be imported at once.
+    """
 
     active: list[jobs.JobView]
     recent: list[jobs.JobView]
@@ -178,7 +180,7 @@ MAX_REFUSED = 50
 
 
 def get_activity(collection: Collection, *, n_recent: int = 5) -> CollectionActivity:
-    """Figures that pages ask for by themselves are left out, unless they failed."""
+    """Return the activity, without jobs that pages start themselves unless they failed."""
     shown = collection.jobs.exclude(~Q(state=Job.State.FAILED), kind__in=figure_kinds())
     latest_jobs = list(shown.select_related("created_by")[: 50 + n_recent])
     active = [jobs.make_job_view(job) for job in latest_jobs if job.state in Job.ACTIVE]
@@ -221,17 +223,17 @@ def _needs_decision(report: dict[str, Any]) -> bool:
 
 
 def get_pools(collection: Collection) -> QuerySet[Pool]:
-    """The collection's pools with n_runs."""
+    """Return the collection's pools with n_runs."""
     return collection.pools.select_related("created_by").annotate(n_runs=Count("runs"))
 
 
 def get_runs(collection: Collection) -> QuerySet[Run]:
-    """The collection's runs with n_pools."""
+    """Return the collection's runs with n_pools."""
     return collection.runs.annotate(n_pools=Count("pools")).order_by("tag")
 
 
 def get_documents(collection: Collection) -> QuerySet[Document]:
-    """Stored texts by id, without the text itself but for its `begin`."""
+    """Return stored documents by ID, with the start of their text as `begin` but without the text."""
     return (
         collection.documents.defer("text", "fields")
         .annotate(begin=Substr("text", 1, 160))

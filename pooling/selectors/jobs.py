@@ -1,4 +1,4 @@
-"""Background work as pages and API show it."""
+"""Jobs as pages and API show them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from pooling.models import Job, Upload
 from pooling.platform.jobs import ATTEMPTS, STALE_AFTER
 
 LATE_AFTER = timedelta(seconds=15)
-"""A job that nobody has taken for so long makes the page ask whether a worker is running."""
+"""A job that has waited this long makes the page ask whether a worker is running."""
 BADGES = {"queued": "", "running": "info", "done": "good", "failed": "bad", "cancelled": "warn"}
 
 
 @dataclass(frozen=True)
 class JobView:
-    """A job with what follows from it: share done (None: unknown), rates per second, seconds so
-    far."""
+    """A job with derived values: share done (None if unknown), rates per second, seconds so far."""
 
     job: Job
     active: bool
@@ -34,15 +33,15 @@ class JobView:
     size: int | None
     waits_for_worker: bool
     interrupted: str
-    """What became of it when the process that did it ended in the middle; empty where none did."""
+    """What happened after the job's process ended unexpectedly, or empty."""
     facts: list[tuple[str, Any]]
-    """What was found, in words."""
+    """Results in words."""
     waiting_upload: int | None
-    """The upload that a person may import now, after an inspection or a warning."""
+    """The upload that can be imported after an inspection or a warning."""
 
 
 def make_job_views(jobs: Iterable[Job]) -> list[JobView]:
-    """The same as `shown` of each, with one query for all."""
+    """Return `make_job_view` of each job, with one query for all."""
     jobs = list(jobs)
     asked = [upload for job in jobs if (upload := _inspected_upload_id(job)) is not None]
     waiting = (
@@ -52,7 +51,7 @@ def make_job_views(jobs: Iterable[Job]) -> list[JobView]:
 
 
 def _inspected_upload_id(job: Job) -> int | None:
-    """The upload that the job inspected without importing it."""
+    """Return the ID of the upload that the job inspected without importing it."""
     report = job.report if isinstance(job.report, dict) else {}
     return (
         report.get("upload")
@@ -62,7 +61,7 @@ def _inspected_upload_id(job: Job) -> int | None:
 
 
 def make_job_view(job: Job, *, waiting: Container[int] | None = None) -> JobView:
-    """waiting: ids of the uploads that still wait; looked up if not given."""
+    """Return the view of a job. waiting: IDs of waiting uploads, queried if not given."""
     size = job.parameters.get("size")
     seconds = None
     if job.started_at:
@@ -117,7 +116,8 @@ def _describe_interruption(job: Job) -> str:
 
 
 def format_problems(job: Job) -> str:
-    """Refused lines, tab-separated with a header; a last line counts those beyond the first 50."""
+    """Format refused lines, tab-separated with a header. A last line counts those beyond the first
+    50."""
     report = job.report if isinstance(job.report, dict) else {}
     rows = [["line", "problem", "expected", "text"]]
     for problem in report.get("problems", []):
@@ -128,7 +128,7 @@ def format_problems(job: Job) -> str:
         rows.append(["", f"{more} more problems", "", ""])
     return "".join(
         "\t".join(escape_formula(_flatten(cell)) for cell in row) + "\n" for row in rows
-    )  # people open it in a spreadsheet
+    )  # escaped, because people open the file in a spreadsheet
 
 
 def _flatten(text: str) -> str:

@@ -17,7 +17,7 @@ from pooling.selectors import jobs
 
 @dataclass(frozen=True)
 class PoolOfDepth:
-    """The pool of one depth and what judging it costs."""
+    """The pool of one depth and the cost of judging it."""
 
     depth: int
     pairs: int
@@ -29,8 +29,8 @@ class PoolOfDepth:
 
 @dataclass(frozen=True)
 class RunContribution:
-    """One run's part. overlaps: (share of this run's pairs that the other has too, step 0-4 for its
-    shade, is itself)."""
+    """One run's contribution. overlaps: (share of this run's pairs that the other run has too, step
+    0-4 for its shade, whether it is the run itself)."""
 
     tag: str
     pairs: int
@@ -50,8 +50,8 @@ class PoolFigures:
 def make_figures(
     report: dict[str, Any], *, judgements: int | None = None, seconds: float | None = None
 ) -> PoolFigures:
-    """Pairs per depth with their cost, and each run's contribution, from a preview's report or a
-    pool's stored figures."""
+    """Return pairs per depth with their cost, and each run's contribution, from a preview's report
+    or a pool's stored statistics."""
     pairs = report["facts"]["pairs"]
     depths, before = [], 0
     for depth, n in sorted((int(depth), n) for depth, n in report["by_depth"].items()):
@@ -76,15 +76,14 @@ def make_figures(
 
 
 def pairs_by_depth(report: dict[str, Any]) -> list[int]:
-    """Of a preview's report, pairs of the pools of depth 1, 2, ...; none where not all pairs of a
-    depth are judged, or of an older preview."""
+    """Return the sizes of the pools of depth 1, 2, ... from a preview's report. Empty for older
+    previews, and if not all pairs of a depth are judged."""
     return report.get("every_depth", []) if report.get("kind") == PoolKind.DEPTH else []
 
 
 @dataclass(frozen=True)
 class PoolStage:
-    """What is judged by the end of a stage: its share of the pool, its pairs, and what they
-    cost."""
+    """A stage of a pool: its cumulative share, its pairs and their cost."""
 
     number: int
     percent: float
@@ -102,8 +101,8 @@ KIND_NAMES = {
 
 @dataclass(frozen=True)
 class PoolingOption:
-    """One way of pooling the pairs of a preview. half_way: what can be answered when half of its
-    judgements are made."""
+    """A way of pooling the pairs of a preview. half_way: what can be concluded after half of the
+    judgements."""
 
     kind: str
     name: str
@@ -117,7 +116,7 @@ class PoolingOption:
 def list_pooling_options(
     report: dict[str, Any], *, judgements: int, seconds: float
 ) -> list[PoolingOption]:
-    """Of a preview's report, every kind of pool that its pairs could make."""
+    """Return every kind of pool that a preview's pairs can form."""
     return [
         PoolingOption(
             *(one["kind"], str(KIND_NAMES[one["kind"]]), one["kind"] == report["kind"]),
@@ -128,7 +127,7 @@ def list_pooling_options(
 
 
 def list_stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[PoolStage]:
-    """Of a preview's report; none for a pool that is not sampled."""
+    """Return the stages in a preview's report. Empty for a pool that is not sampled."""
     given = enumerate(report.get("stages", []), start=1)
     return [
         PoolStage(
@@ -144,7 +143,8 @@ def list_stages(report: dict[str, Any], *, judgements: int, seconds: float) -> l
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """pairs: in it; audit: of them drawn at random from the `left` that no batch before had."""
+    """A planned batch. pairs: its size. audit: those sampled at random from the `left` pairs that
+    no earlier batch had."""
 
     number: int
     pairs: int
@@ -153,7 +153,7 @@ class PlannedBatch:
 
 
 def list_planned_batches(pool: Pool) -> list[PlannedBatch]:
-    """Of an ordered pool, the last first."""
+    """Return the batches of a prioritised pool, latest first."""
     if pool.kind != PoolKind.ORDERED:
         return []
     by_chance = Count("pk", filter=Q(entered=SelectionMethod.CHANCE.value))
@@ -172,7 +172,7 @@ def list_planned_batches(pool: Pool) -> list[PlannedBatch]:
 
 
 def list_drawn_stages(pool: Pool) -> list[PoolStage]:
-    """Of a sampled pool, from its strata."""
+    """Return the stages of a sampled pool, from its strata."""
     sampled = pool.kind == PoolKind.SAMPLED
     counts = (
         [sum(column) for column in zip(*pool.strata.values_list("drawn", flat=True), strict=True)]
@@ -191,7 +191,7 @@ def _shade_step(share: float | None) -> int:
 
 
 def get_entries(pool: Pool) -> QuerySet[PoolEntry]:
-    """The pool's pairs, best first, with topic and document."""
+    """Return the pool's entries, best first, with topic and document."""
     return (
         pool.entries.select_related("topic", "document")
         .defer("document__text", "document__fields")
@@ -200,13 +200,15 @@ def get_entries(pool: Pool) -> QuerySet[PoolEntry]:
 
 
 def iterate_table(pool: Pool) -> Iterator[str]:
-    """The pool's file in pieces of whole lines, as `assay.formats.pool.write_pool` writes it."""
+    """Yield the pool's file in pieces of whole lines, as `assay.formats.pool.write_pool` writes it."""
     piece = [HEADER_LINE]
     rows = pool.entries.order_by("position", "pk").values_list(
         "topic__topic_id", "docno", "best_rank", "priority", "contributions"
     )
     for topic, docno, best_rank, priority, contributions in rows.iterator(chunk_size=2000):
-        runs = sorted(contributions.items())  # by tag: databases keep keys in orders of their own
+        runs = sorted(
+            contributions.items()
+        )  # sorted by tag, because databases do not preserve the order of keys
         piece.append(format_pool_line(topic, docno, best_rank, priority, runs))
         if len(piece) >= 1000:
             yield "".join(piece)
@@ -215,8 +217,8 @@ def iterate_table(pool: Pool) -> Iterator[str]:
 
 
 def count_unsampled_by_rank(pool: Pool | None) -> dict[int, int]:
-    """Best rank -> pairs of kept topics that no stage of a staged pool has drawn. Nobody judges
-    them, but the pool has them."""
+    """Return best rank -> number of pairs of kept topics that no stage of a staged pool has
+    sampled. They are part of the pool but not judged."""
     if pool is None or not pool.is_staged:
         return {}
     n_by_rank = (
@@ -229,7 +231,7 @@ def count_unsampled_by_rank(pool: Pool | None) -> dict[int, int]:
 
 
 def get_last_job(pool: Pool) -> jobs.JobView | None:
-    """The last piece of work on this pool."""
+    """Return the latest job on this pool, or None."""
     job = (
         pool.collection.jobs.filter(parameters__pool=pool.pk)
         .select_related("collection", "created_by")

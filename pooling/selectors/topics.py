@@ -11,12 +11,12 @@ from pooling.models import Collection, Topic
 
 
 def get_topics(collection: Collection) -> QuerySet[Topic]:
-    """Topics in their order."""
+    """Return the topics in order."""
     return collection.topics.select_related("decided_by").order_by("position")
 
 
 def filter_by_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
-    """state: kept, removed, or open (proposed for removal and not decided)."""
+    """Filter topics. state: kept, removed, or open (proposed for removal and undecided)."""
     if state == "open":
         return topics.exclude(proposal="").filter(decided_at=None)
     return (
@@ -25,7 +25,7 @@ def filter_by_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
 
 
 def filter_by_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
-    """decision: open, removed or kept (with a proposal)."""
+    """Filter proposals. decision: open, removed or kept."""
     if decision == "open":
         return proposals.filter(decided_at=None)
     return (
@@ -36,7 +36,7 @@ def filter_by_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[To
 
 
 def count_topics(collection: Collection) -> dict[str, int]:
-    """all, kept, removed, open (proposed and not decided)."""
+    """Return the numbers of topics: all, kept, removed, open (proposed and undecided)."""
     return collection.topics.aggregate(
         all=Count("pk"),
         kept=Count("pk", filter=Q(removed_reason="")),
@@ -46,7 +46,7 @@ def count_topics(collection: Collection) -> dict[str, int]:
 
 
 def get_proposals(collection: Collection) -> QuerySet[Topic]:
-    """Topics that the check proposes to remove or that a manager has removed; undecided ones
+    """Return the topics that the check proposes to remove or a manager has removed, undecided ones
     first."""
     proposed = collection.topics.select_related("decided_by").filter(
         ~Q(proposal="") | ~Q(removed_reason="")
@@ -57,8 +57,8 @@ def get_proposals(collection: Collection) -> QuerySet[Topic]:
 
 
 def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
-    """Give each duplicate the topic that it repeats, as `original`; `differs`: their information
-    needs do."""
+    """Set `original` of each duplicate to the topic that it repeats, and `differs` if their
+    information needs differ."""
     shown = list(shown)
     topic_of = {
         t.topic_id: t
@@ -73,7 +73,7 @@ def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
 
 
 def count_open_reasons(collection: Collection) -> list[tuple[str, int]]:
-    """(reason, topics) of proposals that nobody has decided."""
+    """Return (reason, number of topics) of undecided proposals."""
     n_by_reason = (
         collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
         .order_by()
@@ -84,16 +84,15 @@ def count_open_reasons(collection: Collection) -> list[tuple[str, int]]:
 
 
 def get_last_level(collection: Collection) -> str:
-    """The level of the last check; `exact` is what every import does."""
+    """Return the level of the last check. Every import checks at level `exact`."""
     last = collection.jobs.filter(kind="check topics").order_by("-created_at").first()
     return last.parameters.get("level", "exact") if last else "exact"
 
 
 def iterate_topic_lines(collection: Collection) -> Iterator[str]:
-    """Each topic, kept or removed, as a line of JSON that `assay.formats.topics` reads again."""
+    """Yield every topic, kept or removed, as a line of JSON that `assay.formats.topics` can read."""
     for topic in collection.topics.order_by("position"):
-        # The names that the reader prefers, so that a further field cannot be taken for one of
-        # them.
+        # the names that the reader prefers, so that no other field can be mistaken for one of them
         said = {
             "_id": topic.topic_id,
             "title": topic.text,

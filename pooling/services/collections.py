@@ -1,4 +1,4 @@
-"""Collections: making, describing and deleting them."""
+"""Create, describe and delete collections."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def create_collection(
     n_documents: int | None = None,
     text_format: str = "",
 ) -> Collection:
-    """A new collection, managed by its maker. The slug is made from the name unless given; a taken
-    one gets a number."""
+    """Create a collection managed by its creator. The slug is derived from the name unless given. A
+    taken slug gets a number."""
     if not name.strip():
         raise MalformedRequest(_("a collection needs a name"))
     wanted = slug or slugify(name)[:70] or "collection"
@@ -66,7 +66,7 @@ def describe_collection(
     n_documents: int | None,
     text_format: str = "",
 ) -> Collection:
-    """text_format: empty, as it was."""
+    """Change the description. An empty text_format keeps the current one."""
     collection.name, collection.description, collection.n_documents = (
         name.strip(),
         description.strip(),
@@ -78,7 +78,7 @@ def describe_collection(
 
 
 def add_manager(collection: Collection, username: str) -> Any:
-    """Let another person manage the collection. Refused where nobody has that user name."""
+    """Add a manager. Raises Refused for an unknown username."""
     manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
     if manager is None:
         raise Refused(
@@ -90,7 +90,7 @@ def add_manager(collection: Collection, username: str) -> Any:
 
 
 def remove_manager(collection: Collection, user_id: int) -> None:
-    """Take the right to manage away. The last manager stays."""
+    """Remove a manager. The last manager cannot be removed."""
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
         if not collection.managers.exclude(pk=user_id).exists():
@@ -99,8 +99,8 @@ def remove_manager(collection: Collection, user_id: int) -> None:
 
 
 def delete_collection(collection: Collection) -> None:
-    """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign
-    is built on it."""
+    """Delete the collection with its topics, documents, runs, qrels, pools and files. Raises
+    Refused while a campaign uses it."""
     files = list_files(collection) + [
         name for more in hooks.further_files for name in more(collection)
     ]
@@ -116,7 +116,7 @@ def delete_collection(collection: Collection) -> None:
 
 
 def list_files(collection: Collection) -> list[str]:
-    """Names in the storage of the files of its rows."""
+    """Return the storage names of the files of its rows."""
     columns = (
         collection.uploads.values_list("file", flat=True),
         collection.document_files.values_list("file", flat=True),

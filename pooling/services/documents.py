@@ -1,4 +1,4 @@
-"""Documents: files are kept as they came and read again whenever a pool needs texts; only pooled
+"""Import documents. Uploaded files are kept and read again whenever a pool needs texts. Only pooled
 documents become rows."""
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from pooling.services.matching import (
 from pooling.services.runs import MATCHED_DEPTH, load_rankings
 
 LONG_WORDS = 512
-"""Words beyond which a document counts as long: many campaigns show no more of it."""
+"""Documents with more words count as long. Many campaigns show no more of a document."""
 MAX_ID_LENGTH = 255
-"""Characters of a document id that the database takes."""
+"""Maximum length of a document ID in the database, in characters."""
 
 
 @jobs.register_job_kind("import documents")
 @uploads.import_job
 def import_documents(work: ClaimedJob) -> dict[str, Any]:
-    """Inspect or import an uploaded document file, in bounded memory. -> report: facts, warnings,
-    stored"""
+    """Inspect or import an uploaded document file in bounded memory. Returns the report: facts,
+    warnings, stored."""
     upload = uploads.get_upload(work)
     collection = upload.collection
     digest = file_digest(upload.file.path, work)
@@ -103,8 +103,8 @@ def import_documents(work: ClaimedJob) -> dict[str, Any]:
 
 @dataclass
 class TextCounts:
-    """Of the documents of a file that were added. n_empty: with neither title nor text; n_long: of
-    more than LONG words."""
+    """Counts over the documents added from a file. n_empty: with neither title nor text. n_long:
+    with more than LONG_WORDS words."""
 
     n_documents: int = 0
     n_empty: int = 0
@@ -112,7 +112,7 @@ class TextCounts:
     n_words: int = 0
 
     def add(self, document: DocumentRecord) -> bool:
-        """-> whether it is empty"""
+        """Count a document. Returns whether it is empty."""
         words = count_words(document.text)
         is_empty = not words and not document.title.strip()
         self.n_documents += 1
@@ -124,7 +124,7 @@ class TextCounts:
 
 @dataclass(frozen=True)
 class InspectionResult:
-    """What one pass over a document file found. digests: uint64 (n), of its ids, sorted."""
+    """The result of reading a document file once. digests: uint64 (n), of its IDs, sorted."""
 
     digests: NDArray[np.uint64]
     n_bytes: int
@@ -142,7 +142,7 @@ class InspectionResult:
         digest: str,
         warnings: list[str],
     ) -> DocumentFile:
-        """The collection's row of the file, not saved yet. file, ids: names in the storage."""
+        """Return the collection's unsaved row of the file. file, ids: names in the storage."""
         return DocumentFile(
             collection=collection,
             name=name,
@@ -188,7 +188,7 @@ def inspect_documents(source: Upload | uploads.UnpackedPart, work: ClaimedJob) -
 
 
 def store_id_digests(digests: NDArray[np.uint64]) -> str:
-    """Store the sorted id digests of a document file. -> name in the storage"""
+    """Store the sorted ID digests of a document file. Returns the name in the storage."""
     name = new_file_name(".ids.npy")
     np.save(file_storage.place(name), digests, allow_pickle=False)
     file_storage.keep(name)
@@ -196,14 +196,14 @@ def store_id_digests(digests: NDArray[np.uint64]) -> str:
 
 
 def new_file_name(ending: str) -> str:
-    """A free name among the stored document files."""
+    """Return an unused name for a stored document file."""
     return file_storage.generate_filename(
         timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}")
     )
 
 
 def queue_text_fetching(collection: Collection, work: ClaimedJob) -> None:
-    """Queue the jobs that look for the texts which the collection's pools lack."""
+    """Queue the jobs that search the texts missing in the collection's pools."""
     for pool in collection.pools.filter(missing_documents__gt=0).exclude(built_at=None):
         label = f"Fetch texts for the pool {pool.name}"
         jobs.enqueue(
@@ -218,7 +218,7 @@ def queue_text_fetching(collection: Collection, work: ClaimedJob) -> None:
 def _match_runs(
     collection: Collection, known: list[Any], digests: Any, work: ClaimedJob
 ) -> tuple[dict[str, int], list[str]]:
-    """How much of the runs' tops has a text now. -> (facts, warnings)"""
+    """Report how much of the runs' top ranks has a text now. Returns (facts, warnings)."""
     tops = []
     for run in collection.runs.all():
         work.progress(message=f"comparing with {run.tag}", now=True)
@@ -257,11 +257,8 @@ def file_digest(path: str, work: ClaimedJob) -> str:
 
 
 def store_documents(work: ClaimedJob, collection: Collection, docnos: set[str]) -> int:
-    """Store the texts of these documents that the files have and the database has not, in one pass
-    over each file that has some.
-
-    -> how many were stored
-    """
+    """Store the texts of these documents that files contain and the database lacks. Each file is
+    read at most once. Returns the number stored."""
     wanted = docnos - find_stored_docnos(collection, docnos)
     if not wanted:
         return 0
@@ -306,7 +303,8 @@ def store_documents(work: ClaimedJob, collection: Collection, docnos: set[str]) 
 
 
 def make_document(collection: Collection, document: DocumentRecord) -> Document:
-    """A document as it is stored. NUL, which JSON can write and databases refuse, is left out."""
+    """Return a document to store, without NUL characters, which JSON can contain and databases
+    refuse."""
     text = document.text.replace("\0", "")
     fields = {
         key.replace("\0", ""): value.replace("\0", "") for key, value in document.fields.items()
@@ -322,7 +320,7 @@ def make_document(collection: Collection, document: DocumentRecord) -> Document:
 
 
 def find_stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
-    """Those of `docnos` whose text is stored."""
+    """Return the IDs in `docnos` whose text is stored."""
     names = sorted(docnos)
     stored: set[str] = set()
     for begin in range(0, len(names), 500):
@@ -336,7 +334,7 @@ def find_stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
 
 
 def link_documents(work: ClaimedJob, pool: Pool) -> None:
-    """Point the pool's entries to the texts that are stored."""
+    """Link the pool's entries to the stored texts."""
     text = Document.objects.filter(collection=pool.collection_id, docno=OuterRef("docno")).values(
         "pk"
     )[:1]
@@ -350,8 +348,8 @@ def link_documents(work: ClaimedJob, pool: Pool) -> None:
 
 
 def delete_document_file(file: DocumentFile) -> None:
-    """Refused while there are pools: they take their texts from the collection's files when they
-    grow."""
+    """Delete a document file. Raises Refused while there are pools, because growing pools take
+    texts from it."""
     with transaction.atomic():
         if file.collection.pools.exists():
             raise Refused(

@@ -1,5 +1,4 @@
-"""Files that come without a word of what they are: recognised by their content, and asked about
-where that leaves a doubt."""
+"""Recognise uploaded files by content, and ask the user if the kind is uncertain."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from pooling.platform.jobs import Refused
 from pooling.services import uploads
 
 RECOGNISE_KIND = "recognise"
-"""In place of a kind: look into the file."""
+"""Value of the kind for a file that is to be recognised."""
 UPLOAD_KINDS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} | {
     FileKind(kind): kind
     for kind in (
@@ -28,8 +27,8 @@ UPLOAD_KINDS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.S
         Upload.Kind.SET,
     )
 }
-"""Kind of a file -> the kind of upload that takes it in. Judgements are for reports, so they are
-not here."""
+"""Kind of a file -> kind of upload that imports it. Judgements are used in reports and not listed.
+"""
 IMPORT_ORDER: list[str] = [
     Upload.Kind.TOPICS,
     Upload.Kind.DOCUMENTS,
@@ -37,16 +36,19 @@ IMPORT_ORDER: list[str] = [
     Upload.Kind.RUN,
     Upload.Kind.QRELS,
 ]
-"""What refers to other files comes behind them: ids of runs and qrels are looked for in topics and
-documents."""
+"""Order of import. Files that refer to others come later: IDs of runs and qrels are searched in
+topics and documents."""
 CHOOSE_KIND_HINT = gettext_lazy(
     "choose its type under “File type”, or convert it to one of the formats listed there"
 )
 
 
 class RecognisedUpload(NamedTuple):
-    """sure: its content can be nothing else; if not, it should be inspected and shown to a person.
-    others: kinds that it may be, too."""
+    """An upload whose kind was recognised.
+
+    sure: no other kind is possible. Otherwise the file should be inspected and shown to a person.
+    others: other possible kinds.
+    """
 
     upload: Upload
     sure: bool
@@ -56,8 +58,8 @@ class RecognisedUpload(NamedTuple):
 def receive_recognised(
     collection: Collection, *, file: File, name: str, user: Any
 ) -> RecognisedUpload:
-    """Keep an uploaded file under the kind that its content shows. Refused with the way out where
-    it shows none that a collection takes."""
+    """Store an uploaded file under its recognised kind. Raises Refused with a hint if its content
+    is of no kind that a collection imports."""
     kept = uploads.store_upload(
         collection, kind=Upload.Kind.TOPICS, file=file, name=name, user=user
     )
@@ -104,6 +106,5 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
                 "way_out": CHOOSE_KIND_HINT,
             }
         )
-    # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no
-    # doubt.
+    # A click log is imported as qrels only, so two kinds with the same import leave no doubt.
     return taken[0], guessed.sure and len(taken) == 1, [str(kind) for kind in taken[1:]]

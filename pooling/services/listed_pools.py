@@ -1,4 +1,4 @@
-"""Pools whose pairs somebody has named: made at once, without runs, as they stand."""
+"""Pools with pairs from a file, created at once and without runs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ def store_listed_pool(
     suggested: Mapping[str, Any] = MappingProxyType({}),
     user: Any,
 ) -> Pool:
-    """Exactly these pairs in this order, inside the caller's transaction. A name that is taken gets
-    a number. Texts: `link_stored_texts`, then a job's.
+    """Store exactly these pairs in this order, in the caller's transaction. A taken name gets a
+    number.
 
-    source: what named the pairs, in a few words. suggested: settings of a campaign that came with
-    them."""
+    Texts are linked by `link_stored_texts` and then by a job. source: short description of the
+    pairs' origin. suggested: campaign settings that came with them.
+    """
     taken = set(collection.pools.values_list("name", flat=True))
     wanted = name.strip()[:MAX_NAME_LENGTH]
     free = next(
@@ -78,8 +79,8 @@ def store_listed_pool(
 
 
 def link_stored_texts(pool: Pool) -> int:
-    """Give the pairs of a small pool the texts that are stored already. -> how many still have
-    none"""
+    """Link the pairs of a small pool to the stored texts. Returns the number of pairs still without
+    one."""
     waiting = list(pool.entries.filter(document=None))
     for start in range(0, len(waiting), MAX_INLINE_PAIRS):
         some = waiting[start : start + MAX_INLINE_PAIRS]

@@ -1,8 +1,9 @@
-"""Whether ids of one file are known from the others: the unmatched ids of a dry-run report.
+"""Match the IDs of one file with those of others, for the report on unmatched IDs.
 
-Ids of a document file are kept as sorted 64-bit digests, 8 bytes an id, so that a run of millions
-of rows can be matched with a collection of millions of documents in seconds. Two of 10 million ids
-share a digest with a chance of 1 in 400,000."""
+IDs of a document file are stored as sorted 64-bit digests, 8 bytes per ID, so that a run of
+millions of rows can be matched with millions of documents in seconds. The probability that two of
+10 million IDs share a digest is 1 in 400,000.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ from pooling.models import Collection
 from pooling.platform.jobs import Refused
 
 MAX_SHOWN = 5
-"""Ids named as examples in a warning."""
+"""Maximum number of IDs named as examples in a warning."""
 MAX_QUERIES_SHOWN = 20
-"""Query texts named in a warning."""
+"""Maximum number of query texts named in a warning."""
 
 
 def digest_id(docno: bytes) -> int:
@@ -31,7 +32,7 @@ def digest_id(docno: bytes) -> int:
 
 
 def load_document_digests(collection: Collection) -> list[NDArray[np.uint64]]:
-    """The sorted id digests of each document file."""
+    """Load the sorted ID digests of each document file."""
     return [
         np.load(file.ids.path, mmap_mode="r", allow_pickle=False)
         for file in collection.document_files.exclude(ids="")
@@ -39,8 +40,8 @@ def load_document_digests(collection: Collection) -> list[NDArray[np.uint64]]:
 
 
 def count_documents(collection: Collection) -> int | None:
-    """Documents of the whole collection: as its manager has said, else those of its files, each
-    once; None where it has none."""
+    """Return the size of the collection as given by its manager, or the number of distinct
+    documents in its files, or None if it has none."""
     if collection.n_documents:
         return collection.n_documents
     files = list(collection.document_files.values_list("n_documents", flat=True))
@@ -52,7 +53,7 @@ def count_documents(collection: Collection) -> int | None:
 def find_unmatched_documents(
     ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]
 ) -> NDArray[np.bytes_]:
-    """Those of `ids` that no document file has."""
+    """Return the IDs that no document file contains."""
     digests = np.fromiter((digest_id(one) for one in ids.tolist()), np.uint64, len(ids))
     is_known = np.zeros(len(ids), bool)
     for digest_list in known:
@@ -63,7 +64,7 @@ def find_unmatched_documents(
 
 
 def list_top_documents(run: RunColumns, depth: int) -> NDArray[np.bytes_]:
-    """Distinct documents of the run's first `depth` ranks."""
+    """Return the distinct documents at the run's first `depth` ranks."""
     ranks = np.arange(len(run)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     return np.unique(run.documents[ranks < depth])
 
@@ -77,12 +78,13 @@ def check_ids(
     coming: Iterable[str] = (),
     digests: list[NDArray[np.uint64]] | None = None,
 ) -> tuple[dict[str, int], list[str]]:
-    """Topics and documents of a run or qrels that the collection does not know. -> (facts,
-    warnings)
+    """Count topics and documents of a run or qrels that the collection does not contain. Returns
+    (facts, warnings).
 
-    documents: the distinct ids to look for, `what` they are in words. What the collection has none
-    of yet is not looked for. coming, digests: ids of topics and the id digests of documents that
-    the same set brings (digests: with the collection's own)."""
+    documents: distinct IDs to search. what: their description. Kinds of which the collection has
+    nothing yet are not checked. coming, digests: topic IDs and ID digests of documents that the
+    same set imports (digests include the collection's own).
+    """
     facts: dict[str, int] = {}
     warnings: list[str] = []
     known = dict.fromkeys(coming, True)
@@ -123,8 +125,8 @@ def check_ids(
 
 
 def _zero_padding_hint(unknown: Iterable[str], known: Iterable[str]) -> str:
-    """Where ids differ from the collection's by leading zeros only, what to do about it; else
-    nothing."""
+    """Return a hint if the IDs differ from the collection's only by leading zeros, otherwise an
+    empty string."""
     bare = {topic.lstrip("0"): topic for topic in known}
     for topic in unknown:
         if same := bare.get(topic.lstrip("0")):
@@ -136,10 +138,10 @@ Rows = TypeVar("Rows", QrelsColumns, RunColumns)
 
 
 def map_query_texts(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, int], list[str]]:
-    """What a search-tuning tool named by query texts, with the collection's topic ids. -> (rows,
-    facts, warnings about what is left out)
+    """Replace query texts from a search-tuning tool by the collection's topic IDs.
 
-    Refused where not one query is the text of a topic.
+    Returns (rows, facts, warnings about rows left out). Raises Refused if no query is the text of a
+    topic.
     """
     texts: dict[str, str] = {}
     for text, topic_id in collection.topics.order_by("position").values_list("text", "topic_id"):

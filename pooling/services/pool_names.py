@@ -1,4 +1,4 @@
-"""Names of pools: made of depth and runs unless somebody gives one."""
+"""Default names of pools, derived from depth and runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pooling.models import Pool
 
 
 def default_name(depth: int, n_runs: int, *, kind: str = PoolKind.DEPTH) -> str:
-    """The name of a pool that nobody has named."""
+    """Return the default name of a pool."""
     words = describe_pool(kind, depth=depth)
     return f"{words[:1].upper()}{words[1:]}, {n_runs} run{'s' if n_runs != 1 else ''}"
 
 
 def renamed_default(pool: Pool, depth: int, n_runs: int) -> str:
-    """The pool's name once it has another depth or other runs: one that was made of these follows,
-    one that was given stays."""
+    """Return the pool's name after a change of depth or runs. Default names are updated, others are
+    kept."""
     if re.fullmatch(r"Depth \d+, \d+ runs?( \(\d+\))?", pool.name) is None:
         return pool.name
     others = set(pool.collection.pools.exclude(pk=pool.pk).values_list("name", flat=True))

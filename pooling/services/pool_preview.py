@@ -1,5 +1,5 @@
-"""What a pool would hold, before it is built: pairs, overlap, missing documents, stages, and what
-can be answered when half is judged."""
+"""Preview a pool before it is built: pairs, overlap, missing documents, stages, and what can be
+concluded after half of the judgements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pooling.services.matching import find_unmatched_documents, load_document_di
 
 MAX_DEPTH_SHOWN = 100
 MAX_ROWS = 3_000_000
-"""Rows of runs that are held at once to count pools deeper than asked for."""
+"""Maximum number of run rows in memory while counting pools deeper than requested."""
 
 
 def request_preview(
@@ -35,8 +35,7 @@ def request_preview(
     making: Mapping[str, Any] = MappingProxyType({}),
     user: Any,
 ) -> Job:
-    """The job that counts what a pool would hold. making: of a sampled or ordered pool, its
-    parameters.
+    """Request the job that previews a pool. making: parameters of a sampled or prioritised pool.
 
     Name and seed are kept for the pool that may be built from it.
     """
@@ -54,12 +53,15 @@ def request_preview(
 
 @jobs.register_job_kind("preview pool", unit="runs")
 def preview_pool(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: facts, by_depth, unique, overlap, contributed, warnings, half_way, and the
-    parameters of the pool; of a sampled one its stages; ways: of every kind of pool these pairs
-    could make how many are to be judged, and what half of them answers; every_depth: pairs of the
-    pools of depth 1, 2, ..., also deeper than asked for"""
+    """Preview a pool. Returns the report: facts, by_depth, unique, overlap, contributed, warnings,
+    half_way, the pool's parameters, and the stages of a sampled pool.
+
+    ways: for every kind of pool that these pairs can form, the number of pairs to judge and what
+    half of them allows to conclude. every_depth: sizes of the pools of depth 1, 2, ..., including
+    greater depths than requested.
+    """
     collection = work.job.collection
-    assert collection is not None  # ask_for_preview sets it
+    assert collection is not None  # set by `request_preview`
     runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
     deepest = _max_counted_depth(collection, runs, work.parameters["depth"])
     tops, warnings = pools.read_tops(
@@ -116,8 +118,8 @@ def preview_pool(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _max_counted_depth(collection: Collection, runs: Sequence[Run], depth: int) -> int:
-    """The depth down to which pools are counted: where the runs end, and not beyond what one reads
-    at once."""
+    """Return the depth to which pools are counted, limited by the length of the runs and by
+    MAX_ROWS."""
     n_topics = collection.topics.filter(removed_reason="").count()
     affordable = MAX_ROWS // max(1, len(runs) * n_topics)
     return max(depth, min(MAX_DEPTH_SHOWN, max(run.max_depth for run in runs), affordable))
@@ -130,8 +132,8 @@ def _preview_kind(
     parameters: Mapping[str, Any],
     seed: int,
 ) -> dict[str, Any]:
-    """What is to be said of these pairs where they are pooled so: half_way, and of staged kinds
-    their stages or batches."""
+    """Return the values specific to a kind of pool: half_way, and stages or batches for staged
+    kinds."""
     if kind == PoolKind.SAMPLED:
         return sampling.preview_stages(collection, pairs, parameters, seed=seed)
     return (

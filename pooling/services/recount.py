@@ -1,7 +1,7 @@
-"""Counting anew what rows of collections keep of their parts and files. Only for `manage.py
+"""Recompute the counts that rows of collections keep of their parts and files. Used only by `assay
 verify`.
 
-for wrong in wrong_figures(): print(wrong.sentence); wrong.fix()
+    for wrong in find_wrong_figures(): print(wrong.sentence); wrong.fix()
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ AT_ONCE = 500
 
 
 class WrongFigure(NamedTuple):
-    """`row` keeps `kept` in its field `name`; the rows or files it speaks of say `so`. has_to_stay:
-    nobody but a person can say which is right."""
+    """A wrong count: `row` stores `kept` in field `name`, but its rows or files give `so`.
+    has_to_stay: only a person can decide which is right."""
 
     row: Model
     name: str
@@ -44,7 +44,7 @@ class WrongFigure(NamedTuple):
         )
 
     def fix(self) -> bool:
-        """-> whether it is right now"""
+        """Correct the count. Returns whether it is right now."""
         if self.has_to_stay:
             return False
         return bool(
@@ -58,14 +58,14 @@ def _shorten(value: Any) -> str:
 
 
 def find_wrong_figures() -> Iterator[WrongFigure]:
-    """Of what lies in the database alone: pools, their strata, and documents."""
+    """Yield wrong counts of pools, their strata and documents, from the database alone."""
     for pool in Pool.objects.exclude(built_at=None).order_by("pk"):
         yield from _recheck_pool(pool, _check_pool)
     yield from _check_documents()
 
 
 def has_active_job(pool: Pool | None) -> bool:
-    """A job changes it, and its figures follow at the job's end."""
+    """Return whether a running job changes the pool. Its counts are updated at the end of the job."""
     return (
         pool is not None
         and Job.objects.filter(
@@ -75,7 +75,7 @@ def has_active_job(pool: Pool | None) -> bool:
 
 
 def _recheck_pool(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[WrongFigure]:
-    """None of a pool that a job changed meanwhile."""
+    """Return the wrong counts of a pool, or nothing if a job changed it in the meantime."""
     if has_active_job(pool):
         return []
     wrong = look(pool)
@@ -87,8 +87,8 @@ def _recheck_pool(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list
 
 
 def _check_pool(pool: Pool) -> list[WrongFigure]:
-    """A pool that was imported with a release has neither digest nor coverage: it has no runs. Of
-    one whose file named runs that are not there the digest is that of the file."""
+    """Check a pool. A pool imported with a release has no runs and therefore neither digest nor
+    coverage. If its file named missing runs, the digest is that of the file."""
     so: dict[str, Any] = {
         "n_pairs": pool.entries.count(),
         "missing_documents": pool.entries.filter(document=None).count(),
@@ -108,8 +108,8 @@ def _check_pool(pool: Pool) -> list[WrongFigure]:
 
 
 def _check_strata(pool: Pool) -> list[WrongFigure]:
-    """How many were drawn by the end of each stage; what they were drawn from is never counted
-    again."""
+    """Check the number of pairs sampled by the end of each stage. Stratum sizes are never
+    recounted."""
     drawn: dict[int, dict[int, int]] = {}
     rows = PoolEntry.objects.filter(
         pool=pool, stratum__isnull=False, stage__isnull=False
@@ -138,8 +138,8 @@ def _check_documents() -> Iterator[WrongFigure]:
 
 
 def find_wrong_file_figures(row: Any, field: str) -> list[WrongFigure]:
-    """What the row keeps of this file of its own, which is there and has the content it had. Raises
-    ValueError, EOFError, OSError."""
+    """Return the wrong values that the row stores about this file, which exists and has its
+    original content. Raises ValueError, EOFError, OSError."""
     so = _compute_file_figures(row, field)
     stays = isinstance(row, Upload) or field == "ids"
     return [
@@ -178,7 +178,7 @@ def _compute_file_figures(row: Any, field: str) -> dict[str, Any]:
             texts.add(document)
         figures = asdict(texts)
         if row.ids:
-            del figures["n_documents"]  # of which the file of its ids tells
+            del figures["n_documents"]  # these are stored in the file of its IDs
         return {"n_bytes": file_storage.size(name)} | figures
     if isinstance(row, Upload):
         return {"n_bytes": file_storage.size(name)}

@@ -1,8 +1,8 @@
-"""Runs and pools under other names. No judgement, rank or order changes, and what was made before
-(releases, reports) keeps the names of its time.
+"""Rename runs and pools. Judgements, ranks and order do not change, and existing releases and
+reports keep the old names.
 
-A pool names the runs that contributed each pair, so its rows are written anew together with the
-run's."""
+A pool stores the runs that contributed each pair, so its rows are updated together with the run.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ MAX_NAME_LENGTH = 200
 
 
 def rename_run(run: Run, tag: str, *, user: Any) -> Run:
-    """Another tag, in the pools that were built from the run, too.
+    """Rename a run, including in the pools built from it.
 
-    Refused where it is no tag or another run of the collection or of these pools has it, and while
-    one of them is worked on."""
+    Raises Refused for an invalid tag, for a tag of another run in the collection or these pools,
+    and while a job works on one of them.
+    """
     wanted, before = (
         _check_name(tag, f"a tag has 1 to {MAX_TAG_LENGTH} characters", longest=MAX_TAG_LENGTH),
         run.tag,
@@ -57,7 +58,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
 
 
 def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
-    """Another name. Refused where it is none, or another pool of the collection has it."""
+    """Rename a pool. Raises Refused for an invalid or taken name."""
     wanted, before = (
         _check_name(
             name, f"a pool's name has 1 to {MAX_NAME_LENGTH} characters", longest=MAX_NAME_LENGTH
@@ -93,7 +94,7 @@ def _notify_renamed(thing: Run | Pool, before: str, user: Any) -> None:
 
 
 def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
-    """The pairs that the run contributed, its figures and the digest of the pool's file."""
+    """Update the pairs that the run contributed, its statistics and the digest of the pool's file."""
     rows: list[tuple[str, int]] = []
     for row, contributions in (
         PoolEntry.objects.filter(pool=pool)

@@ -1,5 +1,5 @@
-"""A collection with its topics, documents and pool as a release has them: the rows as they were,
-not as an upload would make them."""
+"""Restore a collection with its topics, documents and pool from a release, with the original rows
+instead of those that an upload would create."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TOPIC_TEXTS = ("text", "description", "narrative", "proposal", "same_as", "remov
 
 
 class NotRestorable(ValueError):
-    """A row that cannot be stored as it is said to have been. line: in the file that says so, None
-    for the file as a whole."""
+    """A row that cannot be stored as the release describes it. line: in its file, or None for the
+    whole file."""
 
     def __init__(self, problem: str, expected: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -32,7 +32,7 @@ class NotRestorable(ValueError):
 
 
 class StratumRow(NamedTuple):
-    """drawn: n_h by the end of each stage."""
+    """A stratum. drawn: n_h by the end of each stage."""
 
     number: int
     name: str
@@ -41,7 +41,8 @@ class StratumRow(NamedTuple):
 
 
 class DrawRow(NamedTuple):
-    """stratum, place: of an ordered pool only audit pairs have a stratum, and none a place."""
+    """The draw of a pair. stratum, place: in a prioritised pool only audit pairs have a stratum,
+    and no pair has a place."""
 
     line: int
     topic: str
@@ -53,7 +54,7 @@ class DrawRow(NamedTuple):
 
 
 def find_free_slug(wanted: str, model: type[Model]) -> str:
-    """The address, with a number behind it where it is taken."""
+    """Return the slug, with a number appended if it is taken."""
     slug = slugify(wanted)[:70] or "imported"
     taken = set(model._default_manager.filter(slug__startswith=slug).values_list("slug", flat=True))
     return next(
@@ -64,8 +65,8 @@ def find_free_slug(wanted: str, model: type[Model]) -> str:
 
 
 def restore_collection(said: Mapping[str, Any], *, user: Any) -> Collection:
-    """said: slug, name, description, n_documents. user: becomes its manager. ValidationError for
-    what cannot be."""
+    """Restore a collection. said: slug, name, description, n_documents. user: becomes its manager.
+    Raises ValidationError for invalid values."""
     collection = Collection(
         slug=find_free_slug(str(said.get("slug") or "collection"), Collection),
         name=said.get("name") or "",
@@ -83,7 +84,8 @@ def restore_collection(said: Mapping[str, Any], *, user: Any) -> Collection:
 def restore_topics(
     collection: Collection, rows: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> dict[str, Topic]:
-    """rows: (line, id, fields, position and texts). -> by id. Raises NotRestorable."""
+    """Restore topics and return them by ID. rows: (line, ID, fields, position and texts). Raises
+    NotRestorable."""
     topics: dict[str, Topic] = {}
     for line, row in rows:
         texts: dict[str, Any] = {name: row.get(name) or "" for name in TOPIC_TEXTS}
@@ -94,7 +96,7 @@ def restore_topics(
         }
         topic = Topic(
             collection=collection, **said, **texts
-        )  # None, too: clean_fields says what is wrong
+        )  # None as well, because clean_fields reports the problem
         if topic.topic_id in topics or not all(
             isinstance(text, str) for text in (topic.topic_id, *texts.values())
         ):
@@ -111,8 +113,8 @@ def restore_topics(
 def restore_documents(
     collection: Collection, rows: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> dict[str, int]:
-    """rows: (line, _id, title, text, fields). -> row number by document id. Raises
-    NotRestorable."""
+    """Restore documents and return row IDs by document ID. rows: (line, _id, title, text, fields).
+    Raises NotRestorable."""
     stored: dict[str, int] = {}
     seen: set[str] = set()
     batch: list[Document] = []
@@ -164,11 +166,8 @@ def restore_pool(
     created_at: datetime | None,
     user: Any,
 ) -> Pool:
-    """said: name, kind (0.1.0 knew depth pools alone), depth, parameters, seed; pairs: in the order
-    of judging.
-
-    NotRestorable, or ValidationError for what cannot be.
-    """
+    """Restore a pool. said: name, kind (version 0.1.0 had depth pools only), depth, parameters,
+    seed. pairs: in judging order. Raises NotRestorable, or ValidationError for invalid values."""
     if unknown := sorted(set(pairs.topics) - set(topics)):
         raise NotRestorable(
             f"{format_count(len(unknown), 'topic')} that topics.jsonl does not have, such as {unknown[0][:50]!r}",
@@ -226,8 +225,8 @@ def restore_draw(
     *,
     topics: Mapping[str, Topic],
 ) -> None:
-    """The strata of a staged pool, and the place and stage of each of its pairs. NotRestorable
-    where they do not fit each other."""
+    """Restore the strata of a staged pool, and the place and stage of each pair. Raises
+    NotRestorable if they are inconsistent."""
     if pool.kind == PoolKind.ORDERED:
         return restore_batches(pool, strata, rows, topics=topics)
     entries = {(entry.topic_id, entry.docno): entry for entry in pool.entries.all()}
@@ -278,8 +277,8 @@ def restore_batches(
     *,
     topics: Mapping[str, Topic],
 ) -> None:
-    """The batches of an ordered pool. NotRestorable where its pairs, batches and audit pairs do not
-    fit each other."""
+    """Restore the batches of a prioritised pool. Raises NotRestorable if pairs, batches and audit
+    pairs are inconsistent."""
     entries = {(entry.topic_id, entry.docno): entry for entry in pool.entries.all()}
     audited: Counter[int] = Counter()
     batches = range(1, len(strata) + 1)

@@ -1,8 +1,9 @@
-"""New and changed rows in one transaction that is over soon: prepared before it begins, and written
-by one statement run for each.
+"""Insert and update rows in a short transaction: statements are prepared before it begins and
+executed once for all rows.
 
-`bulk_create` does its Python work while the transaction is open and takes ten times as long; on
-SQLite nobody can judge meanwhile."""
+`bulk_create` does its Python work while the transaction is open and takes ten times as long, and on
+SQLite no judgement can be stored meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class PreparedStatement(NamedTuple):
 
 
 def prepare_insert(objects: Sequence[Model]) -> PreparedStatement:
-    """New objects of one model, not yet in the database."""
+    """Prepare the insertion of unsaved objects of one model."""
     if not objects:
         return PreparedStatement("", [])
     fields = [field for field in objects[0]._meta.local_concrete_fields if not field.primary_key]
@@ -40,8 +41,8 @@ def prepare_insert(objects: Sequence[Model]) -> PreparedStatement:
 
 
 def insert_rows(rows: PreparedStatement) -> None:
-    """Inside a transaction of the caller. The objects do not learn their ids. IntegrityError as
-    from any insert."""
+    """Insert the rows in the caller's transaction. The objects do not receive their IDs. Raises
+    IntegrityError as any insert does."""
     if rows.values:
         with connection.cursor() as cursor:
             cursor.executemany(rows.statement, rows.values)
@@ -50,8 +51,10 @@ def insert_rows(rows: PreparedStatement) -> None:
 def update_rows(
     model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """values of the columns (JSON as text) and the id of each row. Others wait meanwhile, and this
-    is many times faster than one statement with a case for each row."""
+    """Update rows. rows: the values of the columns (JSON as text) and the row's ID.
+
+    This is many times faster than one statement with a case per row, and others wait meanwhile.
+    """
     if rows:
         marks = ", ".join(f"{column} = {_placeholder(model, column)}" for column in columns)
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Runs: imported as columns in the project's storage, described and deleted."""
+"""Import runs as columns in the project's storage, describe and delete them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ from pooling.services.stored_columns import store_columns_for_row
 
 MAX_TAG_LENGTH = 200
 MATCHED_DEPTH = 10
-"""Ranks down to which a run's documents are looked for in the document files."""
+"""Number of top ranks whose documents are searched in the document files."""
 
 
 @jobs.register_job_kind("import run")
 @uploads.import_job
 def import_run(work: ClaimedJob) -> dict[str, Any]:
-    """Inspect or import an uploaded run. Options: tag (in place of the file's), order (score or
-    rank), lenient, group, description, submitted_on, baseline. -> report: facts, warnings, notes,
-    stored"""
+    """Inspect or import an uploaded run.
+
+    Options: tag (instead of the file's), order (score or rank), lenient, group, description,
+    submitted_on, baseline. Returns the report: facts, warnings, notes, stored.
+    """
     upload = uploads.get_upload(work)
     options = work.parameters["options"]
     collection = upload.collection
@@ -111,8 +113,10 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
 def _read_rankings(
     upload: Upload, work: ClaimedJob, options: dict[str, Any]
 ) -> tuple[RunColumns, dict[str, int], list[str]]:
-    """The rankings under the collection's topic ids. -> (rankings, facts, warnings about what is
-    left out: a snapshot names query texts)"""
+    """Read the rankings with the collection's topic IDs.
+
+    Returns (rankings, facts, warnings about rows left out, since a snapshot names query texts).
+    """
     by_text = (
         detect_query_form(PeekableStream(upload.file.path, name=upload.name).head) == "snapshot"
     )
@@ -131,7 +135,7 @@ def _read_rankings(
 
 
 def _tag_conflict(collection: Collection, tag: str) -> list[str]:
-    """What to say where a run of the collection has the tag; else nothing."""
+    """Return a message if a run of the collection has the tag."""
     other = collection.runs.filter(tag=tag).first()
     if other is None:
         return []
@@ -144,7 +148,7 @@ def _tag_conflict(collection: Collection, tag: str) -> list[str]:
 
 
 def find_free_tag(collection: Collection, tag: str) -> str:
-    """The tag with the first number behind it that no run of the collection has."""
+    """Return the tag with the first number that makes it unique in the collection."""
     taken = set(collection.runs.filter(tag__startswith=f"{tag}-").values_list("tag", flat=True))
     return next(
         name for number in range(2, len(taken) + 3) if (name := f"{tag}-{number}") not in taken
@@ -152,7 +156,7 @@ def find_free_tag(collection: Collection, tag: str) -> str:
 
 
 def get_runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
-    """The runs of these tags, each once; Refused where one is missing."""
+    """Return the runs with these tags, each once. Raises Refused for an unknown tag."""
     run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
     if absent := [tag for tag in tags if tag not in run_of]:
         raise Refused(_("no run has the tag %(tags)s") % {"tags": ", ".join(absent[:5])})
@@ -160,8 +164,7 @@ def get_runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
 
 
 def load_rankings(run: Run) -> RunColumns:
-    """The run's columns, named by its tag in the collection (which a manager may have changed on
-    import)."""
+    """Load the run's columns under its tag in the collection, which may differ from the file's."""
     return replace(load_run(run.columns.path), tag=run.tag, name=run.source_name)
 
 
@@ -179,7 +182,8 @@ def describe_run(
 
 
 def delete_run(run: Run) -> None:
-    """Refused while a pool was built from it: a pool stays reproducible from its runs."""
+    """Delete a run. Raises Refused while a pool was built from it, because a pool must stay
+    reproducible."""
     with transaction.atomic():
         pool = run.pools.first()
         if pool is not None:

@@ -1,8 +1,9 @@
-"""Whole sets: a BEIR folder, FiRA's files, a Quepid book, an umbrela file or a list of pairs, with
-topics, documents, qrels and a pool of pairs at once.
+"""Import whole sets: a BEIR folder, FiRA's files, a Quepid book, an umbrela file or a list of
+pairs, with topics, documents, qrels and a pool of pairs.
 
-All of a set comes in, in one transaction, or nothing of it. What the collection has already in the
-same form is passed over."""
+A set is imported completely in one transaction, or not at all. Content that the collection already
+has is skipped.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +51,13 @@ from pooling.services.stored_columns import store_columns
 from pooling.services.uploads import UnpackedPart
 
 MIN_FREE_BYTES = 100_000_000
-"""Bytes of the disk that unpacking leaves free."""
+"""Free disk space in bytes that unpacking must leave."""
 EXPECTED_FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book, an umbrela file or a list of pairs"
 
 
 @dataclass
 class SetContent:
-    """What a set holds, read and checked by itself. parts: its files under names of ours, by
-    role."""
+    """The content of a set, read and checked. parts: its files under internal names, by role."""
 
     form: str
     topics: list[TopicRecord]
@@ -73,8 +73,8 @@ class SetContent:
 
 @dataclass
 class StagedImport:
-    """What of a set the collection has not yet, as rows that are not saved; columns and files are
-    stored only once that is decided."""
+    """The part of a set that is new to the collection, as unsaved rows. Columns and files are
+    stored after the decision to import."""
 
     content: SetContent
     topics: list[Topic]
@@ -88,8 +88,8 @@ class StagedImport:
 @jobs.register_job_kind("import set")
 @uploads.import_job
 def import_set(work: ClaimedJob) -> dict[str, Any]:
-    """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). ->
-    report: facts, warnings, notes, stored"""
+    """Inspect or import an uploaded set. Options: name (of the pool made from its pairs). Returns
+    the report: facts, warnings, notes, stored."""
     upload = uploads.get_upload(work)
     with _open_folder(upload) as folder:
         content = _read_set(upload, work, folder)
@@ -101,8 +101,7 @@ def import_set(work: ClaimedJob) -> dict[str, Any]:
 
 @contextmanager
 def _open_folder(upload: Upload) -> Iterator[Path]:
-    """A folder beside the upload for its files; what an attempt that died left in it is cleared
-    away."""
+    """Open an empty folder for the upload's files, without remains of an earlier attempt."""
     folder = Path(f"{upload.file.path}.parts")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -142,7 +141,7 @@ def _read_set(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
 
 
 def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
-    """The sets of several files: unpack those that a set has, then read each by its role."""
+    """Read a set of several files: unpack those that a set has, then read each by its role."""
     parts: dict[str, list[UnpackedPart]] = {}
     forms: dict[str, list[str]] = {}
     passed_over: list[str] = []
@@ -232,8 +231,8 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
 
 
 def _read_list(upload: Upload, work: ClaimedJob) -> SetContent:
-    """A list of pairs of the collection's own topics, such as the holes of a late run, in the order
-    in which they are to be judged."""
+    """Read a list of pairs of the collection's topics in judging order, for example the unjudged
+    documents of a new run."""
     known = set(upload.collection.topics.values_list("topic_id", flat=True))
     with uploads.open_upload(upload, work, counted=False) as feed:
         pairs = read_pool(
@@ -249,7 +248,7 @@ def _read_list(upload: Upload, work: ClaimedJob) -> SetContent:
 
 
 def _read_bundle(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
-    """The sets in one file."""
+    """Read a set in one file."""
     known = list(upload.collection.topics.values_list("text", "topic_id"))
     names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
     with uploads.open_upload(upload, work, counted=False) as feed:
@@ -275,7 +274,7 @@ def _read_bundle(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
 
 
 def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetContent) -> StagedImport:
-    """Compare with the collection. Refused where nothing is new."""
+    """Compare the content with the collection. Raises Refused if nothing is new."""
     collection = upload.collection
     rows, facts, warnings, hold = _make_new_topics(collection, content)
     facts = {"form": content.form, **facts}
@@ -361,7 +360,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
 def _make_new_topics(
     collection: Collection, content: SetContent
 ) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
-    """-> (rows, facts, warnings, hold)"""
+    """Return (rows, facts, warnings, reasons to ask the user)."""
     text_of = dict(collection.topics.values_list("topic_id", "text"))
     new = [
         topic
@@ -389,7 +388,7 @@ def _make_new_topics(
 def _describe_pairs(
     collection: Collection, content: SetContent, digests: list[Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """-> (facts, hold)"""
+    """Return (facts, reasons to ask the user)."""
     pairs = content.pairs
     assert pairs is not None
     if len(pairs) > MAX_PAIRS:
@@ -435,8 +434,8 @@ def _has_same_pool(collection: Collection, pairs: PooledPairs) -> bool:
 
 
 def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[str, Any]:
-    """Write the columns and files, then all rows in one transaction; nothing stays where that
-    fails."""
+    """Write the columns and files, then all rows in one transaction. A failure leaves nothing
+    behind."""
     collection, content = upload.collection, coming.content
     work.progress(message="storing", now=True)
     written: list[str] = []
@@ -495,8 +494,7 @@ def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[s
 
 
 def _store_pool(upload: Upload, work: ClaimedJob, content: SetContent) -> Pool | None:
-    """The set's pairs as a pool of their own, built as it stands; texts are fetched by a job of
-    their own."""
+    """Store the set's pairs as a separate pool in their order. A job fetches the texts."""
     collection, pairs = upload.collection, content.pairs
     if pairs is None or _has_same_pool(collection, pairs):
         return None
@@ -515,7 +513,7 @@ def _store_pool(upload: Upload, work: ClaimedJob, content: SetContent) -> Pool |
 
 
 def _set_name(upload: Upload) -> str:
-    """The set's own name: its file's, without what says how it is packed."""
+    """Return the set's name: its file name without suffixes of compression."""
     name = strip_suffixes(upload.name)
     for suffix in (".tgz", ".tar", ".zip"):
         name = name.removesuffix(suffix) if name != suffix else name

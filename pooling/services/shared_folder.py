@@ -1,5 +1,5 @@
-"""Whether this machine sees the files that the database speaks of: workers and web servers share
-one data folder."""
+"""Check that this machine sees the files that the database refers to, because workers and web
+servers share one data folder."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pooling.models import DocumentFile, Qrels, Run, Upload
 from pooling.platform.file_storage import file_storage
 
 N_CHECKED = 3
-"""The newest of each kind: one may be lost, but not all."""
+"""Number of newest files of each kind that are checked. One may be missing, but not all."""
 
 
 def missing_files_message() -> str:
-    """A sentence where none of the newest files is here, else empty. Also empty while there are no
-    files."""
+    """Return a message if none of the newest files exists, otherwise an empty string, also if there
+    are no files yet."""
     names = [
         name
         for model, field in (

@@ -1,5 +1,5 @@
-"""Runs and qrels as columnar files of the project's storage: written under fresh names, and gone
-again where their row is not made."""
+"""Store runs and qrels as columnar files under new names, and delete them if their row is not
+created."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pooling.platform.jobs import Refused
 
 
 def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
-    """Write a columnar file under a fresh name. -> (name in the storage, digest)"""
+    """Write a columnar file under a new name. Returns (name in the storage, digest)."""
     name = file_storage.generate_filename(
         timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz")
     )
@@ -34,9 +34,10 @@ def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
 def store_columns_for_row(
     folder: str, write: Callable[[Path], str], *, taken: str
 ) -> Iterator[tuple[str, str]]:
-    """The same for a block that makes the file's row: the file is deleted where the block raises.
+    """Write a columnar file for the row that the enclosed block creates. The file is deleted if the
+    block raises.
 
-    taken: what is Refused where another row with the same name has come first.
+    taken: message of Refused if another row with the same name came first.
     """
     name, digest = store_columns(folder, write)
     try:

@@ -1,4 +1,4 @@
-"""Topics: imported, checked (METHODS 1), kept or removed by a manager's decision, listed."""
+"""Import, check, keep, remove and list topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pooling.services.rows import insert_rows, prepare_insert
 from pooling.services.runs import load_rankings
 
 MAX_TOPICS = 200_000
-"""Topics of one collection; they are imported in one transaction, all or none."""
+"""Maximum number of topics in a collection. They are imported in one transaction."""
 MAX_ID_LENGTH = 200
 LEVELS = ("exact", "punctuation", "suspect")
 MANUAL_REASON = "by hand"
@@ -36,8 +36,8 @@ MAX_REASON_LENGTH = 200
 @jobs.register_job_kind("import topics", unit="topics")
 @uploads.import_job
 def import_topics(work: ClaimedJob) -> dict[str, Any]:
-    """Inspect or import uploaded topics; imported ones are checked at the exact level. -> report:
-    facts, warnings, stored"""
+    """Inspect or import uploaded topics. Imported topics are checked at level `exact`. Returns the
+    report: facts, warnings, stored."""
     upload = uploads.get_upload(work)
     collection = upload.collection
     with uploads.open_upload(upload, work, counted=False) as feed:
@@ -74,8 +74,8 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
 def make_topic_rows(
     collection: Collection, topics_read: Sequence[TopicRecord]
 ) -> tuple[list[Topic], dict[str, Any]]:
-    """New topics as rows that are not saved yet, checked at the exact level against each other and
-    those that are there. -> (rows, facts)"""
+    """Return (unsaved rows of new topics, facts). The topics are checked at level `exact` against
+    each other and the existing ones."""
     topics = list(
         collection.topics.values_list("topic_id", "text", "position", "description", "narrative")
     )
@@ -112,8 +112,8 @@ def make_topic_rows(
 
 
 def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord], name: str) -> None:
-    """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many
-    of them."""
+    """Raise FormatError or Refused if topics cannot be added: taken or too long IDs, or too many
+    topics."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
         raise Refused(_("all topics in %(name)s have already been imported") % {"name": name})
@@ -149,7 +149,7 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
 def runs_without_topics_warning(
     collection: Collection, topics_read: Sequence[TopicRecord]
 ) -> list[str]:
-    """Whether the runs that are there know these topics. -> warnings"""
+    """Return warnings if the existing runs do not contain these topics."""
     named: set[str] = set()
     for run in collection.runs.all():
         named.update(load_rankings(run).topics)
@@ -171,10 +171,11 @@ def _clean_text(text: str) -> str:
 def propose_removals(
     topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, str]
 ) -> dict[str, tuple[str, str]]:
-    """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. needs: id ->
-    description and narrative.
+    """Propose topics to remove at a level of the topic check
+    (docs/reference/methods/topics-and-pools.md).
 
-    -> {id: (reason, id of the topic that it repeats)}
+    topics: (ID, text) in order. needs: ID -> description and narrative. Returns {ID: (reason, ID of
+    the topic that it repeats)}.
     """
     return {
         removal.topic: (removal.reason, removal.same_as)
@@ -201,16 +202,13 @@ def request_check(collection: Collection, *, level: str, user: Any) -> Job:
 
 @jobs.register_job_kind("check topics", unit="topics")
 def check_topics(work: ClaimedJob) -> dict[str, Any]:
-    """Propose removals at a level. What the manager has decided stays; proposals that nobody has
-    decided are made anew.
-
-    -> report: facts, warnings
-    """
+    """Propose removals at a level. Decisions of managers are kept, undecided proposals are
+    replaced. Returns the report: facts, warnings."""
     collection = work.job.collection
-    assert collection is not None  # ask_for_check sets it
+    assert collection is not None  # set by `request_check`
     kept = collection.topics.filter(
         removed_reason=""
-    )  # what is removed already is nothing to be a duplicate of
+    )  # a removed topic cannot make another one a duplicate
     rows = list(
         kept.order_by("position").values_list(
             "pk", "topic_id", "text", "proposal", "same_as", "decided_at"
@@ -249,12 +247,13 @@ def decide_topics(
     user: Any,
     reasons: Mapping[int, str] | None = None,
 ) -> int:
-    """A manager's decisions: row of the topic -> `keep`, `remove` or `open` (undecided again). ->
-    how many topics changed
+    """Apply a manager's decisions: topic's row ID -> `keep`, `remove` or `open` (undecided).
+    Returns the number of topics changed.
 
-    A removed topic carries its reason of `reasons`, else the one it has, its proposal, or BY_HAND.
-    Pools that are built keep its pairs; campaigns leave them out, with what was judged of them,
-    until it is kept again (`on_decided`). Refused for a reason that is too long."""
+    A removed topic gets its reason from `reasons`, or keeps its own, its proposal or BY_HAND.
+    Existing pools keep its pairs. Campaigns leave them out, with their judgements, until the topic
+    is kept again (`on_decided`). Raises Refused for a reason that is too long.
+    """
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
     if any(len(reason) > MAX_REASON_LENGTH for reason in reasons.values()):
         raise MalformedRequest(
@@ -290,7 +289,8 @@ def decide_topics(
 def get_decisions(
     collection: Collection, chosen: Sequence[int]
 ) -> tuple[dict[int, str], dict[int, str]]:
-    """What is decided of these rows now, and why they are removed: as `decide` takes both."""
+    """Return the current decisions on these topics and the reasons of removal, as `decide_topics`
+    accepts them."""
     rows = list(
         collection.topics.filter(pk__in=chosen).values_list("pk", "removed_reason", "decided_at")
     )
@@ -304,7 +304,8 @@ def get_decisions(
 def make_decisions_for_all(
     collection: Collection, *, decision: str, reason: str = ""
 ) -> dict[int, str]:
-    """One decision for all open proposals, or for those of one reason, as `decide` takes them."""
+    """Return one decision for all undecided proposals, or those with one reason, as `decide_topics`
+    accepts them."""
     if decision not in ("keep", "remove"):
         raise MalformedRequest(_("unknown decision %(decision)s") % {"decision": repr(decision)})
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
@@ -314,14 +315,15 @@ def make_decisions_for_all(
 
 
 def decide_all_topics(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
-    """-> how many topics changed"""
+    """Decide all undecided proposals. Returns the number of topics changed."""
     return decide_topics(
         collection, make_decisions_for_all(collection, decision=decision, reason=reason), user=user
     )
 
 
 def delete_topics(collection: Collection) -> int:
-    """All topics of the collection. Refused once a pool has pairs of them. -> how many"""
+    """Delete all topics of the collection. Raises Refused once a pool has pairs of them. Returns
+    the number."""
     try:
         with transaction.atomic():
             n = collection.topics.count()
@@ -332,7 +334,7 @@ def delete_topics(collection: Collection) -> int:
 
 
 def format_kept_topics(collection: Collection) -> str:
-    """`id<TAB>text` of the kept topics, in order."""
+    """Format the kept topics as `id<TAB>text`, in order."""
     rows = (
         collection.topics.filter(removed_reason="")
         .order_by("position")
@@ -342,7 +344,7 @@ def format_kept_topics(collection: Collection) -> str:
 
 
 def format_removed_topics(collection: Collection) -> str:
-    """Removed topics with a header: topic, text, reason, same_as."""
+    """Format removed topics with a header: topic, text, reason, same_as."""
     rows = (
         collection.topics.exclude(removed_reason="")
         .order_by("position")

@@ -1,4 +1,4 @@
-"""Make a collection."""
+"""`assay collection create`: create a collection."""
 
 from __future__ import annotations
 

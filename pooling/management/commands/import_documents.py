@@ -1,4 +1,4 @@
-"""Import document files into a collection; only documents that a pool needs become rows."""
+"""Import document files into a collection. Only documents that a pool needs become rows."""
 
 from __future__ import annotations
 

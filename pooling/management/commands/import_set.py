@@ -1,4 +1,4 @@
-"""Import a whole set: topics, documents, qrels and pairs at once."""
+"""Import a whole set: topics, documents, qrels and pairs."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class Command(BaseCommand):
 
 
 def _pack(folder: Path, out: Any) -> None:
-    """The files of a set as a tar archive, which is what a page and the API take. Failed where the
-    folder has none."""
+    """Write the files of a set as a tar archive, which pages and API accept. Raises ImportFailed
+    for a folder without such files."""
     paths = [
         path
         for path in sorted(folder.rglob("*"))

@@ -1,4 +1,4 @@
-"""Build a pool of a collection in the database (build_pool does so from plain files)."""
+"""Build a pool of a collection in the database (`build_pool` works on files)."""
 
 from __future__ import annotations
 
