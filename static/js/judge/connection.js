@@ -5,24 +5,11 @@ import { part } from "./lazy.js";
 const PATIENCE = 2; // requests without an answer before it is worth saying
 
 export class Connection {
-  /** `here()`: documents that can be judged without the server; `askSignIn({waiting, done})`; `onBack()`: signed in again. */
-  constructor({
-    outbox,
-    leases,
-    banners,
-    here,
-    askSignIn,
-    onBack,
-    online = () => navigator.onLine,
-  }) {
+  /** `here()`: documents that can be judged without the server; `askSignIn({waiting, done})`; `onBack()`: signed in again. Also `outbox`, `leases`, `banners`. */
+  constructor({ online = () => navigator.onLine, ...parts }) {
     Object.assign(this, {
-      outbox,
-      leases,
-      banners,
-      here,
-      askSignIn,
-      onBack,
       online,
+      ...parts,
       misses: 0,
       said: undefined,
       request: undefined,

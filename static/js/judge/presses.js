@@ -16,38 +16,11 @@ export class Presses {
    * `open`: OpenPair. `input`: {at, last, device, pending}, shared with whoever shows documents: when the press was that brings the next one, which
    * one was the last, by what device, and the grade that is chosen but lacks a passage or a confirmation. `setup`: {scale, campaign, guideline}.
    * `isReady()`: whether a press means the document on the page; `isPractice()`. `onFinish(pair)`: it is answered; then `onPractice(grade)`, or
-   * `advance(told)` to the next document.
+   * `advance(told)` to the next document. Also `bar`, `settings`, `trail`, `outbox`, `askNote`.
    */
-  constructor({
-    bar,
-    settings,
-    open,
-    input,
-    setup,
-    trail,
-    outbox,
-    askNote,
-    isReady,
-    isPractice,
-    onFinish,
-    onPractice,
-    advance,
-  }) {
-    Object.assign(this, {
-      bar,
-      settings,
-      open,
-      input,
-      setup,
-      trail,
-      outbox,
-      askNote,
-      isReady,
-      isPractice,
-      onFinish,
-      onPractice,
-      advance,
-    });
+  constructor(parts) {
+    Object.assign(this, parts);
+    const { bar, input, open, settings } = parts;
     open.addEventListener("marked", () => {
       const { units, guided } = open.spans;
       if (bar.back) bar.hideToast(); // the mark is what was done last

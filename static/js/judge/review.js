@@ -6,33 +6,10 @@ import { gradeName } from "./grades.js";
 import { locale, t } from "../words.js";
 
 export class Review {
-  /** `open`: OpenPair. `show(pair, {record})`: on the page; `advance()`: to the next document; `onFail(error)`: the server could not be asked. */
-  constructor({
-    trail,
-    api,
-    outbox,
-    leases,
-    bar,
-    banners,
-    open,
-    scale,
-    show,
-    advance,
-    onFail,
-  }) {
-    Object.assign(this, {
-      trail,
-      api,
-      outbox,
-      leases,
-      bar,
-      banners,
-      page: open,
-      scale,
-      show,
-      advance,
-      onFail,
-    });
+  /** `open`: OpenPair. `show(pair, {record})`: on the page; `advance()`: to the next document; `onFail(error)`: the server could not be asked.
+   * Also `trail`, `api`, `outbox`, `leases`, `bar`, `banners`, `scale`. */
+  constructor({ open, ...parts }) {
+    Object.assign(this, { page: open, ...parts });
   }
 
   back() {
