@@ -82,8 +82,10 @@ def next_position(
             if topic is not None
             else []
         )
+        # Within a block: the same topic, pairs that others have judged first.
         if stays and own:
             return min(own, key=lambda place: (pool.judged[place] == 0, place))
+        # Else finish what others have begun; at the end of a block, of another topic.
         left = (
             place
             for place in pool.started[band]
@@ -99,10 +101,11 @@ def next_position(
             for place in places
             if place not in mine
         )
+        # Else open a new pair of another topic.
         first = min(others, default=None)
         if first is not None:
             return first
-        if own:
+        if own:  # the block has ended, but the band has no other topic left
             return min(own, key=lambda place: (pool.judged[place] == 0, place))
     return None
 

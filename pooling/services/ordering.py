@@ -220,6 +220,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
         entry: relevant for known in hooks.labels_so_far for entry, relevant in known(pool).items()
     }
     pairs, entry_of = pool_pairs.load_stored_pairs(pool)
+    # Arrays below follow the order of `pairs`; `keys` leads back to the entries' rows.
     keys = np.array([entry_of[pair.topic, pair.document] for pair in pairs], np.int64)
     rows = {
         row.pk: row
@@ -228,6 +229,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
         )
     }
     stage = np.array([rows[pk].stage or 0 for pk in keys.tolist()], np.int32)
+    # A pair without text could not be judged, so it takes no place of a batch.
     handed = np.array(
         [bool(rows[pk].stage) or rows[pk].document_id is None for pk in keys.tolist()], bool
     )
@@ -250,7 +252,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
         if connection.features.has_select_for_update:
             Pool.objects.select_for_update().get(pk=pool.pk)
         if pool.strata.filter(number=number).exists():
-            return
+            return  # another attempt has stored it meanwhile
         _make_stratum(pool, number, batch).save(force_insert=True)
         for by_chance, entered in ((True, SelectionMethod.CHANCE), (False, SelectionMethod.CHOICE)):
             ids = keys[chosen[batch.audit == by_chance]].tolist()

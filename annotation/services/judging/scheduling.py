@@ -237,6 +237,7 @@ def _try_claim(
         )
 
     due = _is_special_pair_due(annotator)
+    # On SQLite a transaction that writes is alone, so one statement may find and take.
     at_once = (
         None if due or has_row_locks() else _find_and_take(annotator, at_most, now, reaped=reaped)
     )
@@ -244,6 +245,7 @@ def _try_claim(
         pair, why, n_live = at_once
         return _take_pair(annotator, pair, True, why, now, has_slot=True), n_live + 1
     seat, is_free, choice_and_pair = look(choose=not due)
+    # Another claim of this annotator came between loading and locking the membership.
     if seat[:4] != (
         annotator.n_served,
         annotator.current_topic_row,
@@ -261,15 +263,16 @@ def _try_claim(
     if seat.standing != Membership.Standing.ACTIVE or seat.n_live >= at_most:
         return None, at_most
     if seat.expired and not reaped:
-        raise ExpiredLeases
+        raise ExpiredLeases  # their slots may be the ones that this annotator needs
     taken = _find_special_pair(annotator, due=True) if due else None
-    if due and taken is None:
+    if due and taken is None:  # no special pair is left: an ordinary one takes its turn
         seat, is_free, choice_and_pair = look(choose=True)
     if taken is None and is_free:
-        if choice_and_pair is None:
+        if choice_and_pair is None:  # other claims hold all free pairs locked: try again
             raise ClaimContended
         choice, pair = choice_and_pair
         taken = pair, True, _claim_reason(choice, pair)
+    # Skipped pairs come back, and special pairs come early, only where nothing else is free.
     taken = taken or _find_skipped_pair(annotator, wait) or _find_special_pair(annotator, due=False)
     if taken is None:
         return None, seat.n_live

@@ -119,6 +119,7 @@ def submit_judgement(
         )
         if opening.known is not None:
             return _stored_outcome(opening.known)
+        # Also ended leases: an answer given before its lease ended may arrive after it.
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
             raise AnswerRefused(
@@ -127,6 +128,7 @@ def submit_judgement(
         old = None
         if opening.judged is not None:
             old = Judgement.objects.get(pk=opening.judged)
+            # A second attempt at the test judges the same pairs again, which is no duplicate.
             if not qualification.is_from_earlier_attempt(
                 opening.annotator, opening.pair, opening.judged
             ):
@@ -263,6 +265,8 @@ def _accept_answer(
     )
     had_slot, fills = _end_live_lease(opening.leases, pair), slots.takes_slots(annotator)
     if old is not None:
+        # A revision adds to the time spent on the pair. Its old standing no longer counts, so that
+        # the slot is free when the new one is decided.
         times = timing.add_times(
             timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms),
             times,
@@ -270,7 +274,9 @@ def _accept_answer(
         pair.counted -= fills and old.standing == Judgement.Standing.COUNTED
         Judgement.objects.filter(pk=old.pk).update(current=False)
     if old is not None and old.standing == Judgement.Standing.CANNOT:
+        # Without this answer the pair may be judgeable again, which decides the standing below.
         slots.recount_unjudgeable(pair, n)
+    # An extra judgement stays extra: a revision must not take a slot that it never had.
     if old is not None and old.standing == Judgement.Standing.EXTRA and answer.grade is not None:
         standing = Judgement.Standing.EXTRA
     else:
@@ -287,6 +293,7 @@ def _accept_answer(
     _fill_judgement(judgement, answer, spans, times)
     pair.counted += fills and standing == Judgement.Standing.COUNTED
     if standing == Judgement.Standing.CANNOT:
+        # This answer is not stored yet, so the count in the database lacks it.
         slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.PAIR_REASONS)
     slots.balance_slots(pair, n)
     _store_judgement(opening, judgement, _progress_after(annotator, judgement, old, now), now)
