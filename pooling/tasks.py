@@ -1,7 +1,8 @@
-"""What views, API and commands call to have the worker told of a job.
+"""Notify the worker of jobs, for views, API and commands.
 
-The worker's own side is pooling.worker. Celery is imported when a broker is told of the first job,
-not when a web process or a command starts."""
+The worker's side is pooling.worker. Celery is imported with the first notification to a broker, not
+when a web process or a command starts.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from pooling.platform import jobs
 
 log = logging.getLogger(__name__)
 RUN_JOB = "pooling.run_job"
-"""The task's name, as worker and senders know it."""
+"""Name of the task for worker and senders."""
 
 
 def send(job: Job) -> None:
-    """Tell the worker once the transaction has committed. A broker that does not answer costs
-    seconds, never the job."""
+    """Notify the worker after the transaction has committed. An unavailable broker costs seconds,
+    never the job."""
     if settings.BROKER_URL:
         transaction.on_commit(lambda: queue_task(RUN_JOB, job.pk))
 
@@ -37,7 +38,7 @@ def enqueue(
     collection: Collection | None = None,
     campaign_id: int | None = None,
 ) -> Job:
-    """jobs.enqueue and send in one, for views, API and commands."""
+    """Create a job and notify the worker."""
     job = jobs.enqueue(
         kind, parameters, label=label, user=user, collection=collection, campaign_id=campaign_id
     )
@@ -46,8 +47,8 @@ def enqueue(
 
 
 def queue_task(task: str, row: int) -> bool:
-    """Put a task for this row into the broker's queue. False if the broker does not take it: the
-    row is there all the same."""
+    """Put a task for this row into the broker's queue. Returns False if the broker does not accept
+    it. The row remains."""
     from kombu.exceptions import OperationalError
 
     try:

@@ -1,5 +1,5 @@
-"""What every worker does beside its jobs, with a broker or without: it looks for the dead, for work
-that is due by itself, and at the size of SQLite's log."""
+"""Periodic work of every worker besides its jobs: detect dead workers, start work that is due, and
+limit the size of SQLite's log."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ log = logging.getLogger(__name__)
 
 POLL_URGENT_SECONDS = 1.0
 DEAD_WORKERS_SECONDS = 2.0
-"""Seconds between two looks at whether the processes of running jobs are still there."""
+"""Seconds between two checks for dead processes of running jobs."""
 DUE_WORK_SECONDS = 3.0
-"""Seconds between two looks at whether work is due by itself."""
+"""Seconds between two checks for work that is due."""
 TRUNCATE_LOG_SECONDS = 60.0
 FAULT_PAUSE_SECONDS = 2.0
-"""Seconds until the next look, after one that did not succeed."""
+"""Seconds until the next check after a failed one."""
 
 
 class Upkeep:
-    """step: does what is due by now. send: tells a broker of a job."""
+    """Periodic work. step: do what is due. send: notify a broker of a job."""
 
     def __init__(self, send: Callable[[Job], object] = lambda job: None) -> None:
         self.send = send
@@ -47,8 +47,7 @@ class Upkeep:
             sqlite_log.truncate_log()
 
     def run_upkeep(self) -> None:
-        """Ask for the work that is due by itself. What is wrong with one kind of it does not stop
-        the others."""
+        """Request the work that is due. A failure of one kind of work does not stop the others."""
         for look in hooks.upkeep:
             try:
                 for job in look():
@@ -60,22 +59,20 @@ class Upkeep:
 
 
 def run_first_job(waiting: Callable[[], list[int]]) -> bool:
-    """Do the first of these jobs that is there to be had. -> whether there was one"""
+    """Run the first available of these jobs. Returns whether there was one."""
     return any(jobs.run_job(job_id) for job_id in waiting())
 
 
 def poll_forever(look: Callable[[], object], *, pause: float, is_over: Callable[[], bool]) -> None:
-    """Look again and again: at once after a look that found something, else after so many seconds.
-    What goes wrong is told and does not end it."""
+    """Call `look` repeatedly: immediately after a call that found something, otherwise after a
+    pause. Exceptions are logged and do not end the loop."""
     while not is_over():
         wait = pause
         try:
             close_old_connections()
             if look():
                 wait = 0.0
-        except (
-            Exception
-        ):  # want of memory or of a file handle, too: without this no job would ever be done again
+        except Exception:  # including a lack of memory or file handles: no job would ever run again without this loop
             wait = max(pause, FAULT_PAUSE_SECONDS)
             _report_idle()
         time.sleep(wait)
@@ -86,19 +83,19 @@ def _report_idle() -> None:
     try:
         log.warning("a look at the job table failed", exc_info=True)
         connection.close()
-    except Exception:  # memory was wanting for that, too
+    except Exception:  # logging itself may run out of memory
         return
 
 
 def require_shared_files() -> None:
-    """SystemExit for a worker that cannot see the files: it would take jobs and fail in the middle
-    of each."""
+    """Raise SystemExit if the worker cannot see the stored files, because every job would fail
+    halfway."""
     try:
         missing = missing_files_message()
     except ImproperlyConfigured as error:
         missing = str(error)
     except DatabaseError:
-        return  # the next look says that the database is away, and goes on when it is back
+        return  # the next check reports that the database is unavailable, and continues when it is back
     finally:
         connection.close()
     if missing:

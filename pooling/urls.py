@@ -1,4 +1,4 @@
-"""Addresses of the pages of collections, pools and background work."""
+"""Addresses of the pages of collections, pools and jobs."""
 
 from django.urls import path
 

@@ -1,5 +1,5 @@
-"""Doing a job inside a command: the same Job row and the same services as behind the pages, with
-progress on standard error."""
+"""Run a job in a command: the same Job row and services as for the pages, with progress on standard
+error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pooling.services import uploads
 
 
 class ImportFailed(CommandError):
-    """What was asked for did not work: exit status 2, as for all bad input."""
+    """The import failed. The exit status is 2, as for all invalid input."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, returncode=2)
@@ -46,13 +46,13 @@ def get_user(name: str | None) -> Any:
 
 
 def run_job_here(job: Job, stderr: OutputWrapper) -> Job:
-    """Run the job here, or wait for the worker that was quicker. -> the finished job; Failed with
-    its problems otherwise"""
+    """Run the job here, or wait for the worker that claimed it first. Returns the finished job.
+    Raises ImportFailed with its problems."""
     stop = threading.Event()
     watcher = threading.Thread(target=_show_progress, args=(job.pk, stop, stderr), daemon=True)
     if (
         not connection.in_atomic_block
-    ):  # inside a test's transaction another connection sees nothing
+    ):  # another connection would not see the rows of a test's transaction
         watcher.start()
     try:
         jobs.run_job(job.pk)
@@ -119,8 +119,10 @@ def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+"
 
 
 class ImportCommand(BaseCommand):
-    """Imports files of one kind, one after the other, as uploads would be. option_names: options of
-    the command that are options of the import."""
+    """Base of commands that import files of one kind, one after the other, as if uploaded.
+
+    option_names: the command's options that are options of the import.
+    """
 
     kind: str
     option_names: tuple[str, ...] = ()
@@ -139,7 +141,7 @@ class ImportCommand(BaseCommand):
         chosen = {name: options[name] for name in self.option_names if options[name]}
         if as_named:
             chosen["kind_confirmed"] = True
-        # reports are written when all files are done, so that a refused file is what is read last
+        # reports are written after all files, so that a refused file is the last message
         for job in [
             self._import_file(target, name, chosen, person, inspect=inspect) for name in files
         ]:
@@ -154,7 +156,7 @@ class ImportCommand(BaseCommand):
         *,
         inspect: bool,
     ) -> Job:
-        """The finished job."""
+        """Import one file and return the finished job."""
         try:
             with open(name, "rb") as handle:
                 kept = uploads.store_upload(
@@ -175,8 +177,8 @@ class ImportCommand(BaseCommand):
 
 
 def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:
-    """The job, if its file was imported, or was only to be inspected; Failed where a person has to
-    decide something first."""
+    """Return the job if its file was imported or only inspected. Raises ImportFailed if a decision
+    is needed first."""
     if not job.report.get("stored"):
         uploads.discard_upload(kept)
         if not inspect:
@@ -190,7 +192,7 @@ def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:
 
 
 def format_report(job: Job) -> list[str]:
-    """The job's report for a terminal."""
+    """Format the job's report for the terminal."""
     facts = ", ".join(
         f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}"
         for name, value in job.report.get("facts", {}).items()

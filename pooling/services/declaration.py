@@ -1,8 +1,8 @@
-"""A collection and its pool made as a file says (pooling.core.collection_file): planned by looking,
-then done by the services of the pages.
+"""Create or change a collection and its pool as declared in a file (pooling.core.collection_file):
+plan first, then apply with the services that the pages use.
 
-plan = planned(said.collection, said.pool, folder="study")     # changes, and what cannot be
-collection, pool = carried_out(plan, user=user)                # in the caller's transaction
+    plan = plan_collection(said.collection, said.pool, folder="study")   # changes, and refusals
+    collection, pool = apply_plan(plan, user=user)                       # in the caller's transaction
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DESCRIPTION_KEYS = ("name", "description", "n_documents", "text_format")
 
 
 class PlannedImport(NamedTuple):
-    """A file to import. options: as the kind of file has them."""
+    """A file to import. options: those of its kind."""
 
     kind: str
     path: str
@@ -51,7 +51,8 @@ class PlannedImport(NamedTuple):
 
 @dataclass
 class CollectionPlan:
-    """collection, pool: None where they are to be made. bring: in this order."""
+    """Planned changes. collection, pool: None if they are to be created. bring: files in order of
+    import."""
 
     said: Mapping[str, Any]
     of_pool: Mapping[str, Any]
@@ -62,8 +63,7 @@ class CollectionPlan:
     refused: list[Mistake] = field(default_factory=list)
     bring: list[PlannedImport] = field(default_factory=list)
     stray: list[str] = field(default_factory=list)
-    """Names in the storage of files that were written before something went wrong: no row will name
-    them."""
+    """Storage names of files written before a failure, to which no row will refer."""
 
     def refuse(self, path: tuple[str | int, ...], problem: str, expected: str) -> None:
         self.refused.append(Mistake(path, problem, expected))
@@ -76,11 +76,12 @@ class CollectionPlan:
 
     @property
     def heavy(self) -> bool:
-        """Whether files are read or pairs made: too much for a request, or for a rehearsal."""
+        """Return whether files are read or pairs created, which takes too long for a request or a
+        dry run."""
         return bool(self.bring) or any(change.table == "pool" for change in self.changes)
 
     def file(self, name: str, path: tuple[str | int, ...]) -> str | None:
-        """The path of a file that is there; None and a refusal otherwise."""
+        """Return the path of an existing file. Otherwise add a refusal and return None."""
         if self.folder is None:
             self.refuse(
                 path,
@@ -98,8 +99,8 @@ class CollectionPlan:
 def plan_collection(
     said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None
 ) -> CollectionPlan:
-    """What is to be done. folder: in which paths begin; None where there are no files. FormatError
-    for a file that cannot be read."""
+    """Plan the changes. folder: base of relative paths, or None if there are no files. Raises
+    FormatError for a file that cannot be read."""
     collection = Collection.objects.filter(slug=said["slug"]).first()
     pool = (
         collection.pools.filter(name=of_pool["name"]).first()
@@ -201,7 +202,7 @@ def _plan_documents(plan: CollectionPlan) -> None:
 
 
 IMPORT_KINDS = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
-"""Key of the file -> (kind of upload, by what rows are told apart)."""
+"""Key in the file -> (kind of upload, field that identifies a row)."""
 
 
 def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> None:
@@ -322,7 +323,7 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
 
 
 def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
-    """Topics that the check at this level would remove and nobody has decided about -> reason."""
+    """Return topic -> reason for undecided topics that the check at this level would remove."""
     rows = list(
         collection.topics.filter(removed_reason="")
         .order_by("position")
@@ -349,7 +350,7 @@ FIXED_REASONS = {
     "strata": STRATA_FIXED_REASON,
     "machine": STRATA_FIXED_REASON,
 } | dict.fromkeys(OF_BATCHES, "its batches are planned")
-"""Keys of a pool that stay as they were when it was made -> why."""
+"""Keys of a pool that cannot change after its creation -> reason."""
 
 
 def _plan_pool(plan: CollectionPlan) -> None:
@@ -433,8 +434,11 @@ def _plan_pool(plan: CollectionPlan) -> None:
 
 
 def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | None]:
-    """Do what was planned, in the caller's transaction. Refused or FormatError where something
-    cannot be after all; then the caller, once it has rolled back, deletes `plan.stray`."""
+    """Apply the plan in the caller's transaction.
+
+    Raises Refused or FormatError if a change turns out to be impossible. The caller then rolls back
+    and deletes `plan.stray`.
+    """
     collection = plan.collection
     files = set(collections.list_files(collection)) if collection is not None else set()
     try:
@@ -468,7 +472,7 @@ def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | N
 
 
 def _create_or_describe(plan: CollectionPlan, user: Any) -> Collection:
-    """The collection, made or described anew."""
+    """Create the collection, or change its description."""
     said, collection = plan.said, plan.collection
     names = {change.name for change in plan.changes if change.table == "collection"}
     if collection is None:

@@ -1,5 +1,4 @@
-"""Of which kind a new pool is, and what it keeps of how it was made: the one place where the kinds
-part."""
+"""The kind of a new pool and the parameters stored with it."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from pooling.platform.jobs import MalformedRequest
 from pooling.services import ordering, sampling
 
 MAKING_KEYS = ("strata", "stages", "goal", "batch", "audit", "machine")
-"""What is said of a pool that is no plain pool of a depth, by forms, the API and commands alike."""
+"""Parameters of sampled and prioritised pools in forms, the API and commands."""
 
 
 def make_parameters(
@@ -30,10 +29,13 @@ def make_parameters(
     of: Collection | None = None,
     user: Any = None,
 ) -> dict[str, Any]:
-    """strata, stages, machine (the frozen judge by whose grades strata are made, campaign/judge):
-    of a sampled pool; goal, batch (pairs of each), audit (share of them by chance): of an ordered
-    one. of, user: in whose collection and name it is made, for a machine. Refused for what is no
-    way to make one."""
+    """Return the kind's parameters.
+
+    strata, stages, machine (the frozen LLM judge whose grades define strata, campaign/judge): of a
+    sampled pool. goal, batch (pairs per batch), audit (share sampled at random): of a prioritised
+    pool. of, user: the collection and the user, for access to an LLM judge. Raises Refused for
+    invalid values.
+    """
     if kind == PoolKind.DEPTH:
         return {}
     if kind == PoolKind.SAMPLED:

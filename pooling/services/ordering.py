@@ -1,10 +1,11 @@
-"""Ordered pools in the database: relevant first, in planned batches with audit pairs mixed in
-(SAMPLING 2.1, 2.3, 3.5).
+"""Prioritised pools in the database: most likely relevant pairs first, in planned batches with
+audit pairs mixed in.
 
-The first batch is planned when the pool is built, each further one by a job, from what has been
-judged by then. A batch is a stage of the pool and has one stratum: the pairs that waited when it
-was planned, of which its audit pairs are a random sample. The others of the batch are chosen, and
-are in no stratum."""
+The first batch is planned when the pool is built, each later one by a job from the judgements so
+far. A batch is a stage of the pool and has one stratum: the pairs that waited when it was planned,
+of which its audit pairs are a random sample. The other pairs of the batch are selected and belong
+to no stratum.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from pooling.services.documents import find_stored_docnos, store_documents
 def make_ordered_parameters(
     goal: str = BatchGoal.RELEVANT, *, batch: int = DEFAULT_SIZE, audit: float = DEFAULT_AUDIT
 ) -> dict[str, Any]:
-    """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
+    """Return the parameters of a prioritised pool. Raises Refused for invalid values."""
     if goal not in list(BatchGoal):
         raise MalformedRequest(
             _("unknown goal; choose one of %(goal)s") % {"goal": ", ".join(BatchGoal)}
@@ -54,8 +55,8 @@ def make_ordered_parameters(
 
 
 def preview_batches(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """-> batches (how many until all is judged), batch (pairs), audit (of them by chance),
-    half_way: sentences"""
+    """Return batches (number until all pairs are judged), batch (pairs), audit (of them random),
+    half_way: sentences."""
     size, audit = parameters["batch"], parameters["audit"]
     figures = {
         "batches": math.ceil(len(pairs) / size),
@@ -68,8 +69,7 @@ def preview_batches(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[s
 
 
 def fill_ordered_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> PooledPairs:
-    """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of
-    service"""
+    """Store the entries of an empty pool, with its first batch. Returns the pairs in judging order."""
     first = _plan_batch(
         pool, pairs, np.full(len(pairs), np.nan), _lacks_text(work, pool, pairs), number=1
     )
@@ -100,8 +100,8 @@ def fill_ordered_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> Poole
 
 
 def _lacks_text(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool_]:
-    """bool (n_pairs): whom nobody could judge, so that no place of the first batch is theirs. Where
-    no text has come yet, none is passed over."""
+    """Return bool (n_pairs), the pairs without text, which cannot be judged and are left out of the
+    first batch. If there are no texts at all yet, none is left out."""
     docnos = {docno.decode("utf-8") for docno in pairs.documents.tolist()}
     store_documents(work, pool.collection, docnos)
     stored = find_stored_docnos(pool.collection, docnos)
@@ -142,10 +142,10 @@ def _make_stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
 def order_by_batches(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> PooledPairs:
-    """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first;
-    what waits follows by best rank.
+    """Return the pairs of a pool that has grown or shrunk: planned batches first, then waiting
+    pairs by best rank.
 
-    entry_of: rows of the entries stored.
+    entry_of: IDs of the stored entries.
     """
     stored = {
         pk: (stage, position)
@@ -158,12 +158,12 @@ def order_by_batches(
 
 
 def count_waiting_pairs(pool: Pool) -> int:
-    """Pairs of kept topics that no batch has handed out yet and that somebody could judge."""
+    """Return the number of pairs of kept topics with a text that no batch contains yet."""
     return pool.entries.filter(stage=None, topic__removed_reason="", document__isnull=False).count()
 
 
 def request_batch(pool: Pool, *, user: Any) -> Job:
-    """The job that plans the next batch."""
+    """Request the job that plans the next batch."""
     if pool.kind != PoolKind.ORDERED:
         raise Refused(
             _("%(pool)s is not a prioritised pool, so it has no batches") % {"pool": pool.name}
@@ -188,10 +188,12 @@ def request_batch(pool: Pool, *, user: Any) -> Job:
 
 @jobs.register_job_kind("plan batch", unit="pairs")
 def plan_batch(work: ClaimedJob) -> dict[str, Any]:
-    """Fit the model on what is judged and hand the next batch out. -> report: facts, warnings, pool
+    """Fit the model to the judgements and add the next batch. Returns the report: facts, warnings,
+    pool.
 
-    A batch is planned once: an attempt that finds it there only completes what follows from it. The
-    same judgements give the same batch."""
+    A batch is planned once. A repeated attempt that finds it only completes the following steps.
+    The same judgements give the same batch.
+    """
     pool, number = pool_pairs.get_job_pool(work), work.parameters["batch"]
     n_before = pool.strata.count()
     if number > n_before + 1:
@@ -215,7 +217,7 @@ def plan_batch(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
-    """Plan and store, in one transaction, beside which nobody else plans."""
+    """Plan and store a batch in one transaction with a lock, so that no other planning runs."""
     labels = {
         entry: relevant for known in hooks.labels_so_far for entry, relevant in known(pool).items()
     }
@@ -268,8 +270,8 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
 def _compute_new_order(
     chosen: NDArray[np.int64], stage: NDArray[np.int32], number: int
 ) -> NDArray[np.int64]:
-    """Rows in the new order: earlier batches stay where they are, then this one; who stood in its
-    places takes those that it left."""
+    """Return the rows in the new order: earlier batches keep their positions, this one follows, and
+    the pairs that it displaces take the positions that it leaves."""
     n_before = int(((stage > 0) & (stage < number)).sum())
     order = np.arange(len(stage), dtype=np.int64)
     places = np.arange(n_before, n_before + len(chosen))

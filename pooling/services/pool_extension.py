@@ -1,5 +1,4 @@
-"""What an extension of a pool would bring, before it is asked for; and an extension taken back
-while nothing of it was judged."""
+"""Preview the extension of a pool, and undo an extension of which nothing was judged."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from pooling.services.pool_names import renamed_default
 def request_extension_preview(
     pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any
 ) -> Job:
-    """The job that counts what the extension would add. Nothing changes."""
+    """Request the job that counts what the extension would add. Nothing changes."""
     new, deeper = pools.check_extension(pool, runs=runs, depth=depth)
     parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
     return jobs.enqueue(
@@ -38,8 +37,8 @@ def request_extension_preview(
 
 @jobs.register_job_kind("preview extension", unit="runs")
 def preview_extension(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: facts, warnings, campaigns (what it costs each), and the parameters of the
-    extension"""
+    """Return the report: facts, warnings, campaigns (the cost for each), and the parameters of the
+    extension."""
     pool = pool_pairs.get_job_pool(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     deeper = max(work.parameters["depth"], pool.least_depth)
@@ -72,8 +71,7 @@ def preview_extension(work: ClaimedJob) -> dict[str, Any]:
 
 
 def get_last_extension(pool: Pool) -> Job | None:
-    """The extension that can be taken back: the last one that is done, if it knows what was there
-    before."""
+    """Return the latest completed extension if it can be undone, otherwise None."""
     last = (
         pool.collection.jobs.filter(
             kind="extend pool", parameters__pool=pool.pk, state=Job.State.DONE
@@ -89,8 +87,8 @@ def get_last_extension(pool: Pool) -> Job | None:
 
 
 def request_undo_extension(pool: Pool, *, user: Any) -> Job:
-    """The job that makes the pool what it was before its last extension. Refused where there is
-    none, or pairs came from a file."""
+    """Request the job that undoes the last extension. Raises Refused if there is none, or if the
+    pairs came from a file."""
     pool_pairs.check_idle(pool)
     last = get_last_extension(pool)
     if last is None:
@@ -132,16 +130,16 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
 
 @jobs.register_job_kind("take extension back", unit="pairs")
 def undo_extension(work: ClaimedJob) -> dict[str, Any]:
-    """Remove the pairs of the last extension, in one transaction; ranks and order become what they
-    were. -> report: facts
+    """Remove the pairs of the last extension and restore ranks and order, in one transaction.
+    Returns the report: facts.
 
-    Refused, and nothing changes, where one of the pairs has a judgement.
+    Raises Refused, and changes nothing, if one of the pairs has a judgement.
     """
     pool = pool_pairs.get_job_pool(work)
     extension = Job.objects.get(pk=work.parameters["extension"])
     if (
         extension.parameters.get("taken_back") == work.job.pk
-    ):  # by an attempt that ended before it could say so
+    ):  # an interrupted attempt has already undone it
         facts = extension.parameters["taken_back_facts"]
     elif get_last_extension(pool) != extension:
         raise Refused(
@@ -158,7 +156,7 @@ def undo_extension(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, int]:
-    """-> facts for the report"""
+    """Undo the extension. Returns the facts of the report."""
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
     now, entry_of = pool_pairs.load_stored_pairs(pool)

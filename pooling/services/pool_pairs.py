@@ -1,4 +1,4 @@
-"""A pool's pairs as columns and as entries: what building, drawing, planning and extending share."""
+"""A pool's pairs as columns and as entries, shared by building, sampling, planning and extending."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def get_job_pool(work: ClaimedJob) -> Pool:
 
 
 def get_seed(pool: Pool) -> int:
-    return pool.seed % 2**64  # the generator takes no negative numbers, which older pools may have
+    return pool.seed % 2**64  # the generator refuses negative seeds, which older pools may have
 
 
 def load_stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
-    """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
+    """Return (the pool's entries as columns in their order, (topic ID, docno) -> entry ID)."""
     rows = list(
         pool.entries.order_by("position").values_list(
             "topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"
@@ -73,7 +73,7 @@ def load_stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], in
 def make_new_entries(
     pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
 ) -> Iterator[PoolEntry]:
-    """The entries, not yet stored, of those pairs that are not in `entry_of`."""
+    """Yield unsaved entries for the pairs that are not in `entry_of`."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
     for position, pair in enumerate(pairs):
         if (pair.topic, pair.document) not in entry_of:
@@ -91,8 +91,8 @@ def make_new_entries(
 def find_changed_entries(
     pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
 ) -> list[tuple[int, int, int, str, int]]:
-    """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that
-    are another thing in `pairs`."""
+    """Return (best rank, priority, position, contributions as JSON, ID) of the entries in
+    `entry_of` that differ from `pairs`."""
     stored = {
         row[0]: row[1:]
         for row in pool.entries.values_list(
@@ -115,12 +115,12 @@ def find_changed_entries(
 
 
 def update_entries(rows: list[tuple[int, int, int, str, int]]) -> None:
-    """Of `find_changed_entries`."""
+    """Update the entries returned by `find_changed_entries`."""
     update_rows(PoolEntry, ("best_rank", "priority", "position", "contributions"), rows)
 
 
 def compute_figures(pairs: PooledPairs) -> dict[str, Any]:
-    """by_depth, unique, overlap, contributed, shared: what preview and pool page show."""
+    """Return by_depth, unique, overlap, contributed and shared, which preview and pool page show."""
     shared = coverage.count_shared_pairs(pairs)
     ratio = coverage.compute_overlap(pairs)
     tags = pairs.tags
@@ -138,14 +138,14 @@ def compute_figures(pairs: PooledPairs) -> dict[str, Any]:
 
 
 def digest_pool(pairs: PooledPairs) -> str:
-    """sha256 of the pool's file."""
+    """Return the sha256 of the pool's file."""
     text = io.StringIO()
     write_pool(pairs, text)
     return hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
 
 
 def describe_pairs(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
-    """What the pool's own row says of its pairs."""
+    """Return the values that the pool's row stores about its pairs."""
     pool_figures = compute_figures(pairs)
     coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
     return {

@@ -1,7 +1,9 @@
-"""Pools: built, extended by runs or depth, given texts, deleted (METHODS 2).
+"""Build pools, extend them by runs or depth, fetch their texts, and delete them
+(docs/reference/methods/topics-and-pools.md).
 
-A pool is reproducible from its runs, depth and seed and the kept topics; extending it gives what
-building it anew from all its runs would give, and keeps every pair that is there."""
+A pool is reproducible from its runs, depth and seed and the kept topics. Extending it gives the
+same pairs as building it from all its runs, and keeps all existing pairs.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ from pooling.services.rows import insert_rows, prepare_insert
 from pooling.services.runs import load_rankings
 
 MAX_PAIRS = 5_000_000
-"""Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong
-depth."""
+"""Maximum number of pairs of a pool. Larger pools cannot be judged, and the depth is most likely
+wrong."""
 
 
 def request_pool(
@@ -54,8 +56,8 @@ def request_pool(
     making: Mapping[str, Any] = MappingProxyType({}),
     user: Any,
 ) -> Job:
-    """A new pool without pairs yet, and the job that builds it (parameters: pool). making: of a
-    sampled or ordered pool, its parameters."""
+    """Create an empty pool, and the job that builds it (parameters: pool). making: parameters of a
+    sampled or prioritised pool."""
     check_runs(collection, runs)
     given = name.strip()
     kind = kind_from_parameters(making)
@@ -93,7 +95,7 @@ def request_pool(
 
 
 def request_rebuild(pool: Pool, *, user: Any) -> Job:
-    """Build a pool whose job failed or was cancelled."""
+    """Request the job that builds a pool whose first job failed or was cancelled."""
     if pool.built_at is not None:
         raise Refused(_("%(pool)s has already been built; extend it instead") % {"pool": pool.name})
     check_idle(pool)
@@ -109,8 +111,7 @@ def request_rebuild(pool: Pool, *, user: Any) -> Job:
 def request_extension(
     pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any
 ) -> Job:
-    """The job that adds further runs, or goes deeper with those it has, or both. Judgements are not
-    touched."""
+    """Request the job that adds runs, increases the depth, or both. Judgements do not change."""
     new, deeper = check_extension(pool, runs=runs, depth=depth)
     what = [f"by {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
     what += [f"to depth {deeper}"] if deeper > pool.least_depth else []
@@ -125,7 +126,8 @@ def request_extension(
 
 
 def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tuple[list[Run], int]:
-    """Refused where the pool cannot grow so. -> (the runs that it has not yet, the depth)"""
+    """Return (the runs that the pool lacks, the depth). Raises Refused if the pool cannot be
+    extended this way."""
     least, deeper = pool.least_depth, depth or pool.least_depth
     run_rows = set(pool.runs.values_list("pk", flat=True))
     new = [run for run in runs if run.pk not in run_rows]
@@ -154,7 +156,7 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
 
 
 def request_documents(pool: Pool, *, user: Any) -> Job:
-    """The job that looks again for the texts of pairs that have none."""
+    """Request the job that searches the missing texts again."""
     if not pool.missing_documents:
         raise Refused(_("every pair already has its text"))
     check_idle(pool)
@@ -178,14 +180,14 @@ def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
 
 @jobs.register_job_kind("build pool", unit="pairs")
 def build_pool(work: ClaimedJob) -> dict[str, Any]:
-    """Fill a pool that has no pairs yet. -> report: facts, warnings"""
+    """Fill an empty pool. Returns the report: facts, warnings."""
     pool = get_job_pool(work)
     if pool.built_at is not None:
         raise Refused(_("%(pool)s has already been built") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
     while some := list(
         leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]
-    ):  # of an attempt that did not end
+    ):  # stored by an interrupted attempt
         with work.writing():
             PoolEntry.objects.filter(pk__in=some).delete()
     pairs, warnings = compute_pool(
@@ -209,12 +211,13 @@ def build_pool(work: ClaimedJob) -> dict[str, Any]:
 
 @jobs.register_job_kind("extend pool", unit="pairs")
 def extend_pool(work: ClaimedJob) -> dict[str, Any]:
-    """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report:
-    facts, warnings
+    """Add runs or depth to a pool. All pairs are kept, and best ranks can only improve. Returns the
+    report: facts, warnings.
 
-    The pool changes in one transaction, so nobody sees old and new ranks mixed, whenever the job is
-    cancelled or its worker dies. What follows (campaigns, texts) is repeated by the next attempt
-    until it is done; it can no longer be cancelled."""
+    The pool changes in one transaction, so old and new ranks are never mixed, even if the job is
+    cancelled or its worker dies. The following steps (campaigns, texts) are repeated by the next
+    attempt until they are complete and cannot be cancelled.
+    """
     pool = get_job_pool(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     runs = [*pool.runs.all(), *(run for run in new)]
@@ -225,7 +228,7 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
     )
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(get_seed(pool)))
     grown = None
-    if pool.kind == PoolKind.SAMPLED:  # whatever came new is drawn from, in a stage of its own
+    if pool.kind == PoolKind.SAMPLED:  # new pairs are sampled in a stage of their own
         grown = unpooled_strata.make_late_strata(pool, pairs, entry_of)
         pairs = grown.pairs
     elif pool.kind == PoolKind.ORDERED:
@@ -242,7 +245,7 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
     was = work.parameters.get("before", was)
     n_before = work.parameters.get(
         "n_before", len(entry_of)
-    )  # an earlier attempt may have got as far as adding the pairs
+    )  # an earlier attempt may have added the pairs
     fresh = list(make_new_entries(pool, pairs, entry_of))
     if grown is not None:
         grown.mark(fresh)
@@ -275,7 +278,7 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
 
 @jobs.register_job_kind("fetch documents", unit="documents")
 def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
-    """Look for the texts of a pool's pairs in the document files. -> report: facts"""
+    """Search the texts of a pool's pairs in the document files. Returns the report: facts."""
     pool = get_job_pool(work)
     stored = store_pool_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
@@ -288,8 +291,8 @@ def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
 
 
 def store_pool_texts(work: ClaimedJob, pool: Pool) -> int:
-    """Store the texts that the pool's pairs lack, link them, and tell who waits for them. -> how
-    many were stored"""
+    """Store and link the texts that the pool's pairs lack, and notify campaigns. Returns the number
+    of texts stored."""
     docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
     stored = store_documents(work, pool.collection, docnos)
     link_documents(work, pool)
@@ -301,7 +304,7 @@ def store_pool_texts(work: ClaimedJob, pool: Pool) -> int:
 def compute_pool(
     work: ClaimedJob, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int
 ) -> tuple[PooledPairs, list[str]]:
-    """The pairs of the kept topics. -> (pairs, warnings)"""
+    """Return (pairs of the kept topics, warnings)."""
     tops, warnings = read_tops(work, collection, runs, depth)
     return pool_tops(tops, depth=depth, seed=seed), warnings
 
@@ -336,8 +339,10 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
 def read_tops(
     work: ClaimedJob, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0
 ) -> tuple[list[RunTop], list[str]]:
-    """The first ranks of each run, one run in memory at a time. kept_to: a deeper rank, to count
-    pools by; warnings are of `deep`."""
+    """Read the first ranks of each run, with one run in memory at a time.
+
+    kept_to: a deeper rank to which pools are counted. Warnings refer to `deep`.
+    """
     kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     tops, warnings, seen = [], [], set()
     for number, run in enumerate(runs):
@@ -391,7 +396,7 @@ def _finish_pool(
 
 
 def delete_pool(pool: Pool) -> None:
-    """Refused while a campaign judges it."""
+    """Delete a pool. Raises Refused while a campaign uses it."""
     check_idle(pool)
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Qrels that others have made: imported as columns in the project's storage, deleted."""
+"""Import existing qrels as columns in the project's storage, and delete them."""
 
 from __future__ import annotations
 
@@ -31,23 +31,25 @@ CLICK_LABEL_MAKERS: dict[str, Callable[..., QrelsColumns]] = {
     "raw": make_raw_labels,
     "dctr": make_dctr_labels,
 }
-"""Ways to make labels of a click log's counts, by name."""
+"""Functions that convert a click log's counts to labels, by name."""
 
 
 @jobs.register_job_kind("import qrels")
 @uploads.import_job
 def import_qrels(work: ClaimedJob) -> dict[str, Any]:
-    """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks),
-    lenient; of a click log, which becomes labels from clicks, click_model (dctr or raw) and
-    thresholds (of dctr: ascending rates).
-    -> report: facts, grades, warnings, notes, stored"""
+    """Inspect or import uploaded qrels.
+
+    Options: name (default: the file's), kind (judged or clicks), lenient. For a click log, which is
+    converted to labels: click_model (dctr or raw) and thresholds (for dctr: ascending rates).
+    Returns the report: facts, grades, warnings, notes, stored.
+    """
     upload = uploads.get_upload(work)
     options = work.parameters["options"]
     collection = upload.collection
     name = (options.get("name") or strip_suffixes(upload.name)).strip()[:200]
     is_packed = (
         find_packed_clicks(upload.file.path) is not None
-    )  # two files in one: nothing else here reads it
+    )  # two files in one archive, which no other reader accepts
     by_text = (
         not is_packed
         and detect_query_form(PeekableStream(upload.file.path, name=upload.name).head) == "ratings"
@@ -129,7 +131,7 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _make_click_labels(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:
-    """Labels from a click log, by the rule that was chosen."""
+    """Convert a click log to labels by the selected rule."""
     model = options.get("click_model") or "dctr"
     given = (
         {"thresholds": tuple(options["thresholds"])}
@@ -153,8 +155,7 @@ def _make_click_labels(counts: ClickCounts, name: str, options: dict[str, Any]) 
 def describe_grades(
     grades: QrelsColumns, collection: Collection, **coming: Any
 ) -> tuple[dict[str, int], dict[str, int], list[str]]:
-    """How many pairs each grade has, and what a person should know. coming: as `check_ids` takes
-    it. -> (histogram, facts, warnings)"""
+    """Return (pairs per grade, facts, warnings). coming: as for `check_ids`."""
     values, counts = np.unique(grades.grades, return_counts=True)
     histogram = {
         str(value): int(count)
@@ -186,7 +187,7 @@ def make_qrels_row(
     grades: dict[str, int],
     warnings: list[str],
 ) -> Qrels:
-    """The collection's row of stored qrels, not saved yet. grades: grade -> pairs."""
+    """Return the unsaved row of stored qrels. grades: grade -> number of pairs."""
     return Qrels(
         collection=collection,
         name=grades_read.name,
@@ -201,7 +202,7 @@ def make_qrels_row(
 
 
 def load_grades(qrels: Qrels) -> QrelsColumns:
-    """The qrels' columns under their name in the collection."""
+    """Load the qrels' columns under their name in the collection."""
     return replace(load_qrels(qrels.columns.path), name=qrels.name)
 
 

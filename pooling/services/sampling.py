@@ -1,5 +1,5 @@
-"""Sampled pools in the database: drawn when they are built, and a stage further when somebody asks
-for it (SAMPLING 3.1)."""
+"""Sampled pools in the database: the first stage is sampled when the pool is built, later ones on
+request."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def get_frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLa
 def make_sampled_parameters(
     strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None
 ) -> dict[str, Any]:
-    """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
+    """Return the parameters of a sampled pool. Raises Refused for invalid values."""
     if strata not in STRATA_KINDS:
         raise MalformedRequest(
             _("unknown strata; choose one of %(kinds)s") % {"kinds": " or ".join(STRATA_KINDS)}
@@ -75,7 +75,8 @@ def make_sampled_parameters(
 def _draw_pairs(
     collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
 ) -> StagedDraw:
-    """Refused where a machine's grades are asked for and it has not labelled every pair."""
+    """Sample the pairs. Raises Refused if strata need an LLM judge's grades and it has not labelled
+    every pair."""
     grades, n_grades = None, 0
     if parameters["strata"] == LLM_STRATA:
         said = parameters["machine"]
@@ -121,8 +122,8 @@ def _draw_pairs(
 def preview_stages(
     collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
-    """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when
-    half is judged, as sentences"""
+    """Return strata, stages (cumulative share and number of pairs), half_way: sentences on what can
+    be concluded after half of the judgements."""
     draw = _draw_pairs(collection, pairs, parameters, seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()
     stages = [
@@ -136,8 +137,8 @@ def preview_stages(
 
 
 def fill_sampled_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> PooledPairs:
-    """Store the strata and entries of a pool that has none. -> the pairs in the order of service,
-    with the priorities of their stages"""
+    """Store the strata and entries of an empty pool. Returns the pairs in judging order, with the
+    priorities of their stages."""
     seed = pool_pairs.get_seed(pool)
     draw = _draw_pairs(pool.collection, pairs, pool.parameters, seed=seed)
     order = service_order(pairs, draw.stage, seed=seed)
@@ -178,7 +179,8 @@ def _make_entries(
 
 
 def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
-    """The job that draws a further stage, up to this share of the pool. What was drawn stays."""
+    """Request the job that samples another stage, up to this cumulative share. Earlier samples are
+    kept."""
     if pool.kind != PoolKind.SAMPLED:
         raise Refused(
             _("%(pool)s is not a sampled pool, so it has no stages") % {"pool": pool.name}
@@ -202,10 +204,10 @@ def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
 
 @jobs.register_job_kind("draw stage", unit="pairs")
 def draw_stage(work: ClaimedJob) -> dict[str, Any]:
-    """Give the pairs of the next places of each stratum's stored shuffle a stage. -> report: facts,
-    warnings, pool
+    """Assign the next positions of each stratum's stored permutation to a new stage. Returns the
+    report: facts, warnings, pool.
 
-    Sizes are those of the first draw: they are read, never counted again.
+    Stratum sizes are those of the first draw. They are read, never recounted.
     """
     pool = pool_pairs.get_job_pool(work)
     share, seed = work.parameters["share"], pool_pairs.get_seed(pool)
@@ -222,7 +224,7 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
     )
     shares = list(pool.parameters["stages"])
     before = np.array([one.drawn for one in strata], np.int64).T
-    if share not in shares:  # an attempt before this one may have got as far as writing
+    if share not in shares:  # an earlier attempt may have written them
         shares.append(share)
         sizes = np.array([one.size for one in strata], np.int64)
         before = np.vstack(
@@ -271,7 +273,7 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
 def _load_spreads(
     pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """float64 (n_strata), as they were at the first draw. stratum: of each pair, as an index into
+    """Return float64 (n_strata), the spreads at the first draw. stratum: of each pair, index into
     strata."""
     n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
     rates = np.array([prior_rate(one.name, n_grades=n_grades) for one in strata])

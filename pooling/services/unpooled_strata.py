@@ -1,8 +1,9 @@
-"""A late run in a sampled pool: its pairs form strata of their own, drawn in a stage of their own
-(SAMPLING 3.1).
+"""Unpooled runs in a sampled pool: their pairs form strata of their own, sampled in a stage of
+their own.
 
-Nothing that was drawn changes: sizes are those of the draw, and a pair of the pool stays in its
-stratum whatever rank the late run gives it."""
+Earlier samples do not change: stratum sizes are those of the draw, and a pair of the pool stays in
+its stratum whatever rank the new run gives it.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +33,11 @@ from pooling.services import pool_pairs, sampling
 
 @dataclass(frozen=True, eq=False)
 class LateStrata:
-    """pairs: all, in the order of service. stage: that draws from the new strata. drawn_as: (topic,
-    document) -> stratum's number, place, stage or None."""
+    """Strata of new pairs.
+
+    pairs: all pairs in judging order. stage: the stage that samples from the new strata. drawn_as:
+    (topic, document) -> stratum's number, place, stage or None.
+    """
 
     pool: Pool
     pairs: PooledPairs
@@ -68,10 +72,10 @@ class LateStrata:
 def make_late_strata(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> LateStrata:
-    """The draw from what came new, by the pool's own bands, at the share that the pool has been
-    drawn to. Refused beyond the last stage.
+    """Sample from the new pairs by the pool's own rank windows, at its current cumulative share.
+    Raises Refused after the last stage.
 
-    The draw depends on the pool's seed, the stage and the pairs alone.
+    The draw depends only on the pool's seed, the stage and the pairs.
     """
     topics = {pk: topic for topic, pk in pool.collection.topics.values_list("topic_id", "pk")}
     stage = len(pool.parameters["stages"]) + 1
@@ -126,7 +130,7 @@ def make_late_strata(
 def _make_strata(
     pool: Pool, made: Strata, counts: NDArray[np.int64], stage: int, first: int
 ) -> list[Stratum]:
-    """Nothing of them was drawn in the stages before."""
+    """Return new strata, from which the earlier stages sampled nothing."""
     return [
         Stratum(
             pool=pool,
@@ -142,7 +146,7 @@ def _make_strata(
 def order_by_stages(
     pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
 ) -> PooledPairs:
-    """The pairs in the order of service of the stages that are stored."""
+    """Return the pairs in judging order of the stored stages."""
     return _arrange_pairs(pool, pairs, entry_of, {})
 
 
@@ -164,7 +168,7 @@ def _arrange_pairs(
 
 
 def undo_late_strata(pool: Pool, was: Mapping[str, Any]) -> None:
-    """Take back the strata and the stage of the last extension; its entries are gone."""
+    """Remove the strata and the stage of the last extension, whose entries are deleted."""
     n = was["n_stages"]
     pool.strata.filter(name__endswith=f"{LATE_PREFIX}{n + 1}").delete()
     for one in pool.strata.all():

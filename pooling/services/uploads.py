@@ -1,5 +1,5 @@
-"""Files on their way into a collection: received in bounded memory, then inspected, imported or
-discarded by a job."""
+"""Uploaded files before import: received in bounded memory, then inspected, imported or discarded
+by a job."""
 
 from __future__ import annotations
 
@@ -48,15 +48,14 @@ SUFFIXES = {
     ],
 }
 KEPT_FOR = timedelta(days=14)
-"""How long a file waits for somebody to import it."""
+"""How long an uploaded file is kept without being imported."""
 MODES = ("inspect", "careful", "import")
-"""inspect: a report and nothing else. careful: import unless a person should decide first. import:
-import."""
+"""inspect: report only. careful: import unless a person should decide first. import: import."""
 
 
 def safe_name(name: str) -> str:
-    """The file's own name without folders, control or direction characters, at most 200 characters,
-    never empty."""
+    """Return the file's name without folders, control and direction characters, at most 200
+    characters long and never empty."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
     clean = (
         "".join(c for c in last if c.isprintable() and unicodedata.category(c) != "Cf")
@@ -69,8 +68,8 @@ def safe_name(name: str) -> str:
 
 
 def check_upload_size(n_bytes: int, user: Any) -> None:
-    """Refuse, before it is received, what is too large for this installation, its disk, or what one
-    person may have waiting."""
+    """Refuse an upload before it is received if it exceeds a limit of the installation, its disk or
+    the user."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
         says = _(
             "the file has %(n_bytes)s bytes, but this installation accepts at most %(most)s "
@@ -100,8 +99,8 @@ def check_upload_size(n_bytes: int, user: Any) -> None:
 
 
 def store_upload(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
-    """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the
-    upload called itself."""
+    """Store an uploaded file until a job has read it. The stored name is generated and never the
+    user's."""
     if kind not in Upload.Kind.values:
         raise MalformedRequest(
             _("unknown file type %(kind)s; choose one of %(values)s")
@@ -125,7 +124,7 @@ def store_upload(collection: Collection, *, kind: str, file: File, name: str, us
 
 
 def discard_upload(upload: Upload) -> None:
-    """Forget a file that waits. Refused while a job reads it."""
+    """Discard a waiting file. Raises Refused while a job reads it."""
     if Job.objects.filter(
         collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING
     ).exists():
@@ -134,8 +133,8 @@ def discard_upload(upload: Upload) -> None:
 
 
 def dismiss_refused(collection: Collection, pk: int | None = None) -> int:
-    """Put refused files of a collection, or one of them, out of sight; their jobs stay in the list
-    of background work. -> how many"""
+    """Hide refused files of a collection, or one of them. Their jobs stay in the list of background
+    work. Returns the number hidden."""
     rows = get_refused_jobs(collection)
     chosen = list(rows if pk is None else rows.filter(pk=pk))
     for job in chosen:
@@ -145,7 +144,7 @@ def dismiss_refused(collection: Collection, pk: int | None = None) -> int:
 
 
 def get_refused_jobs(collection: Collection) -> QuerySet[Job]:
-    """Imports of the last days that failed and that nobody has put out of sight, newest first."""
+    """Return failed imports of the last days that are not hidden, newest first."""
     imports = collection.jobs.filter(
         kind__startswith="import ",
         state=Job.State.FAILED,
@@ -160,8 +159,7 @@ def discard_old_uploads(collection: Collection) -> None:
 
 
 def delete_upload(upload: Upload, *, keep_file: bool) -> None:
-    """Delete the row and, once that is certain, the file (unless the collection keeps it under
-    another row)."""
+    """Delete the row and, after commit, the file, unless the collection keeps it under another row."""
     name = upload.file.name
     Upload.objects.filter(pk=upload.pk).delete()
     if not keep_file:
@@ -169,7 +167,7 @@ def delete_upload(upload: Upload, *, keep_file: bool) -> None:
 
 
 def request_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
-    """The queued job that inspects or imports the file. Refused while another one has it."""
+    """Queue the job that inspects or imports the file. Raises Refused while another job has it."""
     if mode not in MODES:
         raise MalformedRequest(
             _("unknown import mode %(mode)s; choose one of %(modes)s")
@@ -209,7 +207,7 @@ KIND_DESCRIPTIONS = {
     FileKind.POOL: "a pool of pairs",
     FileKind.CLICKS: "a click log",
 } | {FileKind.MACHINE_LABELS: "labels of a machine"}
-"""What a kind of file is called in a sentence, where its name alone is not that."""
+"""Descriptions of kinds of files in sentences, if different from their names."""
 OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(
         "judgement files can be used in reports and on the command line, but not in a collection"
@@ -220,7 +218,7 @@ OTHER_KIND_HINTS = {
     FileKind.NUGGETS: gettext_lazy("Assay does not support nugget files"),
     FileKind.ANSWERS: gettext_lazy("Assay does not support answer files"),
 }
-"""What becomes of files that a collection does not take."""
+"""Hints for files that a collection does not import."""
 IMPORT_COMMANDS = {
     "topics": "import_topics",
     "documents": "import_documents",
@@ -231,8 +229,8 @@ IMPORT_COMMANDS = {
 
 
 def import_decided_upload(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
-    """Import a file that waits, as a person has decided: as it is, as another kind, or under
-    another tag. -> the queued job"""
+    """Import a waiting file as decided: unchanged, as another kind, or under another tag. Returns
+    the queued job."""
     options = get_last_options(upload)
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
@@ -254,18 +252,18 @@ def import_decided_upload(upload: Upload, *, user: Any, kind: str = "", tag: str
 
 
 def make_doubt_report(upload: Upload) -> dict[str, Any] | None:
-    """The report of a file that is surely of another kind than it was brought as: it waits for a
-    person to decide. Else None."""
+    """Return the report of a file that is surely of another kind than stated and waits for a
+    decision, otherwise None."""
     try:
         other = conflicting_kind(
             upload.file.path, upload.kind, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES
         )
     except FormatError:
-        return None  # the reader says what is wrong, and where
+        return None  # the reader reports the problem and its line
     if other is None or (other, upload.kind) == (
         FileKind.POOL,
         FileKind.SET,
-    ):  # a list of pairs alone is a set, too
+    ):  # a list of pairs is a set, too
         return None
     taken = FileKind.QRELS if other == FileKind.CLICKS else other
     looks = f"this looks like {KIND_DESCRIPTIONS.get(other, other)}, not {KIND_DESCRIPTIONS.get(FileKind(upload.kind), upload.kind)}"
@@ -284,7 +282,7 @@ def make_doubt_report(upload: Upload) -> dict[str, Any] | None:
 
 
 def get_upload(work: ClaimedJob) -> Upload:
-    """The upload that a job is about."""
+    """Return the job's upload."""
     upload = (
         Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
     )
@@ -296,8 +294,8 @@ def get_upload(work: ClaimedJob) -> Upload:
 def import_job(
     function: Callable[[ClaimedJob], dict[str, Any]],
 ) -> Callable[[ClaimedJob], dict[str, Any]]:
-    """A job's function that asks about a file of another kind, and forgets its upload where the
-    file is refused: it would be again."""
+    """Wrap a job's function: ask about a file of another kind, and delete the upload if the file is
+    refused."""
 
     @wraps(function)
     def import_or_forget(work: ClaimedJob) -> dict[str, Any]:
@@ -309,7 +307,7 @@ def import_job(
             )
             return asked or function(work)
         except (FormatError, Refused):
-            work.progress(now=True)  # not if another worker has the job
+            work.progress(now=True)  # not if another worker has taken the job over
             for upload in Upload.objects.filter(pk=work.parameters["upload"]):
                 delete_upload(upload, keep_file=False)
             raise
@@ -320,9 +318,11 @@ def import_job(
 def can_proceed(
     work: ClaimedJob, report: dict[str, Any], *, hold: list[str], settled: bool = True
 ) -> bool:
-    """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a
-    person should decide about; settled: False where it cannot be stored until a person has changed
-    something, whatever the mode."""
+    """Return whether the job may store what it has read, and record it in the report.
+
+    hold: warnings that require a decision. settled: False if the content cannot be stored before a
+    person changes something, whatever the mode.
+    """
     mode = work.parameters["mode"]
     stored = settled and (mode == "import" or (mode == "careful" and not hold))
     report.update(stored=stored, hold=hold, upload=None if stored else work.parameters["upload"])
@@ -330,8 +330,8 @@ def can_proceed(
 
 
 class ProgressReader(io.RawIOBase):
-    """The unpacked bytes of a file, counted into a job's progress: rows so far, and bytes of the
-    file as it was uploaded."""
+    """Reads the unpacked bytes of a file and counts them as progress of a job: rows, and bytes of
+    the uploaded file."""
 
     def __init__(self, path: str, *, name: str, work: ClaimedJob, counted: bool) -> None:
         self.packed: BinaryIO = open(path, "rb", buffering=0)  # type: ignore[assignment]  # noqa: SIM115  closed by close()
@@ -360,7 +360,7 @@ class ProgressReader(io.RawIOBase):
 
 
 class UnpackedPart(NamedTuple):
-    """A file of a set, unpacked under a name of ours. name: what messages call it."""
+    """A file of a set, unpacked under an internal name. name: shown in messages."""
 
     path: str
     name: str
@@ -374,10 +374,11 @@ def open_upload(
     archives: bool = False,
     counted: bool = True,
 ) -> Iterator[Any]:
-    """The file's bytes; a FormatError that leaves the block has the text of its lines.
+    """Open the file's content. FormatErrors that leave the block get the text of their lines.
 
-    archives: a zip archive, which cannot be read front to back, is given as its path. counted: its
-    lines are the job's progress."""
+    archives: pass the path of a zip archive, which cannot be read sequentially. counted: count its
+    lines as the job's progress.
+    """
     path = source.path if isinstance(source, UnpackedPart) else source.file.path
     with open(path, "rb") as begin:
         zipped = archives and begin.read(4) == b"PK\x03\x04"
@@ -396,7 +397,7 @@ def open_upload(
 
 
 def get_last_options(upload: Upload) -> dict[str, Any]:
-    """The options with which the file was last inspected."""
+    """Return the options of the file's last inspection."""
     last = (
         Job.objects.filter(collection=upload.collection_id, parameters__upload=upload.pk)
         .order_by("-created_at")
@@ -406,7 +407,7 @@ def get_last_options(upload: Upload) -> dict[str, Any]:
 
 
 def list_waiting_uploads(collection: Collection) -> list[Upload]:
-    """Uploads that no job has in hand."""
+    """Return uploads that no job is processing."""
     states = Job.ACTIVE
     busy = set(
         Job.objects.filter(collection=collection, state__in=states).values_list(

@@ -1,4 +1,4 @@
-"""Numbers as people read them on the pages of collections, pools and jobs."""
+"""Format numbers and times on the pages of collections, pools and jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def percent(share: float | None) -> str:
 
 @register.filter
 def amount(value: Any) -> Any:
-    """A count with separators, a fraction with one decimal, anything else as it is."""
+    """Format a count with separators and a fraction with one decimal. Other values are unchanged."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -47,7 +47,7 @@ def rate(per_second: float) -> str:
 
 @register.filter
 def duration(seconds: float) -> str:
-    """0.4 -> 0.4 s; 75 -> 1 min 15 s; 7300 -> 2 h 1 min"""
+    """Format a duration: 0.4 -> 0.4 s; 75 -> 1 min 15 s; 7300 -> 2 h 1 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -60,8 +60,8 @@ def duration(seconds: float) -> str:
 
 @register.simple_tag
 def job_line(work: JobView) -> str:
-    """1,200 of 3,000 topics · 1.2 MB · 800 topics/s · 1.5 s: what there is of it, and while it is
-    in hand what the job says."""
+    """Format a job's progress, for example 1,200 of 3,000 topics · 1.2 MB · 800 topics/s · 1.5 s,
+    with its message while it runs."""
     job, parts = work.job, []
     if job.progress:
         parts.append(
@@ -88,7 +88,7 @@ def format_part_or_all(done: str, whole: str | int | None | bool) -> str:
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """A past moment: just now; 5 minutes ago. Never 0 minutes."""
+    """Format a past time: just now; 5 minutes ago. Never 0 minutes."""
     return (
         _("just now")
         if timezone.now() - moment < timedelta(minutes=1)
@@ -98,7 +98,7 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def ahead(moment: datetime) -> str:
-    """A moment to come: in less than a minute; in 5 minutes."""
+    """Format a future time: in less than a minute; in 5 minutes."""
     return (
         _("in less than a minute")
         if moment - timezone.now() < timedelta(minutes=1)
@@ -108,5 +108,5 @@ def ahead(moment: datetime) -> str:
 
 @register.filter
 def get(mapping: dict[str, Any], key: Any) -> Any:
-    """mapping[key]; None where there is none."""
+    """Return mapping[key], or None without the key."""
     return mapping.get(str(key)) if isinstance(mapping, dict) else None

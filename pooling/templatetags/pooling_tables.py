@@ -40,9 +40,11 @@ NUMBER_PATTERN = re.compile(r"[\d,.]+")
 
 @dataclass
 class PageTable:
-    """A table while its page is rendered. names, labels: of the page's columns in order; empty for
-    a column of controls, and a label also where the heading is hidden. columns: of the file, to
-    which `also` adds some that the page does not have."""
+    """A table while its page is rendered.
+
+    names, labels: of the page's columns in order, empty for a column of controls. A hidden heading
+    has a label too. columns: of the file, to which `also` adds columns that the page lacks.
+    """
 
     cards: bool
     names: list[str] = field(default_factory=list)
@@ -66,7 +68,7 @@ class PageTable:
         self.column, self.is_titled = 0, False
 
     def add_cell(self, value: Cell, *, is_control: bool, digits: int | None, span: int) -> str:
-        """Return the part that the cell has in a card: `title`, `none`, or the label `=name`."""
+        """Return the cell's role in a card: `title`, `none`, or the label as `=name`."""
         if self.column >= len(self.names):
             raise template.TemplateSyntaxError(
                 "A cell without a column, or a row without {% row %}."
@@ -140,8 +142,8 @@ def do_table(parser: Parser, token: Token) -> TableNode:
 def head(
     context: Context, name: str = "", css: str = "", *, hidden: bool = False, written: bool = False
 ) -> str:
-    """Return the heading of a column. hidden: only for screen readers. written: nothing, since the
-    template writes the heading itself or the table has none."""
+    """Return the heading of a column. hidden: visible to screen readers only. written: return
+    nothing, because the template writes the heading itself or the table has none."""
     context["page_table"].add_column(str(name), "" if hidden else str(name))
     if written:
         return ""
@@ -170,7 +172,7 @@ def column(context: Context, shown: ListPage, key: str, heading: str, css: str =
 
 @register.simple_tag(takes_context=True)
 def row(context: Context) -> str:
-    """Begin a row; stands inside `<tr>`."""
+    """Begin a row, inside `<tr>`."""
     context["page_table"].begin_row()
     return ""
 
@@ -183,10 +185,11 @@ def cell(
     span: int = 1,
     choose: bool = False,
 ) -> str:
-    """Keep the value of a cell and return the attributes of a card's part; stands inside `<td>`.
+    """Record the value of a cell and return the attributes of its role in a card, inside `<td>`.
 
     values: none for controls, several for words of which some may be missing. digits: decimals in
-    LaTeX. choose: the cell holds the row's checkbox."""
+    LaTeX. choose: the cell holds the row's checkbox.
+    """
     table: PageTable = context["page_table"]
     part = table.add_cell(_cell_value(values), is_control=not values, digits=digits, span=span)
     if not table.cards:
@@ -200,7 +203,7 @@ def cell(
 
 @register.simple_tag(takes_context=True)
 def also(context: Context, name: str, value: Any, *, digits: int | None = None) -> str:
-    """Keep one more value of the row, in a column that only files have, after those so far."""
+    """Record another value of the row in a column that only files have."""
     table: PageTable = context["page_table"]
     if name not in table.columns:
         shown = [name for name in table.names[: table.column] if name in table.columns]

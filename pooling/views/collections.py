@@ -1,4 +1,4 @@
-"""Pages of collections: list, making one, overview, description and managers, deletion."""
+"""Pages of collections: list, creation, overview, description and managers, deletion."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UPLOAD_KINDS = [
     ],
     *[("qrels", gettext_lazy("Qrels or clicks")), ("set", "Set")],
 ]
-"""What a person may say that a file is; first what nobody needs to say."""
+"""Kinds that a user may select for a file, with automatic detection first."""
 
 
 @login_required
@@ -88,7 +88,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Name, description and managers."""
+    """Edit name, description and managers."""
     collection = permissions.get_managed_collection(request, slug)
     initial = {
         name: getattr(collection, name)
@@ -156,13 +156,14 @@ ADDRESSES = {
     "documents": "document-file-delete",
     "pool": "pool-change",
 }
-"""Kind -> the address that deletes it."""
+"""Kind -> name of the address that deletes it."""
 
 
 @login_required
 @require_safe
 def removal_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """`kind` and `pk` of the address say of what; without a kind of the collection itself."""
+    """Preview a deletion. The query parameters `kind` and `pk` select the object, by default the
+    collection."""
     collection = permissions.get_managed_collection(request, slug)
     number = request.GET.get("pk", "")
     pk = int(number) if number.isascii() and number.isdecimal() and len(number) < 18 else None

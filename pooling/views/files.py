@@ -60,7 +60,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One run: figures, warnings, what is known about it; a POST describes, renames or deletes
+    """Show a run with statistics, warnings and description. A POST describes, renames or deletes
     it."""
     collection = permissions.get_managed_collection(request, slug)
     run = get_object_or_404(collection.runs, pk=pk)
@@ -126,7 +126,7 @@ def drop_qrels(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def documents(request: HttpRequest, slug: str) -> HttpResponse:
-    """Document files, and the texts that pools have taken from them."""
+    """List document files, and the texts that pools have taken from them."""
     collection = permissions.get_managed_collection(request, slug)
     files = ListPage(
         request,

@@ -1,4 +1,4 @@
-"""Pages of background work: all of mine, one, and the part of it that is asked for again every
+"""Pages of background jobs: the user's jobs, one job, and its card, which is refreshed every
 second."""
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def fragment(request: HttpRequest, pk: int) -> HttpResponse:
-    """The job's card alone. With `was=active` and the job at its end the page is told so (event
-    jobFinished)."""
+    """Return the job's card alone. With `was=active` and a finished job, the response triggers the
+    event jobFinished."""
     job = permissions.get_visible_job(request, pk)
     full = request.GET.get("full") == "1"
     response = render(
@@ -94,7 +94,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def problems(request: HttpRequest, pk: int) -> HttpResponse:
-    """The refused lines as a table: line, problem, expected, text."""
+    """Return the refused lines as a table: line, problem, expected, text."""
     job = permissions.get_visible_job(request, pk)
     response = HttpResponse(
         selectors.format_problems(job), content_type="text/tab-separated-values; charset=utf-8"

@@ -1,5 +1,4 @@
-"""Pages of pools: preview with its cost, building, one pool with its provenance, extending, the
-file."""
+"""Pages of pools: preview with cost, building, a pool with its provenance, extension, download."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from pooling.services.making import MAKING_KEYS, make_parameters
 
 
 def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
-    """The collection's pools as a list, the newest first."""
+    """List the collection's pools, newest first."""
     return ListPage(
         request,
         selectors.get_pools(collection),
@@ -50,7 +49,7 @@ def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
 
 
 def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
-    """The pairs of a pool as a list, the best first."""
+    """List the pairs of a pool, best first."""
     which = {"missing": Q(document=None), "everyone": Q(everyone=True), "waits": Q(stage=None)}
     words = [("missing", _("without text"))]
     if pool.source:
@@ -62,7 +61,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
         pool_selectors.get_entries(pool),
         search=("=topic__topic_id", "topic__text", "docno"),
         sort={
-            "topic": (Length("topic__topic_id"), "topic__topic_id", "position"),  # 2 before 10
+            "topic": (Length("topic__topic_id"), "topic__topic_id", "position"),  # sort 2 before 10
             "document": "docno",
             "rank": ("best_rank", "position"),
             "priority": ("stage" if pool.is_staged else "priority", "position"),
@@ -93,8 +92,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose runs and depth; a POST asks for a preview, with action=build for the pool, with
-    action=campaign also for its campaign's form."""
+    """Choose runs and depth. A POST requests a preview, with action=build the pool, and with
+    action=campaign also its campaign's form."""
     collection = permissions.get_managed_collection(request, slug)
     form = PoolForm(
         request.POST or None,
@@ -126,7 +125,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
                 user=request.user,
             )
             tasks.send(job)
-            if action == "campaign":  # its form waits until the pool is built
+            if action == "campaign":  # the form is available once the pool is built
                 return redirect(reverse("campaign-new") + f"?pool={job.parameters['pool']}")
             if ask is services.request_pool:
                 return redirect("pool", slug, job.parameters["pool"])
@@ -151,7 +150,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """What a pool would hold and cost, from the finished preview job."""
+    """Show the size and cost of a pool from the finished preview job."""
     collection = permissions.get_managed_collection(request, slug)
     job = get_object_or_404(collection.jobs, pk=pk, kind="preview pool")
     cost = CostForm(request.GET if "judgements" in request.GET else None)
@@ -217,7 +216,8 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """action: preview, extend, stage, batch, undo-extension, rename, fetch, build or delete."""
+    """Change a pool. action: preview, extend, stage, batch, undo-extension, rename, fetch, build or
+    delete."""
     collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     action = request.POST.get("action")
@@ -280,8 +280,8 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResponse:
-    """What an extension would bring and cost, from the finished preview job, with the button that
-    asks for it."""
+    """Show the result and cost of an extension from the finished preview job, with the button that
+    requests it."""
     collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     job = get_object_or_404(
@@ -309,7 +309,7 @@ def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResp
 @login_required
 @require_safe
 def table(request: HttpRequest, slug: str, pk: int) -> StreamingHttpResponse:
-    """The pool's file: topic, document, best_rank, priority, runs; best first."""
+    """Return the pool's file: topic, document, best_rank, priority, runs, best pairs first."""
     collection = permissions.get_managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
     response = StreamingHttpResponse(

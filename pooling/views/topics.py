@@ -1,5 +1,5 @@
-"""Pages of a collection's topics: the list, the check with a manager's decisions, the kept and
-removed lists as files."""
+"""Pages of a collection's topics: list, topic check with decisions, and the kept and removed topics
+as files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from pooling.selectors import topics as topic_selectors
 from pooling.services import topics as services
 
 UNDO_KEY = "topics_undo"
-"""In the session: what was decided of topics before the last decision."""
+"""Session key of the decisions before the last one, for undo."""
 TOPIC_ORDER = (Length("topic_id"), "topic_id")
-"""Sorts 2 before 10."""
+"""Sort 2 before 10."""
 
 
 def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, int]) -> ListPage:
-    """The collection's topics as a list, in the file's order. counts: topics by state."""
+    """List the collection's topics in file order. counts: number of topics by state."""
     states = [
         (state, f"{words} ({counts[state]:,})")
         for state, words in (
@@ -72,8 +72,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Proposals with their reasons; a POST with `level` checks anew, with `all` decides for many,
-    else for those marked."""
+    """Show proposals with their reasons. A POST with `level` runs the check, with `all` decides
+    many proposals, otherwise the selected ones."""
     collection = permissions.get_managed_collection(request, slug)
     if request.method == "POST":
         try:
@@ -121,8 +121,7 @@ def export(request: HttpRequest, slug: str, which: str) -> HttpResponse:
 
 
 def proposals_page(request: HttpRequest, collection: Collection, reasons: list[str]) -> ListPage:
-    """What the check proposes to remove or is removed, as a list, undecided ones first. reasons: of
-    open proposals."""
+    """List proposed and removed topics, undecided ones first. reasons: of undecided proposals."""
     return ListPage(
         request,
         topic_selectors.get_proposals(collection),
@@ -152,7 +151,8 @@ def proposals_page(request: HttpRequest, collection: Collection, reasons: list[s
 
 
 def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
-    """With `all` for each open proposal (of `reason`), else for those marked."""
+    """Apply a decision to all undecided proposals (of `reason`) with `all`, otherwise to the
+    selected ones."""
     if request.POST.get("all"):
         decisions = services.make_decisions_for_all(
             collection, decision=request.POST["all"], reason=request.POST.get("reason", "")
@@ -172,11 +172,12 @@ def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str) -> HttpResponse:
-    """Remove or keep single topics from the list, take the last decision back, or delete all of
-    them (action=delete-all).
+    """Remove or keep single topics, undo the last decision, or delete all topics
+    (action=delete-all).
 
-    The query of the address is the list's: back to the same page of it, or with `from_check` to the
-    check's page."""
+    The query of the address is that of the list, so that the response returns to the same page of
+    it, or with `from_check` to the page of the check.
+    """
     collection = permissions.get_managed_collection(request, slug)
     try:
         if request.POST.get("action") == "delete-all":
