@@ -229,7 +229,7 @@ def _merge_tops(
     topic, ids, pair, rank, run = _group_by_pair(seen)
     ranks = _ranks_by_run(pair, rank, run, len(topic), len(tags))
     best = _compute_best_ranks(pair, rank, len(topic))
-    priority = np.where(best > 0, depth - best, 0)
+    priority = depth - best  # of a pair without a rank it is copied below
     everyone = np.zeros(len(topic), bool)
     for pool in pools:
         _copy_unranked(pool, _iterate_pairs(names, topic, ids), best, priority, everyone)
