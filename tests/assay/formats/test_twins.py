@@ -168,7 +168,7 @@ def test_qrels_are_read_as_a_slow_reader_reads_them(seed):
     assert got == expected
 
 
-def read_numbers(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_one_column(texts: list[str]) -> cells.TokenRows:
     rows, _, _ = cells.find_rows(
         "".join(f"{text}\n" for text in texts).encode(),
         1,
@@ -176,7 +176,11 @@ def read_numbers(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
         cells.ProblemList(),
         expected="a number",
     )
-    return numerals.parse_numbers(rows, 0)
+    return rows
+
+
+def read_numbers(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    return numerals.parse_numbers(rows_of_one_column(texts), 0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -234,6 +238,13 @@ def test_whole_numbers_about_two_to_the_64_are_read_as_float_does_and_never_wrap
     found, readable = read_numbers([text])
     assert readable.all()
     assert found.tolist() == [float(text)]
+
+
+def test_whole_numbers_are_read_to_the_ends_of_32_bits_and_none_beyond():
+    texts = ["2147483647", "2147483648", "-2147483648", "-2147483649", "+2147483647"]
+    found, readable = numerals.parse_integers(rows_of_one_column(texts), 0)
+    assert readable.tolist() == [True, False, True, False, True]
+    assert found[readable].tolist() == [2**31 - 1, -(2**31), 2**31 - 1]
 
 
 @pytest.mark.parametrize("seed", range(5))
