@@ -57,6 +57,11 @@ class DeclaredOption:
         return "--" + self.name.replace("_", "-")
 
     @property
+    def values(self) -> list[str]:
+        """Those to choose from; none if any will do."""
+        return [value for value, _ in self.about.choices]
+
+    @property
     def kind(self) -> str:
         """What a form asks for: `about.kind`, or choice, flag, whole, number or text by the type."""
         kinds = {bool: "flag", int: "whole", float: "number"}
@@ -71,9 +76,8 @@ class DeclaredOption:
         about = self.about
         if value is None and self.default is None:
             return ""
-        values = [one for one, _ in about.choices]
-        if values and value not in values:
-            return f"expected one of {', '.join(map(repr, values))}, not {value!r}"
+        if self.values and value not in self.values:
+            return f"expected one of {', '.join(map(repr, self.values))}, not {value!r}"
         if self.type in (int, float) and not about.choices:
             expected = "a whole number" if self.type is int else "a number"
             if isinstance(value, bool) or not isinstance(
@@ -163,7 +167,7 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
             )
             parser.add_argument(
                 one.flag,
-                choices=[value for value, _ in about.choices],
+                choices=one.values,
                 default=None if about.required else one.default,
                 required=about.required,
                 help=f"{text}: {words}".replace("%", "%%"),

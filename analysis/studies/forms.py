@@ -11,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.studies.inputs import StudyInputs, store_uploads, uploaded_keys, value_keys
 from analysis.studies.settings import keys_by_name
-from analysis.studies.study import SettingKey, Study
+from analysis.studies.study import Study
 from analysis.systems.forms import FilesField
 from analysis.systems.inputs import list_campaign_references
 from annotation.models import Campaign
+from assay.options import DeclaredOption
 from pooling.models import Collection, Qrels
 
 CHOICE_KEYS = ("runs", "qrels", "clicks")
@@ -41,7 +42,7 @@ class StudyForm(forms.Form):
                 multiple=multiple,
                 required=False,
                 label=field_label(name),
-                help_text=self.keys[name].help,
+                help_text=self.keys[name].about.help,
             )
         for name in self.values:
             self.fields[name] = option_field(self.keys[name])
@@ -144,17 +145,17 @@ def field_label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def option_field(key: SettingKey) -> forms.Field:
+def option_field(key: DeclaredOption) -> forms.Field:
     common: dict[str, Any] = {
         "label": field_label(key.name),
-        "help_text": key.help,
+        "help_text": key.about.help,
         "required": False,
         "initial": key.default,
     }
-    least = key.least
-    if key.choices:
+    least = key.about.least
+    if key.values:
         return forms.ChoiceField(
-            choices=[("", _("as it is")), *((value, value) for value in key.choices)], **common
+            choices=[("", _("as it is")), *((value, value) for value in key.values)], **common
         )
     if key.kind == "whole":
         return forms.IntegerField(

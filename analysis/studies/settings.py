@@ -15,14 +15,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.study import SettingKey, Study
+from analysis.studies.study import Study, setting
 from assay.formats.errors import FileProblem, FormatError
 from assay.formats.toml_text import read_toml
+from assay.options import DeclaredOption
 
 COMMON_KEYS = (
-    SettingKey("title", "text", "Heading of the report."),
-    SettingKey("seed", "whole", "Fixes everything random.", 0, least=0),
-    SettingKey(
+    setting("title", "text", "Heading of the report."),
+    setting("seed", "whole", "Fixes everything random.", 0, least=0),
+    setting(
         "simulated",
         "flag",
         "Judgements or clicks come from a simulation: the report says so at its head.",
@@ -43,7 +44,7 @@ class StudySettings:
         return os.path.join(self.folder, name)
 
 
-def keys_by_name(study: Study) -> dict[str, SettingKey]:
+def keys_by_name(study: Study) -> dict[str, DeclaredOption]:
     return {key.name: key for key in (*COMMON_KEYS, *study.keys)}
 
 
@@ -103,13 +104,13 @@ class _Reader:
             FileProblem(line, problem, expected, self.lines[line - 1] if line else "")
         )
 
-    def value(self, key: SettingKey, value: Any) -> Any:
+    def value(self, key: DeclaredOption, value: Any) -> Any:
         value_read = getattr(self, f"_{key.kind}")(key, value)
-        if key.choices and value_read is not None and value_read not in key.choices:
-            self.add(key.name, f"{key.name} = {value!r}", f"one of {', '.join(key.choices)}")
+        if key.values and value_read is not None and value_read not in key.values:
+            self.add(key.name, f"{key.name} = {value!r}", f"one of {', '.join(key.values)}")
         return value_read
 
-    def _file(self, key: SettingKey, value: Any) -> str | None:
+    def _file(self, key: DeclaredOption, value: Any) -> str | None:
         if not isinstance(value, str) or not value:
             self.add(key.name, f"{key.name} is no text", "the path of a file")
             return None
@@ -119,7 +120,7 @@ class _Reader:
             )
         return value
 
-    def _files(self, key: SettingKey, value: Any) -> list[str]:
+    def _files(self, key: DeclaredOption, value: Any) -> list[str]:
         patterns = [value] if isinstance(value, str) else value
         if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
             self.add(
@@ -143,16 +144,15 @@ class _Reader:
             paths += [name for name in files if name not in paths]
         return paths
 
-    def _named(self, key: SettingKey, value: Any) -> dict[str, str]:
+    def _named(self, key: DeclaredOption, value: Any) -> dict[str, str]:
         if not isinstance(value, dict) or not value:
             self.add(key.name, f"{key.name} is no table of files", "name = path, one a line")
             return {}
         return {
-            name: self._file(SettingKey(name, "file", ""), path) or ""
-            for name, path in value.items()
+            name: self._file(setting(name, "file", ""), path) or "" for name, path in value.items()
         }
 
-    def _names(self, key: SettingKey, value: Any) -> dict[str, str]:
+    def _names(self, key: DeclaredOption, value: Any) -> dict[str, str]:
         if not isinstance(value, dict) or not all(
             isinstance(words, str) for words in value.values()
         ):
@@ -160,13 +160,13 @@ class _Reader:
             return {}
         return value
 
-    def _whole(self, key: SettingKey, value: Any) -> int | None:
+    def _whole(self, key: DeclaredOption, value: Any) -> int | None:
         return self._number(key, value, whole=True)
 
-    def _number(self, key: SettingKey, value: Any, *, whole: bool = False) -> Any:
+    def _number(self, key: DeclaredOption, value: Any, *, whole: bool = False) -> Any:
         right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-        if not right or (key.least is not None and value < key.least):
-            at_least = "" if key.least is None else f" of at least {key.least:g}"
+        if not right or (key.about.least is not None and value < key.about.least):
+            at_least = "" if key.about.least is None else f" of at least {key.about.least:g}"
             self.add(
                 key.name,
                 f"{key.name} = {value!r}",
@@ -175,19 +175,19 @@ class _Reader:
             return None
         return value
 
-    def _text(self, key: SettingKey, value: Any) -> str | None:
+    def _text(self, key: DeclaredOption, value: Any) -> str | None:
         if not isinstance(value, str):
             self.add(key.name, f"{key.name} is no text", "text between quotation marks")
             return None
         return value
 
-    def _texts(self, key: SettingKey, value: Any) -> list[str]:
+    def _texts(self, key: DeclaredOption, value: Any) -> list[str]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             self.add(key.name, f"{key.name} is no list of texts", '["one", "two"]')
             return []
         return value
 
-    def _flag(self, key: SettingKey, value: Any) -> bool:
+    def _flag(self, key: DeclaredOption, value: Any) -> bool:
         if not isinstance(value, bool):
             self.add(key.name, f"{key.name} = {value!r}", "true or false")
         return bool(value)

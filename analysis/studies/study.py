@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.charts.svg import Picture
-from assay.options import list_options
+from assay.options import DeclaredOption, Option, list_options
 from assay.tabular import Table
 
 if TYPE_CHECKING:
@@ -21,34 +21,43 @@ class PartLeftOut(Exception):
     """A part cannot be made; the message says what it would need."""
 
 
-@dataclass(frozen=True)
-class SettingKey:
+def setting(
+    name: str,
+    kind: str,
+    help: str,
+    default: Any = None,
+    *,
+    least: float | None = None,
+    choices: Sequence[str] = (),
+) -> DeclaredOption:
     """An input of the TOML file. kind: file; files (patterns, in the order of names); named (a
-    table: name = file); names (a table:
-    name = words); whole, number, text, texts, flag. help: one sentence. least: of numbers."""
-
-    name: str
-    kind: str
-    help: str
-    default: Any = None
-    least: float | None = None
-    choices: tuple[str, ...] = ()
+    table: name = file); names (a table: name = words); whole, number, text, texts, flag. help: one
+    sentence. least: of numbers."""
+    words = tuple((one, one) for one in choices)
+    return DeclaredOption(
+        name, str, default, Option(name, help=help, choices=words, least=least, kind=kind)
+    )
 
 
-def keys_of_options(options: type, *names: str) -> tuple[SettingKey, ...]:
-    """Options of an analysis as inputs of a study: those of these names, in their order."""
-    by_name = {one.name: one for one in list_options(options)}
+def settings_from(options: type, *names: str) -> tuple[DeclaredOption, ...]:
+    """Options of an analysis as inputs of a study: those of these names, in their order. One that
+    the file lacks has no value, so that the analysis's default applies."""
     kinds = {bool: "flag", int: "whole", float: "number"}
     return tuple(
-        SettingKey(
+        setting(
             one.name,
             kinds.get(one.type, "text"),
-            f"{one.about.label}{'' if one.type is bool else f' ({one.default})'}.",
+            " ".join(filter(None, (_describe(one), one.about.hint))),
             least=one.about.least,
-            choices=tuple(value for value, _ in one.about.choices),
+            choices=one.values,
         )
-        for one in map(by_name.__getitem__, names)
+        for one in list_options(options, *names)
     )
+
+
+def _describe(one: DeclaredOption) -> str:
+    has_default = one.type is not bool and one.default not in (None, "", ())
+    return f"{one.about.label}{f' (default: {one.default})' if has_default else ''}."
 
 
 @dataclass(frozen=True)
@@ -89,5 +98,5 @@ class Study:
     title: str
     source: str
     sentence: str
-    keys: tuple[SettingKey, ...]
+    keys: tuple[DeclaredOption, ...]
     parts: tuple[StudyPart, ...]

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.studies.study import Figure, SettingKey, keys_of_options
+from analysis.studies.study import Figure, setting, settings_from
 from analysis.studies.study_context import StudyContext
 from assay.analyses.shared.reading import EvaluationOptions
 from assay.charts.svg import Picture
 from assay.tabular import Table
 
-EVALUATION_SETTING_KEYS = keys_of_options(EvaluationOptions, "level", "topics", "scores", "lenient")
+EVALUATION_SETTING_KEYS = settings_from(EvaluationOptions, "level", "topics", "scores", "lenient")
 EVALUATION_KEYS = tuple(key.name for key in EVALUATION_SETTING_KEYS)
-RUNS_KEY = SettingKey("runs", "files", "Runs, as paths or patterns.")
-QRELS_KEY = SettingKey("qrels", "file", "Qrels, TREC or BEIR.")
+RUNS_KEY = setting("runs", "files", "Runs, as paths or patterns.")
+QRELS_KEY = setting("qrels", "file", "Qrels, TREC or BEIR.")
 
 
 def slugify_name(text: str) -> str:

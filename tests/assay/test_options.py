@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from analysis.studies.study import keys_of_options
+from analysis.studies.study import settings_from
 from analysis.systems.forms import form_bounds
 from assay.analyses import evaluate
 from assay.options import CheckedOptions, add_options, list_options, option
@@ -85,10 +85,10 @@ def test_form_and_study_have_the_same_names_defaults_and_bounds() -> None:
         "number",
         "flag",
     ]
-    keys = keys_of_options(Small, "depth", "order")
-    assert [(key.name, key.kind, key.least, key.choices) for key in keys] == [
-        ("depth", "whole", 1, ()),
-        ("order", "text", None, ("score", "rank")),
+    keys = settings_from(Small, "depth", "order")
+    assert [(key.name, key.kind, key.about.least, key.values) for key in keys] == [
+        ("depth", "whole", 1, []),
+        ("order", "text", None, ["score", "rank"]),
     ]
 
 

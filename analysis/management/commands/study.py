@@ -82,7 +82,8 @@ class Command(FileCommand):
             return {
                 "study": name,
                 "keys": {
-                    key.name: f"{key.kind}: {key.help}" for key in keys_by_name(study).values()
+                    key.name: f"{key.kind}: {key.about.help}"
+                    for key in keys_by_name(study).values()
                 },
             }
         if (file is not None) + (campaign is not None) + (collection is not None) != 1:

@@ -3,7 +3,7 @@ system paper."""
 
 from __future__ import annotations
 
-from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
+from analysis.studies.study import Figure, Section, Study, StudyPart, setting, settings_from
 from analysis.studies.study_context import StudyContext
 from analysis.studies.table_names import (
     EVALUATION_KEYS,
@@ -15,6 +15,7 @@ from analysis.studies.table_names import (
     qrels_and_runs_arguments,
     slugify_name,
 )
+from assay.analyses import compare_systems, plan_study
 from assay.analyses.shared.comparison_tables import (
     differences_chart,
     means_table,
@@ -26,7 +27,6 @@ from assay.analyses.shared.comparison_tables import (
     result_measures,
 )
 from assay.analyses.shared.planning_tables import depths_chart, depths_table, labels_table
-from assay.comparison.system_comparison import FAMILIES
 from assay.results import Result
 
 
@@ -175,42 +175,26 @@ STUDY = Study(
     keys=(
         QRELS_KEY,
         RUNS_KEY,
-        SettingKey(
+        setting(
             "measures",
             "text",
             "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.",
             "nDCG@10 AP",
         ),
-        SettingKey(
-            "against",
-            "text",
-            "The tag of a run that all others are compared with; all (default): every pair.",
-        ),
-        SettingKey(
-            "family",
-            "text",
-            "Correction for multiple comparisons: none, bonferroni, holm (default), max (randomised Tukey HSD).",
-            choices=FAMILIES,
-        ),
-        SettingKey(
-            "trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1
-        ),
-        SettingKey("alpha", "number", "Level of tests and letters (0.05).", least=0),
-        SettingKey(
+        *settings_from(compare_systems.Options, "against", "family", "trials", "alpha"),
+        setting(
             "topic_groups",
             "file",
             "Topic and group, tab-separated: everything within each group, too.",
         ),
-        SettingKey("power", "number", "Of the planned study (0.8).", least=0),
-        SettingKey("difference", "number", "That the planned study is to find (0.05).", least=0),
-        SettingKey("depths", "text", "Of pools whose worth is told (1,2,3,5,10,20,50,100)."),
-        SettingKey(
+        *settings_from(
+            plan_study.Options, "power", "difference", "depths", "scale", "label_trials"
+        ),
+        setting(
             "judgements",
             "file",
             "The single judgements of which the qrels were made: how much of a difference is noise of labels.",
         ),
-        SettingKey("scale", "whole", "Number of grades of these judgements (4).", least=2),
-        SettingKey("label_trials", "whole", "Labellings drawn from them (200).", least=1),
         *EVALUATION_SETTING_KEYS,
     ),
     parts=(

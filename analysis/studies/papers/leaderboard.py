@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
+from analysis.studies.study import (
+    Figure,
+    PartLeftOut,
+    Section,
+    Study,
+    StudyPart,
+    setting,
+    settings_from,
+)
 from analysis.studies.study_context import StudyContext
 from analysis.studies.table_names import (
     EVALUATION_KEYS,
@@ -21,6 +29,7 @@ from analysis.systems.inputs import AnalysisFiles
 from analysis.systems.kinds import cross_conditions, parse_conditions
 from analysis.systems.running import NotComputable
 from analysis.systems.written_files import format_tsv
+from assay.analyses import bootstrap, leaderboard, split_half, submissions
 from assay.analyses.shared.institutions import submissions_until
 from assay.analyses.shared.score_tables import best_cells, result_conditions
 from assay.charts.lines import Line, line_chart
@@ -436,31 +445,29 @@ STUDY = Study(
         "halves of the topics, and who submitted how often."
     ),
     keys=(
-        SettingKey(
-            "boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."
-        ),
-        SettingKey("score_column", "text", "The header of the column of scores that counts."),
-        SettingKey(
+        setting("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
+        setting("score_column", "text", "The header of the column of scores that counts."),
+        setting(
             "baselines",
             "text",
             "Tags of organisers' baselines, separated by commas, in addition to those marked in the tables.",
         ),
-        SettingKey("highlight", "text", "Mark runs whose description holds this word."),
-        SettingKey("until", "text", "Leave out what is later, as in 2021-02-01."),
-        SettingKey("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
+        *settings_from(leaderboard.Options, "highlight"),
+        setting("until", "text", "Leave out what is later, as in 2021-02-01."),
+        setting("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
         RUNS_KEY,
-        SettingKey(
+        setting(
             "topic_lists",
             "named",
             "Subsets of the topics by name (one id a line), as public and private.",
         ),
-        SettingKey(
+        setting(
             "measures",
             "text",
             "Measures separated by spaces (RR@100); NCG@100, nDCG@10 and all others.",
             "RR@100",
         ),
-        SettingKey(
+        setting(
             "conditions",
             "text",
             (
@@ -468,16 +475,15 @@ STUDY = Study(
                 "all measures, qrels and subsets."
             ),
         ),
-        SettingKey("trials", "whole", "Samples of the topics (1000).", least=1),
-        SettingKey("splits", "whole", "Splits into halves (100).", least=1),
-        SettingKey("alpha", "number", "Level of the tests on halves (0.05).", least=0),
-        SettingKey(
+        *settings_from(bootstrap.Options, "trials"),
+        *settings_from(split_half.Options, "splits", "alpha"),
+        setting(
             "submissions",
             "file",
             "All submissions: tag, date, group, public score, private score or ranks.",
         ),
-        SettingKey("limit", "whole", "Submissions a month that a group may make (2).", least=1),
-        SettingKey("institutions", "names", "Group = institution, for teams that are one."),
+        *settings_from(submissions.Options, "limit"),
+        setting("institutions", "names", "Group = institution, for teams that are one."),
         *EVALUATION_SETTING_KEYS,
     ),
     parts=(

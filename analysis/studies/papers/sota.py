@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.studies.study import PartLeftOut, Section, SettingKey, Study, StudyPart
+from analysis.studies.study import PartLeftOut, Section, Study, StudyPart, setting, settings_from
 from analysis.studies.study_context import StudyContext
 from analysis.studies.table_names import (
     EVALUATION_SETTING_KEYS,
@@ -15,14 +15,13 @@ from analysis.studies.table_names import (
     make_figures,
     qrels_and_runs_arguments,
 )
+from assay.analyses.leaderboard import Options
 from assay.analyses.shared.verdict_tables import (
     comparison_tables,
     displacement_table,
     p_value_or_none,
 )
-from assay.comparison.significance import CORRECTIONS
 from assay.comparison.verdict_sentences import describe_equal_boards
-from assay.comparison.verdicts import TESTS
 from assay.number_words import format_count
 from assay.results import Result
 from assay.tabular import Cell, Table
@@ -291,44 +290,21 @@ STUDY = Study(
     keys=(
         QRELS_KEY,
         RUNS_KEY,
-        SettingKey(
+        setting(
             "order",
             "file",
             "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given.",
         ),
-        SettingKey(
+        setting(
             "table",
             "file",
             "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only.",
         ),
-        SettingKey("score_column", "text", "The header of the column of `table` that counts."),
-        SettingKey("baselines", "text", "Tags of organisers' baselines, separated by commas."),
-        SettingKey("until", "text", "Leave out what is later, as in 2021-04-30."),
-        SettingKey("highlight", "text", "Mark runs whose description holds this word."),
-        SettingKey(
-            "cutoff",
-            "whole",
-            "A topic is answered by a relevant document up to this rank (100).",
-            least=1,
-        ),
-        SettingKey("alpha", "number", "Level of the verdicts (0.05).", least=0),
-        SettingKey(
-            "decide",
-            "text",
-            "Test where both runs answer: wsr (default) or t.",
-            choices=tuple(TESTS),
-        ),
-        SettingKey(
-            "correction",
-            "text",
-            "Of the p-values of verdicts: none (default), bonferroni, holm.",
-            choices=tuple(CORRECTIONS),
-        ),
-        SettingKey(
-            "family",
-            "whole",
-            "How many comparisons are made in all (those of the tables).",
-            least=1,
+        setting("score_column", "text", "The header of the column of `table` that counts."),
+        *settings_from(
+            Options,
+            *("baselines", "until", "highlight", "cutoff", "alpha"),
+            *("decide", "correction", "family"),
         ),
         *(key for key in EVALUATION_SETTING_KEYS if key.name != "scores"),
     ),

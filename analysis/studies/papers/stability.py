@@ -7,7 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
+from analysis.studies.study import (
+    Figure,
+    PartLeftOut,
+    Section,
+    Study,
+    StudyPart,
+    setting,
+    settings_from,
+)
 from analysis.studies.study_context import StudyContext
 from analysis.studies.table_names import (
     EVALUATION_KEYS,
@@ -19,6 +27,7 @@ from analysis.studies.table_names import (
     qrels_and_runs_arguments,
 )
 from assay.analyses.shared.stability_tables import fitted, none_below, shared_of, words
+from assay.analyses.stability import Options
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
 from assay.charts.points import radar_chart
@@ -311,29 +320,19 @@ STUDY = Study(
     keys=(
         QRELS_KEY,
         RUNS_KEY,
-        SettingKey("measures", "text", "Measures separated by spaces (AP Rprec Bpref nDCG)."),
-        SettingKey("elements", "text", "Of documents topics assessments positive (all)."),
-        SettingKey(
-            "overlaps",
-            "text",
-            "Percent, first:last:step or 10,50,100 (5:100:5; topics: each number of shared topics).",
-        ),
-        SettingKey("pairs", "whole", "Pairs of sub-collections at each level (50).", least=1),
-        SettingKey("threshold", "number", "Rankings agree from this tau-b on (0.9).", least=0),
-        SettingKey("also", "text", "Further thresholds, as in 0.8,0.95."),
-        SettingKey(
+        setting("measures", "text", "Measures separated by spaces (AP Rprec Bpref nDCG)."),
+        setting("elements", "text", "Of documents topics assessments positive (all)."),
+        *settings_from(Options, "overlaps", "pairs", "threshold", "also", "per_topic_quota"),
+        setting(
             "docids", "file", "The collection's document ids, one a line (those of runs and qrels)."
         ),
-        SettingKey(
+        setting(
             "joint", "text", "Pairs of elements to vary together, as in documents+topics (none)."
         ),
-        SettingKey(
+        setting(
             "export",
             "flag",
             "Write which documents, topics and assessments each sub-collection holds.",
-        ),
-        SettingKey(
-            "per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."
         ),
         *EVALUATION_SETTING_KEYS,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from analysis.studies.study import PartLeftOut, SettingKey
+from analysis.studies.study import PartLeftOut, setting
 from analysis.studies.study_context import StudyContext
 from analysis.studies.table_names import (
     EVALUATION_KEYS,
@@ -19,92 +19,88 @@ from assay.formats.streams import iterate_lines
 from assay.labels.aggregation import METHODS
 
 SETTING_KEYS = (
-    SettingKey(
+    setting(
         "judgements",
         "file",
         "One row a judgement: our columns, or the export of FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid.",
     ),
-    SettingKey(
-        "name", "text", "What the judgements are called in tables (judgements).", "judgements"
-    ),
-    SettingKey("scale", "whole", "Number of grades (4).", least=2),
-    SettingKey("threshold", "whole", "Lowest relevant grade (2).", least=1),
-    SettingKey(
+    setting("name", "text", "What the judgements are called in tables (judgements).", "judgements"),
+    setting("scale", "whole", "Number of grades (4).", least=2),
+    setting("threshold", "whole", "Lowest relevant grade (2).", least=1),
+    setting(
         "min_judgements", "whole", "A pair has a label from so many judgements on (2).", least=1
     ),
-    SettingKey("min_seconds", "number", "Faster judgements do not count (1).", least=0),
-    SettingKey("no_gold", "flag", "Leave out the judgements of gold pairs."),
-    SettingKey(
+    setting("min_seconds", "number", "Faster judgements do not count (1).", least=0),
+    setting("no_gold", "flag", "Leave out the judgements of gold pairs."),
+    setting(
         "method",
         "text",
         "How labels are made: majority (default), median, dawid-skene, mace.",
         choices=tuple(METHODS),
     ),
-    SettingKey("grades", "names", 'Names of the grades, such as 0 = "Wrong".'),
-    SettingKey(
-        "labels", "file", "Labels on all grades, in place of those that the judgements give."
-    ),
-    SettingKey(
+    setting("grades", "names", 'Names of the grades, such as 0 = "Wrong".'),
+    setting("labels", "file", "Labels on all grades, in place of those that the judgements give."),
+    setting(
         "binary_labels", "file", "Labels on two grades, in place of those that the judgements give."
     ),
-    SettingKey("documents", "whole", "Documents in the collection.", least=1),
-    SettingKey(
+    setting("documents", "whole", "Documents in the collection.", least=1),
+    setting(
         "pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."
     ),
-    SettingKey("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
-    SettingKey("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
-    SettingKey(
+    setting("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
+    setting("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
+    setting(
         "document_texts",
         "files",
         "Documents with their texts, for the same list: JSON lines, TREC, CSV or an archive of them.",
     ),
-    SettingKey(
+    setting(
         "topic_groups",
         "file",
         "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too.",
     ),
-    SettingKey(
+    setting(
         "group_column",
         "text",
         "The column of topic_groups that holds the groups, by its name (group).",
     ),
     RUNS_KEY,
-    SettingKey("clicks", "named", "Click qrels by their names."),
-    SettingKey(
+    setting("clicks", "named", "Click qrels by their names."),
+    setting(
         "click_log",
         "file",
         "A click log, in place of click qrels: they are derived as DCTR and Raw.",
     ),
-    SettingKey(
+    setting(
         "click_queries",
         "file",
         "Where click_log is TripClick's log (JSON lines): the topics whose queries are wanted (texts).",
     ),
-    SettingKey(
+    setting(
         "shown",
         "file",
         "The ranking that was shown for each topic, where the click log has clicks only.",
     ),
-    SettingKey(
+    setting(
         "measures",
         "text",
         "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).",
         "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100",
     ),
-    SettingKey(
+    setting(
         "ranking_measures",
         "text",
         "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).",
         "nDCG@5 nDCG@10 RR@10 R@100",
     ),
-    SettingKey(
+    setting(
         "system_labels",
         "text",
         "Which labels rank systems and meet clicks: binary (default) or graded.",
         "binary",
         choices=("binary", "graded"),
     ),
-    SettingKey(
+    setting(
         "survey",
         "file",
         "What annotators said: CSV or TSV with the columns question and answer, one row an answer.",

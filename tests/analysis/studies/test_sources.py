@@ -13,7 +13,7 @@ from analysis.publishing.release.writing import write_release
 from analysis.studies.papers import get_study
 from analysis.studies.settings import keys_by_name, read_settings
 from analysis.studies.sources import write_campaign_inputs, write_release_inputs
-from analysis.studies.study import SettingKey, Study
+from analysis.studies.study import Study, setting
 from annotation.services.people import participation
 from assay.formats.errors import FormatError
 from tests.analysis.commands.judged_file import run
@@ -27,7 +27,7 @@ EVERYTHING = Study(
     "nobody",
     "All inputs.",
     tuple(
-        SettingKey(name, kind, "")
+        setting(name, kind, "")
         for name, kind in {
             "judgements": "file",
             "scale": "whole",
