@@ -1,3 +1,3 @@
-"""Measures of runs under qrels, per topic. `assay.measures.define` adds one."""
+"""Measures of runs under qrels, per topic. `assay.measures.define` adds a measure."""
 
 from assay.measures.measures import define as define

@@ -1,14 +1,15 @@
-"""Many sub-collections evaluated at once.
+"""Evaluate many sub-collections at once.
 
-Documents and assessments of every topic and run are packed once as index arrays in trec_eval's
-order. A batch of sub-collections is then a matrix of flags whose columns are the sub-collections,
-and running counts down the rankings give every measure for all of them. A column's numbers do not
-depend on the columns beside it.
+Documents and assessments of all topics and runs are packed once as index arrays in trec_eval's
+order. A batch of sub-collections is then a matrix of flags with one column per sub-collection, and
+cumulative counts down the rankings give every measure for all of them. The result of a column does
+not depend on the other columns.
 
-    pack(qrels, runs) -> Collection evaluate(collection, measures, kept=..., assessed=...) -> scores
-    of measures x runs x topics x sub-collections whole_scores(collection, measures) -> scores of
-    measures x runs x topics mean_scores(collection, scores) -> means of measures x runs x
-    sub-collections
+    pack_collection(qrels, runs) -> PackedCollection
+    evaluate_subcollections(collection, measures, kept=..., assessed=...)
+        -> scores of measures x runs x topics x sub-collections
+    evaluate_whole(collection, measures) -> scores of measures x runs x topics
+    compute_mean_scores(collection, scores) -> means of measures x runs x sub-collections
 """
 
 from __future__ import annotations
@@ -26,20 +27,21 @@ from assay.measures.on_subcollections import Flags, PackedTopic, SampledTopic, s
 Scores = NDArray[np.float64]
 
 MAX_CELLS = 1 << 20
-"""How many cells (ranks x runs x sub-collections) are worked on at a time: what caches hold, and
-never much memory."""
+"""Maximum number of cells (ranks x runs x sub-collections) processed at a time, so that they fit
+into caches and memory stays bounded."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedCollection:
-    """Qrels and runs, packed.
+    """Packed qrels and runs.
 
-    tags: names of the runs, in the order given. topics: the topics of the qrels, sorted by their
-    bytes. documents: S (n_documents), sorted: all documents of runs and qrels. grades: int32
-    (n_assessments), rows sorted by topic and document; topic i owns rows offsets[i]:offsets[i + 1].
-    assessed: int64 (n_assessments), the number of each row's document. has: bool (n_runs,
-    n_topics), the run has the topic. n_ignored: for each run the number of its topics that the
-    qrels lack."""
+    tags: names of the runs, in the given order. topics: the topics of the qrels, sorted by bytes.
+    documents: S (n_documents), sorted, all documents of runs and qrels. grades: int32
+    (n_assessments), rows sorted by topic and document. Topic i owns rows offsets[i]:offsets[i + 1].
+    assessed: int64 (n_assessments), the document number of each row. has: bool (n_runs, n_topics),
+    whether the run has the topic. n_ignored: for each run, the number of its topics that the qrels
+    lack.
+    """
 
     tags: list[str]
     topics: list[str]
@@ -59,8 +61,8 @@ class PackedCollection:
 def pack_collection(
     qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None
 ) -> PackedCollection:
-    """The collection of these qrels and runs. Nothing in it but the order of runs depends on the
-    order of rows or files."""
+    """Pack qrels and runs. Except for the order of runs, the result does not depend on the order of
+    rows or files."""
     documents = np.unique(
         np.concatenate(
             [np.unique(ids) for ids in [qrels.documents, *(run.documents for run in runs)]]
@@ -107,16 +109,17 @@ def evaluate_subcollections(
     assessed: Flags | None = None,
     level: int = 1,
 ) -> Scores:
-    """Scores of every run on every topic of every sub-collection. -> float64 (n_measures, n_runs,
-    n_topics, n_samples)
+    """Return the scores of all runs on all topics of all sub-collections: float64 (n_measures,
+    n_runs, n_topics, n_samples).
 
-    kept: uint8 0/1 (n_documents, n_samples): the documents of each sub-collection; the others leave
-    qrels and runs, and the ranks close up. None: all. assessed: uint8 0/1 (n_assessments,
-    n_samples): the rows of the qrels that stay; the others become unjudged. None: all. With neither
-    there is one sample, the whole collection.
+    kept: uint8 0/1 (n_documents, n_samples), the documents of each sub-collection. Other documents
+    are removed from qrels and runs, and ranks close up. None keeps all. assessed: uint8 0/1
+    (n_assessments, n_samples), the qrels rows that are kept. Other rows become unjudged. None keeps
+    all. With neither, there is one sample, the whole collection.
 
-    A topic without relevant documents, and a run without the topic, score 0, as trec_eval -c has
-    it. level: the lowest relevant grade where a measure brings none of its own."""
+    A topic without relevant documents, and a run without the topic, score 0, as in trec_eval -c.
+    level: the minimum relevant grade of measures that do not specify their own.
+    """
     given = kept if kept is not None else assessed
     n_samples = 1 if given is None else given.shape[1]
     scores = np.empty((len(measures), len(collection.tags), len(collection.topics), n_samples))
@@ -147,7 +150,8 @@ def evaluate_subcollections(
 def evaluate_whole(
     collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1
 ) -> Scores:
-    """Scores on the whole collection, computed once. -> float64 (n_measures, n_runs, n_topics)"""
+    """Return the scores on the whole collection, computed once: float64 (n_measures, n_runs,
+    n_topics)."""
     key = (tuple(measures), level)
     if key not in collection._whole:
         collection._whole[key] = evaluate_subcollections(collection, measures, level=level)[..., 0]
@@ -157,10 +161,11 @@ def evaluate_whole(
 def compute_mean_scores(
     collection: PackedCollection, scores: Scores, *, topics: str = "complete"
 ) -> Scores:
-    """Means over topics. -> float64 (n_measures, n_runs, n_samples)
+    """Return means over topics: float64 (n_measures, n_runs, n_samples).
 
-    topics: "complete", every topic of the qrels, or "intersection", for each run the topics that it
-    has; NaN where a run has none."""
+    topics: "complete" for all topics of the qrels, or "intersection" for the topics that each run
+    has. NaN if a run has none.
+    """
     if topics == "complete":
         return scores.sum(axis=2) / scores.shape[2]
     with np.errstate(invalid="ignore"):

@@ -1,9 +1,11 @@
-"""Measures of runs under qrels, per topic.
+"""Evaluate runs under qrels, per topic.
 
-Conventions (METHODS; reference: trec_eval 10 with -c): documents in the order of the run, which its
-reader has made trec_eval's; an unjudged document is not relevant, but Bpref ignores it and
-condensed measures take it out first; a negative grade is unjudged; every topic of the qrels counts,
-with 0 where the run has none or where nothing is relevant. Formulas: docs/reference/methods/measures.md."""
+Conventions (reference: trec_eval 10 with -c): documents are in the run's order, which the reader
+has converted to trec_eval's. An unjudged document is not relevant, but Bpref ignores it and
+condensed measures remove it first. A negative grade means unjudged. Every topic of the qrels
+counts, with 0 if the run does not have it or nothing is relevant. Formulas:
+docs/reference/methods/measures.md.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One run under one qrels.
+    """The scores of one run under one qrels.
 
-    values: float64 (n_topics, n_measures); NaN where the topic is left out (topics="intersection",
-    or without relevant documents). has_topic: bool (n_topics), whether the run has the topic.
-    with_relevant: bool (n_topics), whether the topic has a document of at least the evaluation's
-    level. n_ignored: topics of the run that are not in the qrels."""
+    values: float64 (n_topics, n_measures), NaN if the topic is left out (topics="intersection", or
+    no relevant documents). has_topic: bool (n_topics), whether the run has the topic.
+    with_relevant: bool (n_topics), whether the topic has a document with at least the minimum
+    relevant grade. n_ignored: topics of the run that are not in the qrels.
+    """
 
     tag: str
     qrels: str
@@ -44,23 +47,23 @@ class Evaluation:
 
     @property
     def n_missing(self) -> int:
-        """Topics of the qrels that the run does not have."""
+        """Return the number of topics of the qrels that the run does not have."""
         return int((~self.has_topic).sum())
 
     @property
     def n_averaged(self) -> int:
-        """Topics over which the means are."""
+        """Return the number of topics in the means."""
         return int((~np.isnan(self.values[:, 0])).sum())
 
     def means(self) -> Floats:
-        """float64 (n_measures) over the topics that count; NaN if there is none. Independent of the
-        order of topics."""
+        """Return float64 (n_measures), the means over the topics that count, or NaN without topics.
+        The order of topics does not matter."""
         return compute_topic_means(self.values)
 
 
 def compute_topic_means(values: Floats) -> Floats:
-    """Column means of (n_topics, n), NaN rows left out; NaN for a column without a number. Exactly
-    rounded sums: no order matters."""
+    """Return the column means of (n_topics, n) without NaN rows, or NaN for a column without
+    numbers. Sums are exactly rounded, so the order does not matter."""
     columns = [column[~np.isnan(column)] for column in values.T]
     return np.array(
         [
@@ -79,12 +82,12 @@ def evaluate(
     topics: str = "complete",
     only_with_relevant: bool = False,
 ) -> Evaluation:
-    """The run's measures on each topic of the qrels. For several runs make one Evaluator, which
+    """Evaluate a run on each topic of the qrels. For several runs create one Evaluator, which
     prepares the qrels once.
 
-    level: lowest relevant grade; nDCG uses the grades themselves.
-    topics: "complete" or "intersection" (topics that the run has too).
-    only_with_relevant: leave out topics without a relevant document.
+    level: minimum relevant grade. nDCG uses the grades themselves. topics: "complete" or
+    "intersection" (topics that the run has, too). only_with_relevant: leave out topics without a
+    relevant document.
     """
     return Evaluator(
         qrels, measures, level=level, topics=topics, only_with_relevant=only_with_relevant
@@ -122,7 +125,7 @@ class Evaluator:
         return self.evaluate_packed(self.pack(run))
 
     def evaluate_packed(self, packed: PackedRun) -> Evaluation:
-        """As evaluate, for a run that `pack` has joined with these qrels."""
+        """Evaluate a run that `pack_run` has joined with these qrels."""
         values = measure_topics(packed, self.base, self.measures, level=self.level)
         with_relevant = self.base.n_relevant(self.level) > 0
         if self.topics == "intersection":
@@ -144,11 +147,12 @@ class Evaluator:
 def measure_topics(
     packed: PackedRun, base: RecallBase, measures: Sequence[Measure], *, level: int = 1
 ) -> Floats:
-    """float64 (n_topics, n_measures): every measure of every topic of the qrels, 0 where the run
-    has none.
+    """Return float64 (n_topics, n_measures), every measure of every topic of the qrels, with 0 if
+    the run does not have the topic.
 
-    `base` may hold other grades of the same rows than those the run was packed with: a subset is
-    made by negative grades."""
+    base: may have other grades than the qrels with which the run was packed. Negative grades make a
+    subset.
+    """
     rankings = {
         condensed: JudgedRanking(packed, base, condensed=condensed)
         for condensed in {m.condensed for m in measures}
@@ -168,10 +172,11 @@ def measure_topics(
 
 
 class RecallBase:
-    """The judged documents of each topic, whatever is retrieved.
+    """The judged documents of each topic, whether retrieved or not.
 
-    offsets: int64 (n_topics + 1); grades: int (n_rows), negative: unjudged. Rows are those of the
-    qrels."""
+    offsets: int64 (n_topics + 1). grades: int (n_rows), negative for unjudged. Rows are those of
+    the qrels.
+    """
 
     def __init__(self, offsets: NDArray[np.int64], grades: NDArray[np.int32]) -> None:
         self.n_topics = len(offsets) - 1
@@ -182,11 +187,11 @@ class RecallBase:
 
     @cached_property
     def n_judged(self) -> Ints:
-        """int64 (n_topics)."""
+        """Return int64 (n_topics), the number of judged documents."""
         return np.bincount(self.topic[self.grades >= 0], minlength=self.n_topics)
 
     def n_relevant(self, level: int) -> Ints:
-        """int64 (n_topics): documents of at least this grade."""
+        """Return int64 (n_topics), the number of documents with at least this grade."""
         if level not in self._relevant:
             self._relevant[level] = np.bincount(
                 self.topic[self.grades >= level], minlength=self.n_topics
@@ -194,7 +199,8 @@ class RecallBase:
         return self._relevant[level]
 
     def gains(self, topic: Ints, grade: NDArray[np.int32], exponential: bool) -> Floats:
-        """Gain of each grade above 0 of these topics: the grade, or that of `exponential_gains`."""
+        """Return the gain of each positive grade of these topics: the grade, or its value from
+        `exponential_gains`."""
         return (
             exponential_gains(grade, self._highest[topic])
             if exponential
@@ -202,16 +208,16 @@ class RecallBase:
         )
 
     def ideal_gain(self, cutoff: int) -> Floats:
-        """float64 (n_topics): the grades of the topic's best documents, as many as the cutoff,
-        without a discount."""
+        """Return float64 (n_topics), the undiscounted sum of the topic's highest grades down to the
+        cutoff."""
         topic, rank, grade = self._best_order
         return sum_by_topic(
             topic[rank <= cutoff], grade[rank <= cutoff].astype(np.float64), self.n_topics
         )
 
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
-        """float64 (n_topics): discounted gain of the topic's judged documents in the best order,
-        cut; in the unit of `gains`."""
+        """Return float64 (n_topics), the discounted gain of the topic's judged documents in ideal
+        order down to the cutoff, in the unit of `gains`."""
         key = (exponential, cutoff)
         if key not in self._ideal:
             topic, rank, grade = self._best_order
@@ -224,14 +230,15 @@ class RecallBase:
 
     @cached_property
     def _highest(self) -> NDArray[np.int32]:
-        """int32 (n_topics): the highest grade of each topic, 0 if none is above."""
+        """Return int32 (n_topics), the highest grade of each topic, or 0 without a positive grade."""
         highest = np.zeros(self.n_topics, np.int32)
         np.maximum.at(highest, self.topic, self.grades)
         return highest
 
     @cached_property
     def _best_order(self) -> tuple[Ints, Ints, NDArray[np.int32]]:
-        """Documents with a gain, best first within each topic. -> (topic, rank, grade)"""
+        """Return (topic, rank, grade) of the documents with a gain in ideal order within each
+        topic."""
         rows = np.flatnonzero(self.grades > 0)
         rows = rows[np.lexsort((-self.grades[rows], self.topic[rows]))]
         topic = self.topic[rows]
@@ -239,8 +246,8 @@ class RecallBase:
 
 
 class JudgedRanking:
-    """The judged documents of a run's rankings, in order. condensed: unjudged ones are taken out,
-    ranks closed up."""
+    """The judged documents of a run's rankings, in order. condensed: unjudged documents are removed
+    and ranks close up."""
 
     def __init__(self, packed: PackedRun, base: RecallBase, *, condensed: bool) -> None:
         grade = base.grades[packed.row]
@@ -255,14 +262,15 @@ class JudgedRanking:
         self._relevant: dict[int, tuple[Ints, Ints]] = {}
 
     def relevant(self, level: int) -> tuple[Ints, Ints]:
-        """Documents of at least this grade. -> (topic, rank)"""
+        """Return (topic, rank) of the documents with at least this grade."""
         if level not in self._relevant:
             chosen = self.grade >= level
             self._relevant[level] = (self.topic[chosen], self.rank[chosen])
         return self._relevant[level]
 
     def n_relevant(self, level: int, cutoff: int | Ints) -> Ints:
-        """int64 (n_topics): how many of them up to this rank, which may differ by topic."""
+        """Return int64 (n_topics), the number of relevant documents down to this rank, which may
+        differ by topic."""
         topic, rank = self.relevant(level)
         limit = cutoff if isinstance(cutoff, int) else cutoff[topic]
         return np.bincount(topic[rank <= limit], minlength=self.n_topics)
@@ -271,34 +279,35 @@ class JudgedRanking:
 UNJUDGED = -1
 
 MAX_EXPONENT = 900
-"""Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double
-holds, also as a sum."""
+"""Gains of topics with higher grades are divided by a power of two, because 2^1024, also as a sum,
+exceeds the range of double precision."""
 
 
 def exponential_gains(
     grade: NDArray[np.integer[Any]] | int, highest: NDArray[np.integer[Any]] | int
 ) -> Floats:
-    """2^grade - 1 (Burges et al. 2005), in a unit that depends only on the highest grade of the
-    topic, which no ratio sees."""
+    """Return 2^grade - 1 (Burges et al. 2005) in a unit that depends only on the topic's highest
+    grade and cancels in ratios."""
     shift = np.maximum(np.asarray(highest, np.float64) - MAX_EXPONENT, 0)
     return np.asarray(np.exp2(np.asarray(grade, np.float64) - shift) - np.exp2(-shift))
 
 
 def rank_within_topic(topic: Ints) -> Ints:
-    """int64 (n): place from 1 of each row among the rows of its topic, which stand together."""
+    """Return int64 (n), the position from 1 of each row within its topic. Rows of a topic must be
+    adjacent."""
     places = np.arange(1, len(topic) + 1)
     starts = np.flatnonzero(np.concatenate([[True], topic[1:] != topic[:-1]]))[: len(topic)]
     return places - np.repeat(starts, np.diff(np.append(starts, len(topic))))
 
 
 def sum_by_topic(topic: Ints, values: Floats, n_topics: int) -> Floats:
-    """float64 (n_topics): sum of the values of each topic, in their order."""
+    """Return float64 (n_topics), the sum of the values of each topic, added in order."""
     return np.bincount(topic, weights=values, minlength=n_topics).astype(np.float64, copy=False)
 
 
 def ratio_or_zero(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> Floats:
-    """Quotient by topic, 0 where there is nothing to divide by: nothing relevant, or nothing
-    retrieved (trec_eval)."""
+    """Return the quotient per topic, or 0 if the denominator is 0, that is nothing is relevant or
+    nothing is retrieved (as trec_eval does)."""
     quotient = np.zeros(len(denominator))
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)
     return quotient
@@ -307,8 +316,8 @@ def ratio_or_zero(numerator: NDArray[np.generic], denominator: NDArray[np.generi
 def _average_precision(
     ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
 ) -> Floats:
-    """Mean over the topic's relevant documents of the precision at their ranks; not retrieved (up
-    to the cutoff): 0."""
+    """Mean over the topic's relevant documents of the precision at their ranks, with 0 for
+    documents not retrieved down to the cutoff."""
     topic, rank = ranking.relevant(level)
     precision = rank_within_topic(topic) / rank
     if cutoff is not None:
@@ -323,7 +332,7 @@ def _dcg(
     cutoff: int | None,
     exponential: bool = False,
 ) -> Floats:
-    """Discount log2(rank + 1) at every rank (trec_eval)."""
+    """Discounted cumulative gain with the discount log2(rank + 1) at every rank (trec_eval)."""
     topic, rank = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1]
     if cutoff is not None:
@@ -341,8 +350,8 @@ def _ndcg(
     cutoff: int | None,
     exponential: bool = False,
 ) -> Floats:
-    """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over
-    all judged documents, cut."""
+    """nDCG (Järvelin and Kekäläinen 2002) with the discount log2(rank + 1) at every rank and an
+    ideal over all judged documents down to the cutoff."""
     return ratio_or_zero(
         _dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
     )
@@ -367,8 +376,8 @@ def _reciprocal_rank(
 
 
 def stopping_probability(grade: NDArray[np.integer[Any]], highest: int) -> Floats:
-    """The chance that a reader is content with a document: (2^grade - 1) / 2^highest, below 1; a
-    grade above the highest counts as that."""
+    """Return the probability that a reader stops at a document, (2^grade - 1) / 2^highest, below 1.
+    Grades above `highest` count as `highest`."""
     chance = np.exp2(np.minimum(grade, highest) - float(highest)) - np.exp2(-float(highest))
     return np.minimum(chance, np.nextafter(1, 0))
 
@@ -381,8 +390,8 @@ def _expected_reciprocal_rank(
     *,
     highest: int | None = None,
 ) -> Floats:
-    """Chapelle et al. (2009): Σ over ranks of 1 / rank times the chance that a reader stops there
-    and not before."""
+    """ERR (Chapelle et al. 2009): sum over ranks of 1 / rank times the probability that the reader
+    stops there and not earlier."""
     topic, rank = ranking.relevant(1)
     stops = stopping_probability(
         ranking.grade[ranking.grade >= 1],
@@ -400,8 +409,8 @@ def _expected_reciprocal_rank(
 def _normalised_cumulative_gain(
     ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int
 ) -> Floats:
-    """Järvelin and Kekäläinen (2002) without a discount: the gain of the first k over that of the
-    topic's best k."""
+    """Undiscounted cumulative gain (Järvelin and Kekäläinen 2002): the gain of the first k
+    documents divided by that of the topic's best k."""
     topic, rank = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
     return ratio_or_zero(
@@ -411,7 +420,7 @@ def _normalised_cumulative_gain(
 
 
 def _precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    """Divided by the cutoff, also where fewer are retrieved."""
+    """Precision, divided by the cutoff even if fewer documents are retrieved."""
     return ranking.n_relevant(level, cutoff) / cutoff
 
 
@@ -424,22 +433,22 @@ def _r_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: N
 
 
 def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
-    """Buckley and Voorhees (2004) in trec_eval's variant: 1 - min(non-relevant above, R) / min(R,
-    N)."""
+    """Bpref (Buckley and Voorhees 2004) in trec_eval's variant: 1 - min(non-relevant above, R) /
+    min(R, N)."""
     n_relevant = base.n_relevant(level)
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
     chosen = ranking.grade >= level
     topic = ranking.topic[chosen]
     above = rank_within_topic(ranking.topic)[chosen] - rank_within_topic(
         topic
-    )  # judged documents above, less the relevant ones: non-relevant above
+    )  # judged documents above minus relevant ones above = non-relevant ones above
     penalty = ratio_or_zero(np.minimum(above, n_relevant[topic]), bound[topic])
     return ratio_or_zero(sum_by_topic(topic, 1 - penalty, base.n_topics), n_relevant)
 
 
 def _judged_share(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    """Share of judged documents in the top k or in what is retrieved, if that is less; 0 if nothing
-    is."""
+    """Share of judged documents in the top k, or in the documents retrieved if fewer. 0 if none is
+    retrieved."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
     return ratio_or_zero(n_judged, np.minimum(cutoff, ranking.retrieved))
 
@@ -451,8 +460,8 @@ def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) 
 def _rank_biased_precision(
     ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, persistence: float
 ) -> Floats:
-    """Moffat and Zobel (2008): (1 - p) Σ p^(r - 1) over the relevant. What the unjudged leave open
-    is `holes.rbp_bounds`."""
+    """RBP (Moffat and Zobel 2008): (1 - p) Σ p^(r - 1) over the relevant documents. `score_bounds`
+    has the bounds for unjudged documents."""
     topic, rank = ranking.relevant(level)
     if cutoff is not None:
         topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
@@ -467,12 +476,13 @@ INFERRED_EPSILON = 1e-5
 def _inferred_average_precision(
     ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None
 ) -> Floats:
-    """Yilmaz and Aslam (2006) as trec_eval has it: one random sample of the pool, a negative grade
-    is in the pool and not drawn.
+    """infAP (Yilmaz and Aslam 2006) as in trec_eval: one random sample of the pool, in which a
+    negative grade marks a pooled document that was not sampled.
 
-    Expected precision at each relevant document: what the pooled documents above it would hold if
-    they were all judged, with 2 epsilon in the denominator. Divided by the judged relevant
-    documents."""
+    The expected precision at each relevant document estimates the content of the pooled documents
+    above it, with 2 epsilon in the denominator. The sum is divided by the number of judged relevant
+    documents.
+    """
     grade, topic = ranking.pooled_grade, ranking.pooled_topic
     starts = np.searchsorted(topic, np.arange(base.n_topics))
     hit = np.flatnonzero(grade >= level)
@@ -504,7 +514,7 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "Judged": _judged_share,
     "Success": _success,
 }
-"""(ranking, recall base, relevance level, cutoff or None) -> float64 (n_topics)."""
+"""(ranking, recall base, minimum relevant grade, cutoff or None) -> float64 (n_topics)."""
 
 
 def _get_formula(family: str) -> Callable[..., Floats]:
@@ -520,8 +530,8 @@ def _evaluate_custom(
     level: int,
     cutoff: int | None,
 ) -> Floats:
-    """A measure that `measures.define` has added, topic by topic. ValueError where it gives no
-    finite number."""
+    """Evaluate a measure added by `measures.define`, topic by topic. Raises ValueError if its
+    result is not a finite number."""
     options = {"level": level} if FAMILIES[family].uses_level else {}
     values = np.zeros(base.n_topics)
     for topic in np.flatnonzero(ranking.retrieved).tolist():

@@ -1,11 +1,12 @@
 """Names of retrieval measures as values.
 
 The canonical names are those of ir-measures (MacAvaney, Macdonald and Ounis 2022): `AP`, `nDCG@10`,
-`RR@10`, `P@10`, `R@100`, `Rprec`, `Bpref`, `Judged@10`, `Success@5`. Two forms are written
-differently here: `-J` before the cutoff is the condensed form (`nDCG-J@5`, which ir-measures calls
-`nDCG(judged_only=True)@5`), and `nDCG-exp` is nDCG with the gain 2^grade - 1
-(`nDCG(dcg='exp-log2')`). A measure may bring its own relevance level, `AP(rel=2)`. The names of
-trec_eval and other usual spellings are read too, and `define` adds measures. How each is computed stands in `evaluation`."""
+`RR@10`, `P@10`, `R@100`, `Rprec`, `Bpref`, `Judged@10`, `Success@5`. Two forms differ: `-J` before
+the cutoff is the condensed form (`nDCG-J@5`, in ir-measures `nDCG(judged_only=True)@5`), and
+`nDCG-exp` is nDCG with the gain 2^grade - 1 (`nDCG(dcg='exp-log2')`). A measure may specify its own
+minimum relevant grade, `AP(rel=2)`. Names of trec_eval and other usual spellings are accepted, and
+`define` adds measures. `evaluation` computes them.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +20,13 @@ from typing import Any, NamedTuple
 
 
 class MeasureFamily(NamedTuple):
-    """One kind of measure. cutoff: "none", "optional" or "required"; uses_level: binary, so that a
-    relevance level matters.
+    """A family of measures.
 
-    sampled: an estimate from a pool of which a random sample is judged (`estimates`), not a value
-    under qrels. divisible: also computed on sub-collections (`sampled`). function: of a measure
-    that `define` has added, None for those of `evaluation`."""
+    cutoff: "none", "optional" or "required". uses_level: binary, so that the minimum relevant grade
+    matters. sampled: an estimate from a pool of which a random sample is judged (`estimates`), not
+    a value under qrels. divisible: also computed on sub-collections (`on_subcollections`).
+    function: of a measure added by `define`, None for those of `evaluation`.
+    """
 
     cutoff: str
     uses_level: bool
@@ -86,11 +88,11 @@ FAMILIES = {
 }
 
 DEFAULT_CUTOFF = 10
-"""The cutoff of default measures."""
+"""Cutoff of the default measures."""
 DEFAULT_PERSISTENCE = 0.8
-"""The default of ir-measures, which therefore leaves it out of its names."""
+"""Default persistence of RBP in ir-measures, which omits it in names."""
 DISCOUNTED_GAINS = {"log2": "nDCG", "exp-log2": "nDCG-exp"}
-"""Families by the parameter `dcg` of ir-measures."""
+"""Families by the value of the parameter `dcg` of ir-measures."""
 ALIASES = {
     "map": "AP",
     "map-cut": "AP",
@@ -106,28 +108,30 @@ ALIASES = {
     "hit": "Success",
     "hit-rate": "Success",
 }
-"""Families by the names of trec_eval, ranx and papers: lower case, hyphens for underscores."""
+"""Families by names of trec_eval, ranx and papers, in lower case with hyphens for underscores."""
 
 NAME_PATTERN = re.compile(
     r"(?P<family>[A-Za-z][A-Za-z_-]*?)(?:\((?P<options>[^()]*)\))?(?P<condensed>-[Jj])?"
     r"(?:[@_.](?P<cutoff>\d+))?"
 )
-"""nDCG-J@10 and AP(rel=2)@100; with trec_eval's separators also P_10 and P.10."""
+"""Matches nDCG-J@10 and AP(rel=2)@100, and with trec_eval's separators P_10 and P.10."""
 
 
 class UnknownMeasure(ValueError):
-    """A name that is no measure; the message says which there are."""
+    """Unknown name of a measure. The message lists the known ones."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure; `str()` gives its name, which `parse_measure` reads back.
+    """A measure. `str()` returns its name, which `parse_measure` reads.
 
-    cutoff: only the first so many ranks count; None: all. condensed: unjudged documents are taken
-    out of the ranking first (Sakai 2007), then the cutoff; the recall base stays. level: the lowest
-    relevant grade; None: that of the evaluation. persistence: of rank-biased precision, the chance
-    of going on to the next rank; None for all other measures. highest: of expected reciprocal rank,
-    the highest grade of the scale; None: the highest of the qrels, and for all other measures."""
+    cutoff: number of ranks that count, or None for all. condensed: unjudged documents are removed
+    from the ranking before the cutoff (Sakai 2007), while the recall base stays the same. level:
+    minimum relevant grade, or None for that of the evaluation. persistence: of rank-biased
+    precision, the probability of continuing to the next rank, or None for other measures. highest:
+    of expected reciprocal rank, the highest grade of the scale, or None for the highest grade of
+    the qrels and for other measures.
+    """
 
     family: str
     cutoff: int | None = None
@@ -150,10 +154,11 @@ class Measure:
 
 
 def parse_measure(name: object) -> Measure:
-    """The measure of this name, in any known spelling: a text, or an object whose `str()` is one,
-    as the measures of ir-measures are.
+    """Return the measure with this name in any known spelling.
 
-    Raises UnknownMeasure, which says what is wrong and what there is."""
+    name: a text, or an object whose `str()` is one, such as the measures of ir-measures. Raises
+    UnknownMeasure with the problem and the known names.
+    """
     if isinstance(name, Measure):
         return name
     name = str(name)
@@ -189,15 +194,17 @@ def parse_measure(name: object) -> Measure:
 
 
 def define(name: str, function: Callable[..., float]) -> None:
-    """Add a measure of your own. `name` and `name@k` are then measures like any other.
+    """Add a measure. `name` and `name@k` can then be used like any other measure.
 
-    function(qrels, run) -> the value of one topic. qrels: int (n_judged), the grades of the topic's
-    judged documents, in no order that matters. run: int (n_retrieved), the grade of the document at
-    each rank, -1 where it is not judged; `name@k` passes the first k. A parameter called `level`
-    gets the lowest relevant grade. A topic that the run does not have is 0.
+    function(qrels, run) returns the value for one topic. qrels: int (n_judged), the grades of the
+    topic's judged documents in arbitrary order. run: int (n_retrieved), the grade of the document
+    at each rank, -1 for unjudged. `name@k` passes the first k. A parameter called `level` receives
+    the minimum relevant grade. Topics that the run does not have score 0.
 
-    The same name again replaces the function. Packages offer measures by entry points of the group
-    `assay.measures`, a name for a function. ValueError for a name that has another meaning."""
+    Defining a name again replaces the function. Packages provide measures by entry points of the
+    group `assay.measures`, which map a name to a function. Raises ValueError for a name with
+    another meaning.
+    """
     match = NAME_PATTERN.fullmatch(name)
     if match is None or match["family"] != name:
         raise ValueError(f"{name!r} cannot name a measure: expected letters, - and _")
@@ -215,8 +222,8 @@ def define(name: str, function: Callable[..., float]) -> None:
 
 @cache
 def load_entry_points() -> None:
-    """Define the measures that installed packages offer; a name that is taken stays what it is."""
-    from importlib.metadata import entry_points  # only an unknown name needs it
+    """Define the measures of installed packages. Existing names keep their meaning."""
+    from importlib.metadata import entry_points  # needed only for unknown names
 
     for one in entry_points(group="assay.measures"):
         if _fold_name(one.name) not in _families_by_name():
@@ -224,16 +231,16 @@ def load_entry_points() -> None:
 
 
 def split_condition(text: str) -> tuple[str, str]:
-    """(name, rest) of NAME=MEASURE,...; the name may hold a measure with its level, such as
-    `RR(rel=2)@10 NIST`: what stands in parentheses does not end it."""
+    """Split NAME=MEASURE,... into (name, rest). The name may contain a measure with its level, such
+    as `RR(rel=2)@10 NIST`, because text in parentheses does not end it."""
     split = re.match(r"((?:[^=(]|\([^()]*\))*)=", text)
     name, _, rest = text.partition("=") if split is None else (split[1], "=", text[split.end() :])
     return name, rest
 
 
 def parse_measures(names: Any) -> list[Measure]:
-    """Measures of a text with names between blanks or commas, of one measure, or of several in any
-    iterable; each once, in the order given."""
+    """Return the measures in a text of names separated by spaces or commas, one measure, or an
+    iterable of measures, each once and in order."""
     if isinstance(names, str):
         words = re.findall(r"(?:\([^()]*\)|[^\s,(])+", names)
     else:
@@ -245,13 +252,13 @@ def parse_measures(names: Any) -> list[Measure]:
 
 
 def format_measure_names(names: Any) -> str:
-    """Whatever `parse_measures` takes as a text of canonical names."""
+    """Return the canonical names, in one text, of whatever `parse_measures` accepts."""
     return " ".join(map(str, parse_measures(names)))
 
 
 def limit_cutoffs(measures: Iterable[Measure], depth: int | None) -> list[Measure]:
-    """Default measures for a pool judged to rank `depth`: a cutoff of 10 becomes `depth` if that is
-    less, since deeper ranks are unjudged."""
+    """Lower the cutoff 10 of default measures to `depth` for shallower pools, because deeper ranks
+    are unjudged."""
     cutoff = DEFAULT_CUTOFF if depth is None else max(1, min(depth, DEFAULT_CUTOFF))
     return list(
         dict.fromkeys(
@@ -261,8 +268,8 @@ def limit_cutoffs(measures: Iterable[Measure], depth: int | None) -> list[Measur
 
 
 def refuse_estimates(measures: Iterable[Measure]) -> None:
-    """UnknownMeasure for one that is estimated from a sampled pool: plain qrels do not tell by what
-    chance a pair was drawn."""
+    """Raise UnknownMeasure for estimates from a sampled pool, because plain qrels lack the
+    inclusion probabilities."""
     if estimates := [str(measure) for measure in measures if FAMILIES[measure.family].sampled]:
         raise UnknownMeasure(
             f"{', '.join(estimates)}: estimated from a sampled pool (evaluate PREL RUN... --sampled), not under qrels"
@@ -270,7 +277,7 @@ def refuse_estimates(measures: Iterable[Measure]) -> None:
 
 
 def refuse_indivisible(measures: Iterable[Measure]) -> None:
-    """UnknownMeasure for one that is not computed on sub-collections."""
+    """Raise UnknownMeasure for a measure that is not computed on sub-collections."""
     refuse_estimates(measures := list(measures))
     if whole := [str(measure) for measure in measures if not FAMILIES[measure.family].divisible]:
         there_are = ", ".join(
@@ -282,7 +289,7 @@ def refuse_indivisible(measures: Iterable[Measure]) -> None:
 
 
 def list_known_names() -> list[str]:
-    """The form of every name, `k` standing for a cutoff."""
+    """Return the form of every name, with `k` for a cutoff."""
     forms = {"none": "{0}", "optional": "{0} {0}@k", "required": "{0}@k"}
     shown = {"RBP": "RBP(p)"}
     names = " ".join(
@@ -296,12 +303,12 @@ def _fold_name(name: str) -> str:
 
 
 def _families_by_name() -> dict[str, str]:
-    """Family by every name of it."""
+    """Return the family of each name."""
     return ALIASES | {_fold_name(family): family for family in FAMILIES}
 
 
 def _apply_option(measure: Measure, option: str, name: str) -> Measure:
-    """The measure with one of the options between brackets, in the spelling of ir-measures."""
+    """Return the measure with one option in parentheses applied, in the spelling of ir-measures."""
     key, _, value = (part.strip() for part in option.rpartition("="))
     value = value.strip("'\"")
     family = measure.family
@@ -325,8 +332,8 @@ def _apply_option(measure: Measure, option: str, name: str) -> Measure:
 
 
 def _suggest_names(name: str) -> str:
-    """The end of the message on an unknown name: the nearest names, and all there are."""
-    import difflib  # only a mistake needs it
+    """Return the end of the message on an unknown name: similar names, and all names."""
+    import difflib  # needed only for errors
 
     stem, *rest = re.split(r"[@(]|[_.](?=\d)", name)
     cutoff = next((int(text) for text in reversed(rest) if text.isdecimal()), 0) or DEFAULT_CUTOFF

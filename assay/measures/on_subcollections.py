@@ -1,9 +1,10 @@
-"""One topic's rankings under a batch of sub-collections, and the measures on them.
+"""Evaluate one topic's rankings under a batch of sub-collections.
 
-Arrays have the axes (place, run, sample). A *place* is a row of a run's list of assessed documents
-from the top down, or of those among them that have at least some grade; lists of different length
-are filled up with a row that no sample has. Formulas and conventions are those of `evaluation`, of
-which this is the batch form."""
+Arrays have the axes (place, run, sample). A *place* is a position in a run's list of assessed
+documents, or of those with at least some grade, from the top down. Shorter lists are padded with a
+row that no sample contains. Formulas and conventions are those of `evaluation`, of which this is
+the batch version.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from assay.measures.measures import Measure
 
 Flags = NDArray[np.uint8]
 Counts = NDArray[Any]
-"""Unsigned integers, as narrow as the depth of the rankings allows."""
+"""Unsigned integers as narrow as the depth of the rankings allows."""
 Floats = NDArray[np.float64]
 
 
@@ -30,10 +31,11 @@ Floats = NDArray[np.float64]
 class PackedTopic:
     """A topic's assessments and the rankings of all runs.
 
-    grades: int32 (n_assessments), documents: int64 (n_assessments), the numbers of the assessed
-    documents, ascending. lengths: int64 (n_runs), how many documents each run retrieves. retrieved:
-    int64 (depth, n_runs), their numbers; the number after the last document's fills up. highest:
-    the highest grade of the whole qrels, of all topics."""
+    grades: int32 (n_assessments). documents: int64 (n_assessments), the ascending numbers of the
+    assessed documents. lengths: int64 (n_runs), the number of documents retrieved. retrieved: int64
+    (depth, n_runs), their numbers, padded with the number after the last document's. highest: the
+    highest grade in the whole qrels.
+    """
 
     grades: NDArray[np.int32]
     documents: NDArray[np.int64]
@@ -54,7 +56,7 @@ class PackedTopic:
         n_documents: int,
         highest: int,
     ) -> PackedTopic:
-        """rankings: for each run the numbers of its documents, best first."""
+        """Pack a topic. rankings: for each run, the numbers of its documents, best first."""
         order = np.argsort(documents)
         lengths = np.array([len(ranking) for ranking in rankings], np.int64)
         return cls(
@@ -69,11 +71,12 @@ class PackedTopic:
         )
 
     def places(self, lowest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The assessed documents of at least this grade in each ranking, from the top down: two of
-        int64 (n_places, n_runs).
+        """Return the assessed documents of at least this grade in each ranking, from the top down:
+        two int64 (n_places, n_runs).
 
-        First the rows of `grades`, n_assessments where a run has fewer; second the places of
-        `retrieved`, as flat indices."""
+        The first has the rows of `grades`, or n_assessments as padding. The second has the
+        positions in `retrieved` as flat indices.
+        """
         if lowest not in self._places:
             n_runs = len(self.lengths)
             rows, at = [], []
@@ -89,13 +92,13 @@ class PackedTopic:
         return self._places[lowest]
 
     def among_judged(self, lowest: int) -> NDArray[np.int64]:
-        """Where the places of this grade stand among those of all judged documents (grade 0 and
-        up), as flat indices. As `places`."""
+        """Return the positions of the places of this grade among those of all judged documents
+        (grade 0 and up), as flat indices. Shape as `places`."""
         if lowest not in self._among_judged:
             (judged, judged_at), (rows, at) = self.places(0), self.places(lowest)
             n_runs = len(self.lengths)
             place = np.zeros_like(at)
-            for run in range(n_runs):  # `at` ascends down a column, but for what fills it up
+            for run in range(n_runs):  # `at` ascends down a column, except for the padding
                 length = np.count_nonzero(rows[:, run] < len(self.grades))
                 until = np.count_nonzero(judged[:, run] < len(self.grades))
                 place[:length, run] = np.searchsorted(judged_at[:until, run], at[:length, run])
@@ -104,7 +107,7 @@ class PackedTopic:
 
 
 def _pad_lists(lists: list[NDArray[np.int64]], filling: int) -> NDArray[np.int64]:
-    """The lists as columns of one array, at least one row long."""
+    """Return the lists as columns of one array with at least one row."""
     columns = np.full((max(1, *map(len, lists)), len(lists)), filling, np.int64)
     for number, column in enumerate(lists):
         columns[: len(column), number] = column
@@ -114,8 +117,8 @@ def _pad_lists(lists: list[NDArray[np.int64]], filling: int) -> NDArray[np.int64
 class SampledTopic:
     """A topic in a batch of sub-collections.
 
-    kept: uint8 (n_documents + 1, n_samples), the last row 0, or None: all documents.
-    assessed: uint8 (n_assessments, n_samples) or None: all assessments.
+    kept: uint8 (n_documents + 1, n_samples) with a last row of 0, or None for all documents.
+    assessed: uint8 (n_assessments, n_samples), or None for all assessments.
     """
 
     def __init__(
@@ -134,18 +137,18 @@ class SampledTopic:
         self._n_assessed: dict[int, NDArray[np.int64]] = {}
 
     def selection(self, lowest: int) -> RankSelection:
-        """The documents of at least this grade."""
+        """Return the documents of at least this grade."""
         if lowest not in self._selections:
             self._selections[lowest] = RankSelection(self, lowest)
         return self._selections[lowest]
 
     def forget(self) -> None:
-        """Give the memory back at once: selections and this refer to each other, and the collector
-        of cycles would come late."""
+        """Release memory at once. Selections and this object refer to each other, and the garbage
+        collector would be late."""
         self._selections.clear()
 
     def n_assessed(self, lowest: int) -> NDArray[np.int64]:
-        """int64 (n_samples), assessments of at least this grade."""
+        """Return int64 (n_samples), the number of assessments of at least this grade."""
         if lowest not in self._n_assessed:
             chosen = self.flags[:-1][self.topic.grades >= lowest]
             self._n_assessed[lowest] = np.add.reduce(chosen, axis=0, dtype=np.uint32).astype(
@@ -155,8 +158,8 @@ class SampledTopic:
 
     @cached_property
     def n_kept_until(self) -> Counts:
-        """(depth x n_runs, n_samples), the rank of every retrieved document once the others have
-        closed up."""
+        """Return (depth x n_runs, n_samples), the rank of every retrieved document after the others
+        have closed up."""
         assert self.kept is not None
         flags = self.kept.take(self.topic.retrieved.ravel(), axis=0)
         return running_count(flags, len(self.topic.lengths), self.count_type).reshape(
@@ -165,13 +168,13 @@ class SampledTopic:
 
     @cached_property
     def n_retrieved(self) -> NDArray[np.int64]:
-        """int64 (n_runs, n_samples or 1)."""
+        """Return int64 (n_runs, n_samples or 1), the number of documents retrieved."""
         if self.kept is None:
             return self.topic.lengths[:, None]
         return self.n_kept_until[-len(self.topic.lengths) :].astype(np.int64)
 
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
-        """float64 (n_samples): the discounted gain of all assessed documents, best first."""
+        """Return float64 (n_samples), the discounted gain of all assessed documents in ideal order."""
         discounts = np.concatenate(
             [[0.0], np.cumsum(log_discount(np.arange(1, len(self.topic.grades) + 1)))]
         )
@@ -189,8 +192,8 @@ class SampledTopic:
 class RankSelection:
     """The places of a topic's rankings that hold an assessed document of at least some grade.
 
-    hits: uint8 (n_places, n_runs, n_samples), 1 where the sample has document and assessment.
-    n_until: counts of the same shape, how many are found down to a place, itself included.
+    hits: uint8 (n_places, n_runs, n_samples), 1 if the sample has document and assessment. n_until:
+    same shape, the number of hits down to and including a place.
     """
 
     def __init__(self, sampled: SampledTopic, lowest: int) -> None:
@@ -210,8 +213,8 @@ class RankSelection:
 
     @cached_property
     def n_judged_until(self) -> Counts:
-        """How many judged documents stand down to each place, itself included if the sample has
-        it."""
+        """Return the number of judged documents down to each place, including the place if the
+        sample has it."""
         judged = self.sampled.selection(0)
         if judged is self:
             return self.n_until
@@ -220,8 +223,8 @@ class RankSelection:
         )
 
     def rank(self, condensed: bool) -> Counts:
-        """Ranks from 1 of what is found (anything from 1 elsewhere). -> (n_places, n_runs,
-        n_samples or 1)"""
+        """Return (n_places, n_runs, n_samples or 1), the ranks from 1 of hits. Other values are
+        arbitrary."""
         if condensed not in self._ranks:
             if condensed:
                 rank = np.maximum(self.n_judged_until, 1)
@@ -233,7 +236,7 @@ class RankSelection:
         return self._ranks[condensed]
 
     def hits_until(self, limit: int | NDArray[np.int64] | None, condensed: bool) -> Flags:
-        """`hits`, with 0 where the rank is beyond the limit (of all, or of each sample)."""
+        """Return `hits` with 0 if the rank exceeds the limit (one for all, or one per sample)."""
         if limit is None:
             return self.hits
         if not isinstance(limit, int):
@@ -242,12 +245,13 @@ class RankSelection:
 
 
 def running_count(flags: Flags, n_runs: int, count_type: type[np.unsignedinteger[Any]]) -> Counts:
-    """Sums of flags (n_places x n_runs, n_samples) down the places. -> (n_places, n_runs x
-    n_samples)
+    """Return cumulative sums of flags (n_places x n_runs, n_samples) over places: (n_places, n_runs
+    x n_samples).
 
-    Within groups of places for all groups at once, then from group to group: a few dozen additions
-    of long rows. `np.cumsum` along the first axis walks through memory in strides and takes many
-    times as long."""
+    Sums are formed within groups of places for all groups at once, then across groups, with a few
+    dozen additions of long rows. `np.cumsum` along the first axis accesses memory in strides and is
+    many times slower.
+    """
     counts = flags.astype(count_type).reshape(len(flags) // n_runs, -1)
     step = math.isqrt(len(counts))
     grouped = len(counts) // step * step
@@ -266,8 +270,8 @@ def log_discount(rank: NDArray[np.int64]) -> Floats:
 
 
 def ratio_or_zero(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
-    """Quotient, 0 where there is nothing to divide by: nothing relevant, or nothing retrieved
-    (trec_eval)."""
+    """Return the quotient, or 0 if the denominator is 0, that is nothing is relevant or nothing is
+    retrieved (as trec_eval does)."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     return np.divide(
         numerator,
@@ -279,12 +283,12 @@ def ratio_or_zero(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
 
 
 def sum_over_ranks(counts: Counts | Flags) -> NDArray[np.uint32]:
-    """Sum over places. -> (n_runs, n_samples)"""
+    """Return the sum over places: (n_runs, n_samples)."""
     return np.add.reduce(counts, axis=0, dtype=np.uint32)
 
 
 def score_topic(sampled: SampledTopic, measure: Measure, level: int) -> Floats:
-    """One measure of every run in every sub-collection. -> float64 (n_runs, n_samples)"""
+    """Return one measure of every run in every sub-collection: float64 (n_runs, n_samples)."""
     lowest = level if measure.level is None else measure.level
     own = {
         name: value
@@ -322,7 +326,7 @@ def _dcg(
         )
         discounted = table.take(
             np.multiply(rank, n_until, dtype=np.intp)
-        )  # rank 0 has discount 0: not found
+        )  # rank 0 means not found and has discount 0
     return np.asarray(np.einsum("prs,pr->rs", discounted, gains))
 
 
@@ -354,7 +358,7 @@ def _reciprocal_rank(
 
 
 def _ranked_grades(sampled: SampledTopic, gaining: RankSelection) -> NDArray[np.int32]:
-    """(n_places, n_runs), 0 where a run's list has ended."""
+    """Return (n_places, n_runs), the grades, with 0 after the end of a run's list."""
     return np.append(sampled.topic.grades, 0)[gaining.rows]
 
 
@@ -427,8 +431,8 @@ def _r_precision(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bo
 
 
 def _bpref(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bool) -> Floats:
-    """The sum of 1 - min(above, R) / min(R, N) over the relevant, as found - sum of min(above, R) /
-    min(R, N)."""
+    """Bpref: the sum of 1 - min(above, R) / min(R, N) over the relevant documents, computed as the
+    number found minus the sum of min(above, R) / min(R, N)."""
     relevant, n_relevant = sampled.selection(lowest), sampled.n_assessed(lowest)
     bound = np.minimum(n_relevant, sampled.n_assessed(0) - n_relevant)
     above = relevant.n_judged_until - relevant.n_until
@@ -461,5 +465,5 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "Judged": _judged_share,
     "Success": _success,
 }
-"""(sub-collections, lowest relevant grade, cutoff or None, condensed) -> float64 (n_runs,
+"""(sub-collections, minimum relevant grade, cutoff or None, condensed) -> float64 (n_runs,
 n_samples)."""

@@ -1,8 +1,9 @@
-"""A run joined with qrels, once: which row of the qrels each retrieved document is.
+"""Join a run with qrels once: find the qrels row of each retrieved document.
 
-Everything that measures need of a run under qrels is the list of its judged documents with their
-ranks, far shorter than the run. It is independent of the grades, so that the same pack serves any
-relevance level, any relabelling, and any subset of the judgements."""
+All that measures need of a run under qrels is the list of its judged documents with their ranks,
+which is far shorter than the run. It does not depend on the grades, so the same PackedRun serves
+any minimum relevant grade, any relabelling and any subset of the judgements.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +17,24 @@ from numpy.typing import NDArray
 from assay.column_types import QrelsColumns, RunColumns
 
 WORD_BYTES = 8
-"""Bytes of an id that are handled at once, as one uint64."""
+"""Number of bytes of an ID that are processed at once, as one uint64."""
 
 MAX_HASH = np.uint64(2**64 - 1)
 
 ABSENT = -1
-"""The row of a document that the qrels do not have."""
+"""Row of a document that the qrels do not contain."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedRun:
-    """The documents of a run that stand in the qrels, topics being those of the qrels.
+    """The documents of a run that occur in the qrels. Topics are those of the qrels.
 
-    topic: int64 (n_hits), index into the topics of the qrels, ascending. rank: int64 (n_hits), from
-    1 in trec_eval's order over *all* documents that the run has for the topic; ascending within it.
-    row: int64 (n_hits), the row of the qrels: `grades[row]` is the document's grade. retrieved:
-    int64 (n_topics), how many documents the run has for each topic of the qrels. has_topic: bool
-    (n_topics), whether the run has the topic. n_ignored: topics of the run that are not in the
-    qrels."""
+    topic: int64 (n_hits), index into the topics, ascending. rank: int64 (n_hits), from 1 in
+    trec_eval's order over *all* documents of the run for the topic, ascending within the topic.
+    row: int64 (n_hits), the qrels row, so that `grades[row]` is the document's grade. retrieved:
+    int64 (n_topics), the number of documents of the run. has_topic: bool (n_topics), whether the
+    run has the topic. n_ignored: topics of the run that are not in the qrels.
+    """
 
     tag: str
     topic: NDArray[np.int64]
@@ -46,7 +47,7 @@ class PackedRun:
 
 class TopicDocumentPairs(NamedTuple):
     """Pairs of topic and document, for example the top of a pool. topic: int (n), index into
-    topics; documents: S (n)."""
+    topics. documents: S (n)."""
 
     topics: Sequence[str]
     topic: NDArray[np.integer]
@@ -54,11 +55,10 @@ class TopicDocumentPairs(NamedTuple):
 
 
 class PairIndex:
-    """Finds the row of a (topic, document) pair among the rows of qrels, for whole arrays of pairs
-    at once.
+    """Finds the qrels rows of arrays of (topic, document) pairs.
 
-    A hash table of 64-bit words: pairs are sorted by their hash, and the hash's first bits say
-    where to look. What is found is compared byte by byte, so the answer is exact whatever the hash.
+    It is a hash table of 64-bit words: pairs are sorted by hash, and the first bits of the hash
+    give the bucket. Results are compared byte by byte, so they are exact whatever the hash.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class PairIndex:
         self.words = _to_words(documents)
         for attempt in range(
             64
-        ):  # another hash until no two pairs share one; the first does, but for one chance in billions
+        ):  # try other hashes until no two pairs collide; the first one suffices except in one of billions of cases
             self.attempt = attempt
             hashes = _hash_words(codes, self.words, attempt)
             order = np.argsort(hashes)
@@ -91,8 +91,7 @@ class PairIndex:
         self.taken[(hashes >> self.filter_shift).view(np.int64)] = True
 
     def rows(self, codes: NDArray[np.int64], documents: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """int64 (n): the row of each pair, ABSENT where there is none. codes: index of each pair's
-        topic."""
+        """Return int64 (n), the row of each pair or ABSENT. codes: index of each pair's topic."""
         words = _to_words(documents)
         hashes = _hash_words(codes, words, self.attempt)
         result = np.full(len(hashes), ABSENT, dtype=np.int64)
@@ -100,12 +99,12 @@ class PairIndex:
             return result
         active = np.flatnonzero(
             self.taken[(hashes >> self.filter_shift).view(np.int64)]
-        )  # most of a run is not judged: out at once
+        )  # most documents of a run are unjudged and are excluded here
         wanted = hashes[active]
         position = self.starts[(wanted >> self.shift).view(np.int64)]
         while len(
             active
-        ):  # a bucket's hashes ascend, and the last entry of all is the highest number
+        ):  # hashes ascend in a bucket, and the last entry of all is the largest number
             found_hashes = self.hashes[position]
             same = found_hashes == wanted
             result[active[same]] = self.order[position[same]]
@@ -117,8 +116,8 @@ class PairIndex:
         return result
 
     def find(self, pairs: TopicDocumentPairs) -> NDArray[np.int64]:
-        """int64 (n): the row of each pair, ABSENT where there is none, also for topics that the
-        qrels do not have."""
+        """Return int64 (n), the row of each pair or ABSENT, also for topics that the qrels do not
+        have."""
         own = np.array(
             [self.topic_codes.get(topic, ABSENT) for topic in pairs.topics], dtype=np.int64
         )
@@ -145,7 +144,7 @@ def index_qrels(qrels: QrelsColumns) -> PairIndex:
 
 
 def pack_run(run: RunColumns, index: PairIndex) -> PackedRun:
-    """The run's documents that stand in the indexed qrels."""
+    """Return the run's documents that occur in the indexed qrels."""
     n_topics = len(index.topic_codes)
     codes = np.array([index.topic_codes.get(topic, ABSENT) for topic in run.topics], dtype=np.int64)
     lengths = np.diff(run.offsets)
@@ -162,7 +161,7 @@ def pack_run(run: RunColumns, index: PairIndex) -> PackedRun:
         row_codes, documents, rank = row_codes[keep], documents[keep], rank[keep]
     row = index.rows(row_codes, documents)
     hits = np.flatnonzero(row != ABSENT)
-    if (np.diff(codes[known]) < 0).any():  # the run has the topics in another order
+    if (np.diff(codes[known]) < 0).any():  # the run's topics are in a different order
         hits = hits[np.argsort(row_codes[hits], kind="stable")]
     return PackedRun(
         run.tag, row_codes[hits], rank[hits], row[hits], retrieved, has_topic, int((~known).sum())
@@ -170,7 +169,7 @@ def pack_run(run: RunColumns, index: PairIndex) -> PackedRun:
 
 
 def _to_words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
-    """uint64 (n, n_words): the ids' bytes, padded with zeros."""
+    """Return uint64 (n, n_words), the IDs' bytes padded with zeros."""
     n_words = max(1, -(-documents.dtype.itemsize // WORD_BYTES))
     padded = np.ascontiguousarray(documents.astype(f"S{n_words * WORD_BYTES}", copy=False))
     return padded.view("<u8").reshape(len(documents), n_words)
@@ -179,8 +178,8 @@ def _to_words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
 def _hash_words(
     codes: NDArray[np.int64], words: NDArray[np.uint64], attempt: int
 ) -> NDArray[np.uint64]:
-    """uint64 (n). A sum of products modulo 2^64 (zero words add nothing, so padding does not
-    matter), then mixed."""
+    """Return uint64 (n), a mixed sum of products modulo 2^64. Zero words add nothing, so padding
+    does not matter."""
     factors = _hash_factors(words.shape[1] + 2, attempt)
     hashes = (codes.astype(np.uint64) + np.uint64(1)) * factors[0]
     for column in range(words.shape[1]):
@@ -191,8 +190,8 @@ def _hash_words(
 
 
 def _hash_factors(n: int, attempt: int) -> NDArray[np.uint64]:
-    """n odd numbers of 64 bits: the splitmix64 sequence (Steele, Lea and Flood 2014) from a start
-    that depends on the attempt."""
+    """Return n odd 64-bit numbers of the splitmix64 sequence (Steele, Lea and Flood 2014) from a
+    start that depends on the attempt."""
     state = (np.arange(1, n + 1, dtype=np.uint64) + np.uint64(1000 * attempt)) * np.uint64(
         0x9E3779B97F4A7C15
     )

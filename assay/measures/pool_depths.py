@@ -1,12 +1,13 @@
-"""What would a deeper or a shallower pool buy? The qrels cut to the pools of the runs at hand
-(METHODS 14; ours).
+"""Show the effect of deeper and shallower pools: evaluate runs under qrels cut to the pools of
+these runs (Assay-specific).
 
-    cut_pools(qrels, runs, measures, depths)     the pool of each depth: its size, and every score
-    under what it holds of the qrels
+    evaluate_cut_pools(qrels, runs, measures, depths)   the pool of each depth: its size, and every score
+                                                        under its part of the qrels
 
-A document outside the pool of a depth is taken as nobody would have judged it. What no run has down
-to the greatest depth, and what was never judged, says nothing: of a pool deeper than the one that
-was judged there is nothing to be known from it."""
+Documents outside the pool of a depth count as unjudged. Nothing can be concluded about pools deeper
+than the judged one, because documents that no run has down to the greatest depth, or that were
+never judged, are unknown.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +23,17 @@ from assay.measures.measures import Measure
 from assay.measures.packing import PackedRun
 
 NEVER = np.iinfo(np.int64).max
-"""The best rank of a document that no run has."""
+"""Best rank of a document that no run retrieves."""
 
 
 @dataclass(frozen=True, eq=False)
 class CutPool:
-    """The pool of one depth. pairs: int64 (n_topics), its documents of each topic of the qrels;
-    judged: the same, those of them with a grade.
+    """The pool of one depth.
 
-    values: float64 (n_runs, n_topics, n_measures), scores under these; 0 where the run has no such
-    topic."""
+    pairs: int64 (n_topics), its number of documents per topic of the qrels. judged: int64
+    (n_topics), those with a grade. values: float64 (n_runs, n_topics, n_measures), scores under
+    these grades, 0 if the run does not have the topic.
+    """
 
     depth: int
     pairs: NDArray[np.int64]
@@ -40,8 +42,8 @@ class CutPool:
 
 
 def compute_best_ranks(packed: Sequence[PackedRun], n_rows: int) -> NDArray[np.int64]:
-    """int64 (n_rows): the best rank at which a run has the document of each row of the qrels; NEVER
-    where none has."""
+    """Return int64 (n_rows), the best rank at which a run has the document of each qrels row, or
+    NEVER."""
     best = np.full(n_rows, NEVER)
     for run in packed:
         np.minimum.at(best, run.row, run.rank)
@@ -51,8 +53,8 @@ def compute_best_ranks(packed: Sequence[PackedRun], n_rows: int) -> NDArray[np.i
 def count_pool_sizes(
     runs: Sequence[RunColumns], topics: Sequence[str], depths: Sequence[int]
 ) -> NDArray[np.int64]:
-    """int64 (n_depths, n_topics): the documents of each topic that any run has down to each depth,
-    judged or not."""
+    """Return int64 (n_depths, n_topics), the number of documents of each topic that any run has
+    down to each depth, judged or not."""
     sizes = np.zeros((len(depths), len(topics)), np.int64)
     places = [{topic: number for number, topic in enumerate(run.topics)} for run in runs]
     for number, topic in enumerate(topics):
@@ -82,8 +84,8 @@ def evaluate_cut_pools(
     *,
     level: int = 1,
 ) -> list[CutPool]:
-    """The pools of these runs, one a depth, in the order given. ValueError for a depth below 1 or a
-    measure that reads -1 as not drawn."""
+    """Return the pools of these runs, one per depth, in the given order. Raises ValueError for a
+    depth below 1 and for measures that read -1 as not sampled."""
     if min(depths) < 1:
         raise ValueError("a pool has a depth of at least 1")
     if inferred := [str(measure) for measure in measures if measure.family == "infAP"]:

@@ -1,4 +1,4 @@
-"""Per-topic scores of several runs as one array, ready for resampling."""
+"""Per-topic scores of several runs as one array for resampling."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from assay.measures.evaluation import Evaluation, Floats
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """scores: float64 (n_runs, n_topics), without NaN. topics: sorted by id, so that the order of
-    files changes no sample.
-
-    n_left_out: topics of the qrels that do not count for all runs, or were not asked for.
-    """
+    """scores: float64 (n_runs, n_topics), without NaN. topics: sorted by ID, so that the order of
+    files does not change samples. n_left_out: topics of the qrels that do not count for all runs,
+    or were not requested."""
 
     tags: list[str]
     topics: list[str]
@@ -27,8 +25,8 @@ class ScoreTable:
 def make_score_table(
     evaluations: Sequence[Evaluation], measure: int = 0, *, only: Collection[str] | None = None
 ) -> ScoreTable:
-    """One measure of runs under the same qrels, on the topics that count for every run and, if
-    given, are among `only`."""
+    """Return one measure of runs under the same qrels, on the topics that count for every run and,
+    if given, are in `only`."""
     values = np.array([evaluation.values[:, measure] for evaluation in evaluations])
     topics = evaluations[0].topics
     counts = ~np.isnan(values).any(axis=0)

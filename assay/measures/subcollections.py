@@ -1,8 +1,9 @@
-"""Pairs of sub-collections that share exactly so much of one element of a test collection.
+"""Draw pairs of sub-collections with a given overlap in one element of a test collection.
 
-An element of N things is halved: every sub-collection holds m = floor(N/2) of them, and the two of
-a pair share s = floor(o m + 1/2) at overlap o. Since 2m - s <= N any overlap from 0 (disjoint) to 1
-is possible. Overlaps are exact fractions, so that sizes never hang on a rounding error."""
+An element with N things is halved: every sub-collection has m = floor(N/2) of them, and the two of
+a pair share s = floor(o m + 1/2) at overlap o. Because 2m - s <= N, any overlap from 0 (disjoint)
+to 1 is possible. Overlaps are exact fractions, so sizes do not depend on rounding errors.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 ELEMENTS = ("documents", "topics", "assessments", "positive")
-"""What can be varied, in the order that numbers their random streams."""
+"""Elements that can be varied, in the order that numbers their random streams."""
 
 JOINT = tuple(
     f"{a}+{b}" for a, b in combinations(ELEMENTS, 2) if (a, b) != ("assessments", "positive")
 )
-"""Two elements varied together, each by itself at the same overlap; both kinds of assessments are
-rows of the same qrels."""
+"""Pairs of elements that are varied together, each independently at the same overlap. Both kinds of
+assessments are rows of the same qrels."""
 
 IN_FIRST, IN_SECOND = 1, 2
 """Bits of a membership."""
@@ -31,10 +32,11 @@ DEFAULT_OVERLAPS = tuple(Fraction(percent, 100) for percent in range(5, 101, 5))
 
 @dataclass(frozen=True, eq=False)
 class SamplingPopulation:
-    """What is drawn from: things numbered from 0, in one group, or in groups that are halved each
-    by itself (quotas).
+    """Things to sample from, numbered from 0, in one group, or in groups that are halved separately
+    (quotas).
 
-    n: N. groups: int64 arrays, the numbers of each group's things; together all N, each once.
+    n: N. groups: int64 arrays with the numbers of each group's things, which together contain each
+    number once.
     """
 
     n: int
@@ -46,16 +48,16 @@ class SamplingPopulation:
 
     @classmethod
     def by_group(cls, group: NDArray[np.integer]) -> SamplingPopulation:
-        """group: int (N), the number of each thing's group."""
+        """Return the population. group: int (N), the group of each thing."""
         return cls(len(group), tuple(np.flatnonzero(group == g) for g in np.unique(group)))
 
     @property
     def size(self) -> int:
-        """m, the things in one sub-collection."""
+        """Return m, the number of things in one sub-collection."""
         return sum(half_size(len(group)) for group in self.groups)
 
     def shared(self, overlap: Fraction) -> int:
-        """s, the things that both have."""
+        """Return s, the number of shared things."""
         return sum(shared_size(half_size(len(group)), overlap) for group in self.groups)
 
 
@@ -64,21 +66,21 @@ def half_size(n: int) -> int:
 
 
 def shared_size(size: int, overlap: Fraction) -> int:
-    """floor(o m + 1/2) in whole numbers: 10 % of 25 is 3."""
+    """Return floor(o m + 1/2) in exact arithmetic: 10% of 25 is 3."""
     return (2 * overlap.numerator * size + overlap.denominator) // (2 * overlap.denominator)
 
 
 def all_overlaps(size: int) -> tuple[Fraction, ...]:
-    """One overlap for each number of shared things, 1..m (the paper's levels for topics)."""
+    """Return one overlap per number of shared things, 1..m (the paper's levels for topics)."""
     return tuple(Fraction(shared, size) for shared in range(1, size + 1))
 
 
 def draw_pairs(
     population: SamplingPopulation, overlap: Fraction, n_pairs: int, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """Memberships, IN_FIRST and IN_SECOND as bits. -> uint8 (n_pairs, N)
+    """Draw memberships as bits IN_FIRST and IN_SECOND: uint8 (n_pairs, N).
 
-    Every pair of sub-collections of these sizes is equally likely.
+    All pairs of sub-collections of these sizes are equally likely.
     """
     memberships = np.zeros((n_pairs, population.n), np.uint8)
     for pair in memberships:
@@ -89,11 +91,12 @@ def draw_pairs(
 
 
 def draw_pair(n: int, size: int, shared: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Memberships of n things in two sets of `size` that share `shared`. -> uint8 (n)
+    """Draw the memberships of n things in two sets of `size` that share `shared`: uint8 (n).
 
-    Things get random keys. In the order of keys come first what only the first set has, then what
-    both have, then what only the second has. Where two equal keys meet at a border, which is rare,
-    all are drawn again."""
+    Things are sorted by random keys. The first ones belong to the first set only, the next ones to
+    both, the following ones to the second set only. If two equal keys meet at a boundary, which is
+    rare, all keys are drawn again.
+    """
     if size == 0:
         return np.zeros(n, np.uint8)
     starts, ends = size - shared, 2 * size - shared
@@ -113,8 +116,8 @@ def draw_pair(n: int, size: int, shared: int, rng: np.random.Generator) -> NDArr
 
 
 def split_memberships(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Flags 0/1 with the sub-collections as columns, the two of a pair side by side. -> uint8 (N, 2
-    x n_pairs)"""
+    """Return flags 0/1 with one column per sub-collection, the two of a pair adjacent: uint8 (N, 2
+    x n_pairs)."""
     flags = np.empty((memberships.shape[1], len(memberships), 2), np.uint8)
     turned = np.ascontiguousarray(memberships.T)
     np.bitwise_and(turned, IN_FIRST, out=flags[:, :, 0])
@@ -123,7 +126,7 @@ def split_memberships(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def find_least_overlap(overlaps: Sequence[Fraction], holds: Sequence[bool]) -> Fraction | None:
-    """The smallest overlap below 1 from which on it holds at every level; None if there is none."""
+    """Return the smallest overlap below 1 from which the condition holds at all levels, or None."""
     least = None
     for overlap, held in sorted(zip(overlaps, holds, strict=True), reverse=True):
         if not held:

@@ -1,1 +1,1 @@
-"""Pools of documents to be judged: by depth, in an order, drawn at random; and topics to remove."""
+"""Pools of documents to judge: depth pools, prioritised pools, sampled pools, and topic checks."""

@@ -1,13 +1,14 @@
-"""Planned batches of an ordered pool: relevant pairs first, audit pairs mixed in (SAMPLING 2.1,
-2.3, 3.5; ours).
+"""Plan batches of a prioritised pool: most likely relevant pairs first, with audit pairs mixed in
+(Assay-specific).
 
     plan = OrderedPool.of(pool)
-    batch = plan.batch(labels, handed, stage=0, seed=7)       which pairs come next, in which order,
-    which of them by chance
+    batch = plan.batch(labels, handed, stage=0, seed=7)   the next pairs, their order, and which of them are
+                                                          random
 
-A batch is planned, not a next document: annotators calibrate on what they see, so within a batch
-topics come in random order and pairs in random order within their topic, and a share of the batch
-is drawn at random from all that is left."""
+Batches are planned instead of single documents, because annotators calibrate on what they see.
+Within a batch, topics are in random order and pairs in random order within their topic, and a share
+of the batch is sampled at random from all remaining pairs.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +38,20 @@ DEFAULT_AUDIT = 0.1
 
 class BatchGoal(StrEnum):
     RELEVANT = "relevant"
-    """The pairs most likely relevant, whatever their topic."""
+    """The pairs most likely relevant, regardless of topic."""
     EQUAL = "equal"
-    """Of each topic the same share of its pairs."""
+    """The same share of pairs of each topic."""
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """rows: int64 (n), the pool's rows in the order in which they are handed out. audit: bool (n),
-    drawn at random.
+    """A batch.
 
-    n_left: pairs that had not been handed out when the batch was planned: the stratum of which the
-    audit pairs are a sample. by_model: False at the start, while reciprocal rank fusion orders."""
+    rows: int64 (n), the pool's rows in judging order. audit: bool (n), sampled at random. n_left:
+    number of pairs not yet assigned to a batch when it was planned, the stratum of which the audit
+    pairs are a sample. by_model: False for the first batches, which are ordered by reciprocal rank
+    fusion.
+    """
 
     rows: Ints
     audit: Flags
@@ -63,7 +66,7 @@ class OrderedPool:
 
     features: RankFeatures
     last: RankModelFit | None = field(default=None)
-    """Where the next fit begins; it is the same fit from anywhere, only sooner."""
+    """Starting point of the next fit, which affects its speed but not its result."""
 
     @classmethod
     def of(cls, pool: PooledPairs) -> OrderedPool:
@@ -80,11 +83,13 @@ class OrderedPool:
         audit: float = DEFAULT_AUDIT,
         goal: BatchGoal = BatchGoal.RELEVANT,
     ) -> Batch:
-        """The next `size` pairs (more at the start where there are more topics, fewer at the end).
+        """Return the next `size` pairs (more in the first batch if there are more topics, fewer in
+        the last).
 
-        labels: float64 (n_pairs): 1 relevant, 0 not, NaN where there is no label, also where nobody
-        could judge. handed: bool (n_pairs), pairs handed out before. The same labels, stage and
-        seed give the same batch on every machine."""
+        labels: float64 (n_pairs), 1 relevant, 0 not, NaN without a label, also if the pair could
+        not be judged. handed: bool (n_pairs), pairs of earlier batches. The same labels, stage and
+        seed give the same batch on every machine.
+        """
         features = self.features
         own, given = labels[features.rows], handed[features.rows]
         chance = np.random.default_rng([seed, stage])
@@ -109,8 +114,8 @@ class OrderedPool:
 
 
 def _rank_within_topics(features: RankFeatures, value: Floats, given: Flags) -> tuple[Ints, Ints]:
-    """Free pairs by topic, best first, ties by document; and each one's place in its topic from
-    0."""
+    """Return the remaining pairs by topic, best first with ties by document, and the position of
+    each in its topic from 0."""
     free = np.flatnonzero(~given)
     free = free[np.lexsort((free, -value[free], features.topic[free]))]
     counts = np.bincount(features.topic[free], minlength=features.n_topics)
@@ -118,26 +123,26 @@ def _rank_within_topics(features: RankFeatures, value: Floats, given: Flags) -> 
 
 
 def _equal_topic_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
-    """The same number of each topic, at least one."""
+    """Return the same number for each topic, at least one."""
     free, place = _rank_within_topics(features, value, given)
     return free[place < max(1, room // max(features.n_topics, 1))]
 
 
 def _equal_share_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
-    """So many of each topic that all have had nearly the same share of their pairs: each step goes
-    to the topic that is furthest behind."""
+    """Return numbers such that all topics have nearly the same share of their pairs: each step goes
+    to the topic with the smallest share."""
     free, place = _rank_within_topics(features, value, given)
     sizes = np.bincount(features.topic, minlength=features.n_topics)
     had = np.bincount(features.topic[given], minlength=features.n_topics)
     topic = features.topic[free]
     share = (had[topic] + place + 0.5) / sizes[
         topic
-    ]  # the middle of the step: small topics neither lead nor lag
+    ]  # the middle of the step, so that small topics neither lead nor lag
     return free[np.lexsort((free, share))[:room]]
 
 
 def _order_in_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
-    """Topics in random order, pairs in random order within their topic."""
+    """Return topics in random order, and pairs in random order within their topic."""
     by_pair = np.argsort(picked)
     topics = np.unique(topic)
     block = np.empty(len(topics), np.int64)

@@ -1,10 +1,9 @@
 """Depth-k pools: the union over runs of each topic's top k, with best rank, contributing runs,
 priority and order.
 
-top_of_run(run, depth) -> Top          what a pool needs of a run; the run can then be forgotten
-depth_pool(tops, depth, rng) -> Pool
-extend_pool(pool, tops, depth, rng) -> Pool      deeper, or with more runs; best ranks can only
-improve
+    cut_run(run, depth) -> RunTop                        what a pool needs of a run
+    make_depth_pool(tops, depth, rng) -> PooledPairs
+    extend_pool(pool, tops, depth, rng) -> PooledPairs   deeper, or with more runs; best ranks only improve
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from assay.ranking import ids_to_words, to_big_endian
 
 
 class PooledPair(NamedTuple):
-    """One pair of a pool. runs: (tag, rank) of each run that contributed it, in the pool's order of
+    """A pair of a pool. runs: (tag, rank) of each run that contributed it, in the pool's order of
     runs."""
 
     topic: str
@@ -44,12 +43,13 @@ class RunTop:
 
 @dataclass(frozen=True, eq=False)
 class PooledPairs:
-    """Pairs to be judged, best first.
+    """Pairs to judge, best first.
 
-    tags: n_runs. topics: n_topics ids ascending as bytes. topic: int32 (n), index into topics.
-    documents: S (n). best_rank: int32 (n), from 1; 0 where it is not known. priority: int32 (n),
-    depth - best_rank; higher is judged earlier. ranks: int16 (n, n_runs), 0 where the run did not
-    contribute. everyone: bool (n), pairs that each annotator judges (FiRA's priority `all`)."""
+    tags: n_runs. topics: n_topics IDs, ascending by bytes. topic: int32 (n), index into topics.
+    documents: S (n). best_rank: int32 (n), from 1, or 0 if unknown. priority: int32 (n), depth -
+    best_rank. Higher priorities are judged earlier. ranks: int16 (n, n_runs), 0 if the run did not
+    contribute. everyone: bool (n), pairs that all annotators judge (FiRA's priority `all`).
+    """
 
     depth: int
     tags: list[str]
@@ -78,7 +78,8 @@ class PooledPairs:
             yield PooledPair(self.topics[topic], document.decode("utf-8"), best, priority, runs)
 
     def at(self, rows: NDArray[np.integer | np.bool_]) -> PooledPairs:
-        """The pairs of these rows, in that order; all topics stay. rows: numbers, or bool (n)."""
+        """Return the pairs of these rows in that order, with all topics. rows: numbers, or bool
+        (n)."""
         columns = {
             name: getattr(self, name)[rows]
             for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")
@@ -86,7 +87,7 @@ class PooledPairs:
         return replace(self, **columns)
 
     def by_depth(self) -> dict[int, int]:
-        """How many pairs the pool of each depth 1..depth has."""
+        """Return the sizes of the pools of depth 1 to depth."""
         known = self.best_rank[self.best_rank > 0]
         counts = np.cumsum(np.bincount(known, minlength=self.depth + 1))
         return {depth: int(counts[depth]) for depth in range(1, self.depth + 1)}
@@ -96,12 +97,12 @@ MAX_DEPTH = 32767
 
 
 def is_ranked(pool: PooledPairs) -> bool:
-    """Whether every priority is what the pair's best rank gives it."""
+    """Return whether every priority follows from the pair's best rank."""
     return bool(((pool.best_rank > 0) & (pool.priority == pool.depth - pool.best_rank)).all())
 
 
 def cut_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None) -> RunTop:
-    """Each topic's first `depth` documents in the run's order, copied. topics: only these."""
+    """Copy the first `depth` documents of each topic in the run's order. topics: restrict to these."""
     if not 1 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
     wanted = None if topics is None else set(topics)
@@ -123,22 +124,24 @@ def cut_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None)
 
 
 def make_depth_pool(tops: Sequence[RunTop], *, depth: int, rng: np.random.Generator) -> PooledPairs:
-    """The union of the tops, cut at `depth`.
+    """Return the union of the tops, cut at `depth`.
 
-    Priority is depth - best rank. Order: priority descending; within one priority a shuffle of
-    topics, pairs of a topic together (by document id as bytes). The shuffle depends on the
-    generator and on the set of topics only, not on the order of runs. Tags must differ."""
+    The priority is depth - best rank. Pairs are ordered by descending priority, and within a
+    priority by a random order of topics, with the pairs of a topic together (by the bytes of the
+    document ID). The random order depends only on the generator and the set of topics, not on the
+    order of runs. Tags must be distinct.
+    """
     return _merge_tops([top.tag for top in tops], tops, [], depth=depth, rng=rng)
 
 
 def extend_pool(
     pool: PooledPairs, tops: Sequence[RunTop], *, depth: int | None = None, rng: np.random.Generator
 ) -> PooledPairs:
-    """The pool with more runs, or with the same runs deeper: every pair of `pool` stays, best ranks
-    only improve.
+    """Add runs to the pool, or make it deeper. All pairs are kept, and best ranks only improve.
 
-    depth: of the new pool, at least that of `pool`; tops are cut at it. A tag that the pool knows
-    has the smaller of both ranks."""
+    depth: of the new pool, at least that of `pool`. Tops are cut at it. A tag that the pool already
+    has gets the smaller of both ranks.
+    """
     depth = max(pool.depth, depth or 0)
     tags = pool.tags + [top.tag for top in tops if top.tag not in pool.tags]
     return _merge_tops(tags, tops, [pool], depth=depth, rng=rng)
@@ -147,8 +150,7 @@ def extend_pool(
 def select_topics(
     pool: PooledPairs, topics: Collection[str]
 ) -> tuple[PooledPairs, NDArray[np.int64]]:
-    """The pairs of these topics, in their order. -> (the part, the row of each of its pairs in the
-    whole)"""
+    """Return (the pairs of these topics in pool order, their rows in the pool)."""
     kept = [i for i, topic in enumerate(pool.topics) if topic in topics]
     index = np.full(len(pool.topics), -1, np.int32)
     index[kept] = np.arange(len(kept), dtype=np.int32)
@@ -161,8 +163,8 @@ def select_topics(
 def shrink_pool(
     pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.random.Generator
 ) -> PooledPairs:
-    """The pool that these of its runs alone give, down to `depth`: what `extend_pool` has added
-    goes again, the order included.
+    """Return the pool of some of its runs down to `depth`, which undoes `extend_pool`, including
+    the order.
 
     Every pair must come from a run.
     """
@@ -190,12 +192,13 @@ def shrink_pool(
 
 
 class _Sightings(NamedTuple):
-    """Where documents were seen: one row for each topic, document and run, or for each pair of a
-    pool that is there already.
+    """Occurrences of documents: one row per topic, document and run, or per pair of an existing
+    pool.
 
     topic: int64 (n), index into the new pool's topics. words: uint64 (n, width / 8), the document's
-    id. rank: int64 (n), from 1; 0 where it is not known. run: int64 (n), index into the new pool's
-    tags; -1 for the best rank that a pool remembers of its pair."""
+    ID. rank: int64 (n), from 1, or 0 if unknown. run: int64 (n), index into the new pool's tags, or
+    -1 for the best rank that a pool stores for its pair.
+    """
 
     topic: NDArray[np.int64]
     words: NDArray[np.uint64]
@@ -211,7 +214,7 @@ def _merge_tops(
     depth: int,
     rng: np.random.Generator,
 ) -> PooledPairs:
-    """The union. tags: of the runs of the pools (in their order) and of the tops."""
+    """Return the union. tags: of the pools' runs (in their order) and of the tops."""
     if not 1 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
     if len(set(tags)) != len(tags):
@@ -248,7 +251,7 @@ def _merge_tops(
 
 
 def _pool_sightings(pool: PooledPairs, index: dict[str, int], width: int) -> _Sightings:
-    """Its pairs with their best ranks, then what each of its runs contributed."""
+    """Return the pool's pairs with their best ranks, followed by the contributions of each run."""
     place = np.array([index[topic] for topic in pool.topics], np.int64)
     row, run = np.nonzero(pool.ranks)
     rows = np.concatenate((np.arange(len(pool)), row))
@@ -280,8 +283,8 @@ def _group_by_pair(
 ) -> tuple[
     NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
 ]:
-    """Pairs by topic, then by document id as bytes. -> topic and id (n_pairs); pair, rank and run
-    of each sighting"""
+    """Group by pair, sorted by topic and the bytes of the document ID. Returns topic and ID
+    (n_pairs), and pair, rank and run of each occurrence."""
     topic, ids = (
         np.concatenate([part.topic for part in seen]),
         to_big_endian(np.concatenate([part.words for part in seen])),
@@ -304,11 +307,11 @@ def _ranks_by_run(
     n_pairs: int,
     n_runs: int,
 ) -> NDArray[np.int16]:
-    """int16 (n_pairs, n_runs): 0 where the run did not contribute."""
+    """Return int16 (n_pairs, n_runs), the rank in each run, 0 if it did not contribute."""
     ranks = np.zeros((n_pairs, n_runs), np.int16)
     order = np.argsort(
         -rank, kind="stable"
-    )  # of two ranks of one run the better is written last, and stays
+    )  # of two ranks in one run the better one is written last and remains
     order = order[(run[order] >= 0) & (rank[order] > 0)]
     ranks[pair[order], run[order]] = rank[order]
     return ranks
@@ -317,7 +320,7 @@ def _ranks_by_run(
 def _compute_best_ranks(
     pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int
 ) -> NDArray[np.int64]:
-    """int64 (n_pairs): 0 where no rank is known."""
+    """Return int64 (n_pairs), the best rank, 0 if unknown."""
     unknown = np.iinfo(np.int32).max
     best = np.full(n_pairs, unknown, np.int64)
     known = rank > 0
@@ -333,8 +336,8 @@ def _copy_unranked(
     priority: NDArray[np.int64],
     everyone: NDArray[np.bool_],
 ) -> None:
-    """What cannot be had from ranks: whom the pair is for, and the priority of a pair without a
-    rank. Into the arrays, in place."""
+    """Copy into the arrays, in place, what does not follow from ranks: pairs for all annotators,
+    and the priority of pairs without a rank."""
     if not pool.everyone.any() and (pool.best_rank > 0).all():
         return
     rows = {
@@ -358,7 +361,7 @@ def _document_array(ids: NDArray[np.uint64]) -> NDArray[np.bytes_]:
 def _iterate_pairs(
     names: Sequence[str], topic: NDArray[np.int64], ids: NDArray[np.uint64]
 ) -> Iterator[tuple[str, bytes]]:
-    """(topic, document); nothing is made before it is asked for."""
+    """Yield (topic, document) lazily."""
     yield from zip((names[t] for t in topic.tolist()), _document_array(ids).tolist(), strict=True)
 
 
@@ -371,8 +374,8 @@ def _sort_pairs(
     n_topics: int,
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """The pool's order. One shuffle of the topics for each priority, drawn from the highest
-    down."""
+    """Return the pool's order. Topics are shuffled once per priority, from the highest to the
+    lowest."""
     place = np.empty(len(topic), np.int64)
     for value in range(int(priority.max()), int(priority.min()) - 1, -1):
         shuffle = rng.permutation(n_topics)

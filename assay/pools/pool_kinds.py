@@ -1,9 +1,8 @@
-"""How a pool was made, as a value: what decides which of its pairs are judged, and when.
+"""The kind of a pool, which determines which of its pairs are judged, and when.
 
-described(PoolKind.DEPTH, depth=10)        "depth 10"
-staged_priority(2)                         of the pairs of the second stage (or batch): served after
-all of the first
-level_of(kind, priority, depth=10)         the rank, batch or stage that a priority stands for
+describe_pool(PoolKind.DEPTH, depth=10)        "depth 10"
+staged_priority(2)                             priority of the second stage's (or batch's) pairs
+compute_level(kind, priority, depth=10)        the rank, batch or stage of a priority
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any
 
 
 class PoolKind(StrEnum):
-    """DEPTH: level by level, the best ranks of all runs first. ORDERED: in planned batches, pairs
-    that are probably relevant first (SAMPLING 2). SAMPLED: strata of which pairs are drawn by
-    chance, in stages (SAMPLING 3). GIVEN: a file named its pairs."""
+    """DEPTH: by rank, the best ranks of all runs first. ORDERED: in planned batches, most likely
+    relevant pairs first. SAMPLED: strata from which pairs are sampled in stages. GIVEN: pairs from
+    a file."""
 
     DEPTH = "depth"
     ORDERED = "ordered"
@@ -25,8 +24,8 @@ class PoolKind(StrEnum):
 
 
 class SelectionMethod(StrEnum):
-    """How a pair came to be judged: drawn from its stratum by chance, or chosen, by a model or a
-    person, with certainty."""
+    """How a pair was selected for judging: sampled from its stratum, or selected with certainty by
+    a model or a person."""
 
     CHANCE = "chance"
     CHOICE = "choice"
@@ -35,29 +34,28 @@ class SelectionMethod(StrEnum):
 KIND_CHOICES = [(kind.value, kind.value) for kind in PoolKind]
 SELECTION_CHOICES = [(how.value, how.value) for how in SelectionMethod]
 RUN_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
-"""Ways to pool runs, of which a manager chooses one."""
+"""Kinds of pools of runs, of which a manager selects one."""
 STAGED_KINDS = (PoolKind.ORDERED, PoolKind.SAMPLED)
-"""Their pairs are judged stage by stage: only pairs that have a stage become pairs of a
-campaign."""
+"""Kinds that are judged stage by stage. Only pairs with a stage become pairs of a campaign."""
 LEVEL_WORDS = {
     PoolKind.DEPTH: "rank",
     PoolKind.ORDERED: "batch",
     PoolKind.SAMPLED: "stage",
     PoolKind.GIVEN: "priority",
 }
-"""What one step of priority is called."""
+"""Name of one step of priority."""
 MAX_IN_BATCH = 100_000
 MAX_AUDIT = 0.5
-"""Share of a batch drawn at random beyond which it is a sample, and drawn better as one."""
+"""Maximum random share of a batch. A sampled pool is better for larger shares."""
 MAX_STAGE = 10_000
-"""The number of the last stage or batch to which there are priorities."""
+"""Highest number of a stage or batch."""
 PRIORITY_STEP = 100
-"""Between the priorities of two stages: wider than any band of a campaign, so that a band never
-mixes two of them."""
+"""Difference between the priorities of two stages, larger than any rank window of a campaign, so
+that no window mixes stages."""
 
 
 def describe_pool(kind: str, *, depth: int | None, source: str = "") -> str:
-    """How the pool was made, in a few words. source: the file that named its pairs."""
+    """Describe how the pairs were selected in a few words. source: the file with its pairs."""
     if kind == PoolKind.GIVEN:
         return f"pairs from {source}" if source else "pairs from a file"
     deep = "" if depth is None else f"depth {depth}"
@@ -69,30 +67,30 @@ def describe_pool(kind: str, *, depth: int | None, source: str = "") -> str:
 
 
 def kind_from_parameters(parameters: Mapping[str, Any]) -> PoolKind:
-    """The kind of a pool of runs that keeps these parameters of how it was made."""
+    """Return the kind of a pool of runs with these parameters."""
     if "batch" in parameters:
         return PoolKind.ORDERED
     return PoolKind.SAMPLED if parameters else PoolKind.DEPTH
 
 
 def staged_priority(stage: int) -> int:
-    """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond
-    LAST_STAGE."""
+    """Return the priority of a stage's or batch's pairs. Stages count from 1. Raises ValueError
+    beyond MAX_STAGE."""
     if not 1 <= stage <= MAX_STAGE:
         raise ValueError(f"stage {stage} is not from 1 to {MAX_STAGE}")
     return (MAX_STAGE - stage) * PRIORITY_STEP
 
 
 def compute_level(kind: str, priority: int, *, depth: int | None) -> int:
-    """The rank (batch, stage) of the pairs of this priority; of pairs from a file that gave no
-    ranks, the priority itself."""
+    """Return the rank (batch, stage) of pairs with this priority. For pairs from a file without
+    ranks, it is the priority itself."""
     if kind in STAGED_KINDS:
         return MAX_STAGE - priority // PRIORITY_STEP
     return priority if depth is None else depth - priority
 
 
 def get_level_word(kind: str, *, depth: int | None) -> str:
-    """What `compute_level` counts. A file that gave ranks has them for levels."""
+    """Return the name of what `compute_level` counts. For a file with ranks it is the rank."""
     return (
         LEVEL_WORDS[PoolKind.DEPTH]
         if kind == PoolKind.GIVEN and depth is not None
