@@ -146,6 +146,7 @@ class ReportKind:
         unused: set[str] = set()
         for written in self.written:
             if written.name not in files.others:
+                # The command line shown with the report should not name options without effect.
                 unused.update(written.options)
             elif written.argument:
                 given[written.argument] = files.others[written.name]
@@ -153,6 +154,7 @@ class ReportKind:
             if one.kind == "rows" and f"{one.name}.txt" in files.others:
                 given[one.name] = files.others[f"{one.name}.txt"]
             value = options.get(one.name)
+            # Fields of the form alone have gone into `inputs`.
             if one.name not in self.shows or one.name in unused or value in (None, ""):
                 continue
             if one.about.required or value != one.default:

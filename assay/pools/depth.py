@@ -220,10 +220,12 @@ def _merge_tops(
     if len(set(tags)) != len(tags):
         raise ValueError("two runs have one tag")
     parts: list[RunTop | PooledPairs] = [*tops, *pools]
+    # Topics in the order of their bytes, so that the shuffle does not depend on the order of runs.
     names = sorted(
         {topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8")
     )
     index = {topic: i for i, topic in enumerate(names)}
+    # All ids in the width of the longest one, so that they compare as rows of whole words.
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
     seen = [_pool_sightings(pool, index, width) for pool in pools]
     seen += [_top_sightings(top, tags.index(top.tag), index, width, depth) for top in tops]
@@ -293,8 +295,10 @@ def _group_by_pair(
         np.concatenate([part.rank for part in seen]),
         np.concatenate([part.run for part in seen]),
     )
+    # lexsort sorts by its last key first: topic, then the words of the id from the first one on.
     order = np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), topic))
     topic, ids = topic[order], ids[order]
+    # A pair begins where topic or id differ from the sighting before.
     new = np.ones(len(topic), bool)
     new[1:] = (topic[1:] != topic[:-1]) | (ids[1:] != ids[:-1]).any(axis=1)
     return topic[new], ids[new], np.cumsum(new) - 1, rank[order], run[order]
@@ -309,9 +313,8 @@ def _ranks_by_run(
 ) -> NDArray[np.int16]:
     """Return int16 (n_pairs, n_runs), the rank in each run, 0 if it did not contribute."""
     ranks = np.zeros((n_pairs, n_runs), np.int16)
-    order = np.argsort(
-        -rank, kind="stable"
-    )  # of two ranks in one run the better one is written last and remains
+    # Of two ranks in one run the better one is written last and remains.
+    order = np.argsort(-rank, kind="stable")
     order = order[(run[order] >= 0) & (rank[order] > 0)]
     ranks[pair[order], run[order]] = rank[order]
     return ranks
@@ -378,6 +381,7 @@ def _sort_pairs(
     lowest."""
     place = np.empty(len(topic), np.int64)
     for value in range(int(priority.max()), int(priority.min()) - 1, -1):
+        # Drawn also for priorities without pairs: later draws must not depend on which there are.
         shuffle = rng.permutation(n_topics)
         rows = priority == value
         place[rows] = shuffle[topic[rows]]
