@@ -28,11 +28,11 @@ class ApiToken(BaseAuthentication):
         row = tokens.get_token(parts[1]) if len(parts) == 2 else None
         if row is None:
             raise AuthenticationFailed(
-                "This token is not valid; make a new one on the account page."
+                "This token is not valid. Create a new one on the account page."
             )
         if row.is_over:
             raise AuthenticationFailed(
-                f"This token ended on {row.expires_at:%Y-%m-%d}; make a new one on the account page."
+                f"This token ended on {row.expires_at:%Y-%m-%d}. Create a new one on the account page."
             )
         return row.user, row
 
@@ -61,7 +61,7 @@ class HasTokenScope(BasePermission):
         needed = Scope.JUDGE if judging else Scope.MANAGE if changes else Scope.READ
         has = " and ".join(row.scopes.split())
         raise OutOfScope(
-            f"This token has the scope {has}, and this needs {needed}; make another token on the account page."
+            f"This token has the scope {has}, and this needs {needed}. Create another token on the account page."
         )
 
 

@@ -188,9 +188,7 @@ class RulesForm(forms.ModelForm):
                 "Minimum number of pairs that each annotator shares with each of "
                 "the others. Enter 0 to plan no overlap."
             ),
-            "min_partners": _(
-                "Minimum number of other annotators with whom each annotator shares these pairs."
-            ),
+            "min_partners": _("Minimum number of other annotators that share these pairs."),
             "completion_code": _("Shown to annotators when they reach their target."),
             "qualification_pass": _(
                 "For example, 0.7 requires seven of ten correct answers. "
@@ -391,7 +389,7 @@ class InvitationForm(forms.Form):
 
 class ResultsLinkForm(forms.Form):
     name = forms.CharField(
-        label=_("For whom"),
+        label=_("Recipient"),
         max_length=100,
         help_text=_("Only managers see this name. Example: “steering group”."),
     )

@@ -34,7 +34,7 @@ MAX_STAMP_AGE_SECONDS = 120.0
 GUNICORN_READS, CHUNK = 65_536, 65_536
 """gunicorn reads this much of a body before it closes the connection."""
 READ_S, READ_BYTES = 5.0, 64 * 1024 * 1024
-BUSY_MESSAGE = "The server has too much to do right now."
+BUSY_MESSAGE = "The server is busy."
 BUSY_PAGE = (
     '<!doctype html><html lang="en"><title>Busy</title><h1>{sentence}</h1><p><a href="">Try again</a> in a moment. '
     "Nothing that was saved is lost.</p><p>Request {number}</p></html>"

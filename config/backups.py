@@ -213,7 +213,7 @@ def _read_listing(folder: Path) -> dict[str, Any]:
     try:
         listing: dict[str, Any] = json.loads((folder / LISTING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise BackupError(f"{folder} is no backup: it has no readable {LISTING}") from None
+        raise BackupError(f"{folder} is not a backup: it has no readable {LISTING}") from None
     if listing.get("format") != FORMAT:
         raise BackupError(
             f"{folder} is of another kind ({listing.get('format')}); this version reads {FORMAT}"

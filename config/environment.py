@@ -91,8 +91,8 @@ def endpoints(name: str) -> dict[str, str]:
             or parts.query
         ):
             raise ImproperlyConfigured(
-                f"{PREFIX}{name}: {address!r} is no address such as http://127.0.0.1:11434/v1; a "
-                f"key is named, as in ADDRESS=VARIABLE"
+                f"{PREFIX}{name}: {address!r} is not an address such as "
+                f"http://127.0.0.1:11434/v1; name a key as ADDRESS=VARIABLE"
             )
         endpoint_of[address.rstrip("/")] = variable
     return endpoint_of

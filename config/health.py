@@ -84,7 +84,7 @@ def _broker_problem() -> str:
         ) as broker:
             broker.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
     except (OperationalError, OSError) as error:
-        return f"the broker does not answer: {error}"[:200]
+        return f"the message broker is not responding: {error}"[:200]
     return ""
 
 

@@ -25,15 +25,15 @@ def check_settings(
     for name, header in (("USER_HEADER", user_header), ("GROUPS_HEADER", groups_header)):
         if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", header):
             raise ImproperlyConfigured(
-                f"ASSAY_{name}={header!r} is no name of a header such as X-Remote-User"
+                f"ASSAY_{name}={header!r} is not a header name such as X-Remote-User"
             )
     if user_header and not trusted_proxies:
         raise ImproperlyConfigured(
-            "ASSAY_USER_HEADER is believed only from a proxy that ASSAY_TRUSTED_PROXIES names; name it, or unset both"
+            "ASSAY_USER_HEADER requires ASSAY_TRUSTED_PROXIES; set it to the address of your proxy, or unset both"
         )
     if user_header and issuer:
         raise ImproperlyConfigured(
-            "ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER are two ways of one institution; set one of them"
+            "ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER can't be used together; unset one of them"
         )
     missing = [f"ASSAY_{name}" for name in REQUIRED_OIDC_SETTINGS if not environment.text(name)] + (
         [] if secret else ["ASSAY_OIDC_SECRET"]

@@ -242,4 +242,4 @@ def test_a_backup_neither_replaces_nor_is_restored_over_anything_nor_when_damage
         "restore", str(tmp_path / "copy"), fails=True
     )
     assert not (place.folder / "assay.sqlite3").exists()
-    assert "is no backup" in place.manage("restore", str(tmp_path), fails=True)
+    assert "is not a backup" in place.manage("restore", str(tmp_path), fails=True)

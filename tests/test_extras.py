@@ -106,4 +106,4 @@ def test_without_the_package_of_an_object_store_doctor_and_the_commands_say_so(
     }
     told = doctor(assay)[1]
     assert "django-storages" not in told
-    assert "WRONG  Files can't be stored: bucket bucket: the object store does not answer" in told
+    assert "WRONG  Files can't be stored: bucket bucket: the object store is not responding" in told

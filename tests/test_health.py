@@ -58,7 +58,7 @@ def test_a_folder_that_cannot_be_written_a_broker_that_is_away_and_a_drained_mac
     checks = answer.json()["checks"]
     assert answer.status_code == 503
     assert "cannot be written" in checks["storage"]
-    assert "the broker does not answer" in checks["broker"]
+    assert "the message broker is not responding" in checks["broker"]
     assert checks["drain"] == "this machine is being drained"
     assert (checks["database"], checks["migrations"]) == ("ok", "ok")
 

@@ -1,12 +1,16 @@
-"""The documentation avoids constructions that readers stumble over (language of the style guide)."""
+"""Documentation and managers' pages avoid constructions that readers stumble over (style guide)."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.template.base import Lexer, TokenType
 
+from config import catalogues
 from tests.documented import DOCS
 
 BANNED = {
@@ -82,3 +86,119 @@ def test_the_list_of_pages_that_are_not_rewritten_holds_no_others() -> None:
 )
 def test_the_patterns_find_what_they_ban(sentence: str) -> None:
     assert any(re.search(pattern, sentence) for pattern in BANNED.values())
+
+
+BANNED_FOR_MANAGERS = BANNED | {
+    "nobody": r"(?i)\b(?:nobody|somebody|anybody|everybody|whoever)\b",
+    "negated noun": r"(?i)(?<!there )\bis no (?!longer\b|more\b)",
+    "everyday verb": r"(?i)\b(?:bring|brought|(?:take|taken|give|given|put) back|let in|go on)\b",
+    "told": r"(?i)\b(?:told|tells)\b",
+    "home-made preposition": r"(?i)\b(?:in place of|but for|good until)\b",
+    "existence": r"(?i)\bthere already\b|\bany ?more\b|\bis there\b",
+    "where for if": r"(?i)(?:^| )where (?:there|no|it|one)\b",
+    "machine": r"(?i)\bmachines?(?:'s)? (?:judges?|labels?|grades?)\b|\bby machine\b",
+    "replaced term": (
+        r"(?i)\b(?:late runs?|holes?|standing|levers?|everyone pairs?|known pairs?|doors?"
+        r"|lowest relevant grade|user name|minutes of grace|level by level)\b"
+    ),
+    "email": r"(?i)\bmails?\b(?! server)",
+    "everyday make": r"(?i)\bmake (?:a|the|an) (?:campaign|collection|links?|pool|study)\b",
+    "fragment": r"^[,.;:]|[,;]$",
+}
+"""Of messages more is banned than of prose: also terms that the glossary replaced."""
+APPS = ("annotation", "pooling", "config")
+SENTENCES_WITHOUT_CATALOGUE = [
+    catalogues.ROOT / path
+    for path in (
+        *("annotation/core/limits.py", "annotation/core/presets.py", "annotation/core/scale.py"),
+        *("config/doctor.py", "config/problem_codes.py"),
+    )
+]
+"""Modules whose sentences are shown as they stand."""
+
+
+def manager_messages() -> Iterator[str]:
+    """What managers and administrators read on pages of campaigns, collections and the
+    installation."""
+    for message in catalogues.list_messages(catalogues.manager_catalog()):
+        places = [place for place, _ in message.locations]
+        if not all(place.startswith(("analysis/", "templates/analysis/")) for place in places):
+            yield from catalogues.plural_forms(message.id)
+
+
+def constant_text(node: ast.expr) -> str:
+    """The text of a string or f-string, its values as {}; else empty."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    parts = node.values if isinstance(node, ast.JoinedStr) else []
+    return "".join(
+        constant_text(part) if isinstance(part, ast.Constant) else "{}" for part in parts
+    )
+
+
+def raised_messages() -> Iterator[str]:
+    """Texts of errors that pages and the API show without translation."""
+    for app in APPS:
+        for path in sorted((catalogues.ROOT / app).rglob("*.py")):
+            if {"migrations", "management"} & set(path.parts):
+                continue
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                    yield from filter(None, map(constant_text, node.exc.args))
+    for path in SENTENCES_WITHOUT_CATALOGUE:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.expr) and node not in docstrings and constant_text(node):
+                yield constant_text(node)
+
+
+def find_banned(texts: Iterator[str], patterns: dict[str, str]) -> list[str]:
+    return [
+        f"{name}: {text}"
+        for text in texts
+        for name, pattern in patterns.items()
+        if re.search(pattern, text)
+    ]
+
+
+def test_no_message_to_managers_has_a_banned_construction() -> None:
+    assert len(list(manager_messages())) > 900
+    assert find_banned(manager_messages(), BANNED_FOR_MANAGERS) == []
+
+
+def test_no_error_that_is_shown_as_it_stands_has_a_banned_construction() -> None:
+    assert len(list(raised_messages())) > 200
+    patterns = {
+        name: BANNED_FOR_MANAGERS[name] for name in BANNED_FOR_MANAGERS if name != "fragment"
+    }
+    assert find_banned(raised_messages(), patterns) == []
+
+
+def test_templates_of_managers_hold_no_sentence_outside_the_catalogue() -> None:
+    found = [
+        f"{path.name}: {text}"
+        for path in sorted((catalogues.ROOT / "templates").rglob("*.html"))
+        if catalogues.is_manager_file(path.relative_to(catalogues.ROOT).as_posix())
+        and path.parent.name != "analysis"
+        for text in literal_texts(path.read_text(encoding="utf-8"))
+        if len(re.findall(r"[A-Za-z]{2,}", text)) >= 3 and '="' not in text
+    ]
+    assert found == []
+
+
+def literal_texts(template: str) -> Iterator[str]:
+    """The texts between tags that no {% translate %} or {% blocktranslate %} marks."""
+    plain, is_marked = "", False
+    for token in Lexer(template).tokenize():
+        name = token.contents.split(" ")[0]
+        if token.token_type == TokenType.BLOCK and name in ("blocktranslate", "endblocktranslate"):
+            is_marked = name == "blocktranslate"
+        elif token.token_type == TokenType.TEXT and not is_marked:
+            plain += token.contents
+        else:
+            plain += "\x00"
+    text = re.sub(
+        r"(?s)<(?:script|style|code|svg).*?</(?:script|style|code|svg)>|<[^>]*>", "\x00", plain
+    )
+    yield from (piece.strip() for piece in re.split(r"\x00|\n\n", text) if piece.strip())

@@ -125,12 +125,12 @@ def test_a_store_that_does_not_answer_or_has_no_such_bucket_is_said(machine, mon
     store = machine("ours")
     assert store.problem() == ""
     without = ObjectStorage(bucket_name="nobodys-bucket", addressing_style="path", cache_bytes=1)
-    assert without.problem().startswith("bucket nobodys-bucket: the object store does not answer")
+    assert without.problem().startswith("bucket nobodys-bucket: the object store is not responding")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{free_port()}")
     away = machine("theirs")
-    with pytest.raises(OSError, match="the object store does not answer"):
+    with pytest.raises(OSError, match="the object store is not responding"):
         away.exists("a")
-    with pytest.raises(OSError, match="the object store does not answer"):
+    with pytest.raises(OSError, match="the object store is not responding"):
         away.save("a", ContentFile(b"a"))
     assert not Path(away.location, "a").exists(), "nothing half-written"
 

@@ -107,8 +107,8 @@ class CampaignServiceView(ServiceView):
                 if change.table == "pool" or change.name == "topic_check"
             )
             raise Conflict(
-                f"“{words}” is background work: ask for it at the collection's own address, and "
-                f"name here what is there."
+                f"“{words}” runs in the background. Start it at the collection's address first, then "
+                "refer to its result here."
             )
         actor: Any = request.user  # signed in, or nothing here would have been permitted
         if dry_run:
@@ -185,10 +185,10 @@ class CampaignList(CampaignServiceView):
         try:
             check_permission(request, said)
         except Http404:
-            raise PermissionDenied("You may not build on what somebody else manages.") from None
+            raise PermissionDenied("You can only use collections that you manage.") from None
         if said.campaign and Campaign.objects.filter(slug=said.campaign["slug"]).exists():
             raise Conflict(
-                f"There is a campaign {said.campaign['slug']} already: put the document to its address."
+                f"There is a campaign {said.campaign['slug']} already. Send the document to its address with PUT."
             )
         answer = self.apply(request, said)
         if answer["dry_run"]:

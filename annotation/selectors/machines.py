@@ -277,7 +277,7 @@ def label_file_header(judge: MachineJudge) -> str:
         else "NOT FROZEN: it may still change"
     )
     return (
-        f"# labels of a machine, not of people: {' '.join(judge.name.split())}, "
+        f"# LLM labels, not human labels: {' '.join(judge.name.split())}, "
         f"{' '.join(judge.model.split())}, {prompt}, {frozen}\n"
     )
 

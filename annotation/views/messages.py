@@ -44,8 +44,8 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
                     messages.warning(
                         request,
                         _(
-                            "No mail server is configured, so the reminders were only "
-                            "printed on the worker's console. Nobody receives one."
+                            "No mail server is configured. The reminders were only printed on "
+                            "the worker's console."
                         ),
                     )
                 else:

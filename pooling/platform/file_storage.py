@@ -158,7 +158,9 @@ class ObjectStorage(FolderStorage):
         try:
             yield remote
         except (BotoCoreError, ClientError, Boto3Error) as error:
-            raise OSError(errno.EREMOTEIO, f"the object store does not answer ({error})") from error
+            raise OSError(
+                errno.EREMOTEIO, f"the object store is not responding ({error})"
+            ) from error
 
     def path(self, name: str) -> str:
         """Return the path of the file in this machine's cache, downloading it if necessary. Files

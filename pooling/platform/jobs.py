@@ -452,12 +452,15 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
                 work,
                 Job.State.FAILED,
                 {},
-                f"the database refused {ATTEMPTS} times; {kept}, please try again later",
+                f"the database was unavailable {ATTEMPTS} times; {kept}; try again later",
             )
     except MemoryError:
         log.exception("job %s (%s) ran out of memory", job.pk, job.label)
         _end_if_held(
-            work, Job.State.FAILED, {}, f"the server's memory is too small for this; {kept}"
+            work,
+            Job.State.FAILED,
+            {},
+            f"the server does not have enough memory for this job; {kept}",
         )
     except Exception:
         log.exception("job %s (%s) failed", job.pk, job.label)
@@ -465,7 +468,7 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
             work,
             Job.State.FAILED,
             {},
-            f"something is wrong on the server; {kept}, and its log says more under job {job.pk}",
+            f"something went wrong on the server; {kept}; the server log has details under job {job.pk}",
         )
 
 
@@ -530,7 +533,7 @@ def _claim_job(job_id: int) -> ClaimedJob | None:
         return None
     tired = {"state": Job.State.FAILED, "owner": "", "finished_at": now}
     tired["message"] = (
-        f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; {kept}"
+        f"the worker stopped {ATTEMPTS} times during this job, possibly because it ran out of memory; {kept}"
     )
     if jobs.filter(attempt__gte=ATTEMPTS).update(**tired):
         return None

@@ -87,7 +87,7 @@ def preview_pool(work: ClaimedJob) -> dict[str, Any]:
             )
     else:
         warnings.append(
-            "there is no document file yet; pairs can be judged once their texts are there"
+            "there is no document file yet; pairs can be judged after their documents are imported"
         )
     given = {name: work.parameters[name] for name in ("runs", "depth", "seed", "name")} | {
         "making": work.parameters.get("making", {})

@@ -378,7 +378,7 @@ def _finish_pool(
     missing = pool.entries.filter(document=None).count()
     if missing:
         warnings.append(
-            f"{format_part(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it"
+            f"{format_part(missing, len(pairs), 'pair', 'has', 'have')} no text; upload their documents to add the texts"
         )
     with work.completion_transaction() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing, **changes)

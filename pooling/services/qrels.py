@@ -103,7 +103,7 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
     if not uploads.can_proceed(work, report, hold=warnings):
         return report
     work.progress(len(grades), message="storing", now=True)
-    taken = f"qrels with the name {name} have just been imported by somebody else"
+    taken = f"qrels with the name {name} have just been imported by another user"
     with store_columns_for_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (
         stored,
         digest,

@@ -77,7 +77,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
     ):
         return report
     work.progress(len(rankings), message="storing", now=True)
-    taken_since = f"a run with the tag {tag} has just been imported by somebody else"
+    taken_since = f"a run with the tag {tag} has just been imported by another user"
     with store_columns_for_row(
         "runs", lambda path: save_run(rankings, path), taken=taken_since
     ) as (
@@ -141,8 +141,8 @@ def _tag_conflict(collection: Collection, tag: str) -> list[str]:
         return []
     return [
         (
-            f"a run with the tag {tag} is there already, from {other.source_name}; give this one "
-            f"another tag or delete that one"
+            f"a run with the tag {tag} already exists (from {other.source_name}); choose another "
+            f"tag, or delete the existing run"
         )
     ]
 

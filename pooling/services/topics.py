@@ -123,7 +123,7 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
     problems = [
         FileProblem(
             topic.line,
-            f"topic {topic.topic} is in the collection already",
+            f"topic {topic.topic} is already in the collection",
             "ids that are new, or delete the topics first",
             topic.text,
         )

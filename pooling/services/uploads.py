@@ -206,7 +206,7 @@ KIND_DESCRIPTIONS = {
     FileKind.SET: "a whole set",
     FileKind.POOL: "a pool of pairs",
     FileKind.CLICKS: "a click log",
-} | {FileKind.MACHINE_LABELS: "labels of a machine"}
+} | {FileKind.MACHINE_LABELS: "LLM labels"}
 """Descriptions of kinds of files in sentences, if different from their names."""
 OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(

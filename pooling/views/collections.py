@@ -169,7 +169,7 @@ def removal_page(request: HttpRequest, slug: str) -> HttpResponse:
     pk = int(number) if number.isascii() and number.isdecimal() and len(number) < 18 else None
     removal = preview_removal(collection, request.GET.get("kind", "collection"), pk)
     if removal is None:
-        raise Http404("No such thing in this collection.")
+        raise Http404("Not found in this collection.")
     name = ADDRESSES.get(removal.kind)
     address = reverse(name, args=[slug] if removal.kind == "topics" else [slug, pk]) if name else ""
     return render_page(

@@ -48,7 +48,7 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
             ),
         )
     if not files:
-        return _error_response(request, collection, error="no file came with the request")
+        return _error_response(request, collection, error="the request contains no file")
     arrived, refused = [], []
     for file in files:
         try:

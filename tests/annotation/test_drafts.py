@@ -271,7 +271,7 @@ class TestScale:
         client = post_scale(campaign, "Not relevant", "Relevant")
         assert (len(campaign.scale), campaign.threshold, campaign.spans_from) == (2, 1, 1)
         said = client.get(f"/campaigns/{campaign.slug}/settings/guidelines/").content.decode()
-        assert "The lowest relevant grade is Relevant now; it was grade 2" in said
+        assert "The minimum relevant grade is now Relevant, because grade 2" in said
 
     def test_an_open_campaign_is_not_changed_behind_its_back(self):
         campaign = make_campaign()

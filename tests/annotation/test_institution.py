@@ -263,13 +263,13 @@ def test_the_header_hands_over_no_account_that_was_made_here(header):
 @pytest.mark.parametrize(
     ("header", "proxies", "issuer", "says"),
     [
-        ("X-Remote-User", [], "", "believed only from a proxy that ASSAY_TRUSTED_PROXIES names"),
-        ("X_Remote_User", ["127.0.0.1"], "", "is no name of a header"),
+        ("X-Remote-User", [], "", "ASSAY_USER_HEADER requires ASSAY_TRUSTED_PROXIES"),
+        ("X_Remote_User", ["127.0.0.1"], "", "is not a header name"),
         (
             "X-Remote-User",
             ["127.0.0.1"],
             "https://login.example.org",
-            "two ways of one institution",
+            "used together",
         ),
         (
             "",

@@ -79,7 +79,7 @@ def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, set
     answer = manager.get(reverse("campaign-machine-labels", args=[campaign.slug, judge.pk]))
     first, *rest = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
     assert first.startswith(
-        "# labels of a machine, not of people: first, replay, prompt grade 1, frozen "
+        "# LLM labels, not human labels: first, replay, prompt grade 1, frozen "
     )
     assert rest == ["t1 0 d1 1", "t1 0 d2 2", "t1 0 d3 0"]
     assert "is frozen" in manager.post(act, {"action": "delete"}, follow=True).content.decode()

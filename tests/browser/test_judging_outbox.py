@@ -262,7 +262,7 @@ def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     asked: list[float] = []
-    refusal = {"code": "busy", "detail": "The server has too much to do right now."}
+    refusal = {"code": "busy", "detail": "The server is busy."}
 
     def busy(route: Route) -> None:
         asked.append(time.monotonic())
@@ -273,7 +273,7 @@ def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(
     judging.page.route("**/judgements", busy)
     judging.judge("2")
     expect(judging.page.locator("#banners")).to_contain_text(
-        "The server has too much to do right now. 1 answer waits here and will be sent."
+        "The server is busy. 1 answer waits here and will be sent."
     )
     expect(judging.chip).to_have_attribute("data-status", "saved")
     expect(judging.page.locator("#banners")).not_to_contain_text("too much to do")

@@ -242,7 +242,7 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
     page = signed_in_page(manager_of(campaign), **PHONE_IN_HAND)
     hands = Hands(page)
     hands.at(f"/campaigns/{campaign.slug}/readers/")
-    page.get_by_label("For whom").fill("Steering group")
+    page.get_by_label("Recipient").fill("Steering group")
     hands.press("Create link")
     address = page.locator(".callout.good code").inner_text()
     assert hands.fits()

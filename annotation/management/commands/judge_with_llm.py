@@ -300,7 +300,7 @@ class Command(FileCommand):
             with write_text_atomically(output) as out:
                 prompt = f"{plan.template.name} {plan.template.version} ({plan.template.digest})"
                 out.write(
-                    f"# labels of a machine, not of people: {plan.endpoint.model}, prompt "
+                    f"# LLM labels, not human labels: {plan.endpoint.model}, prompt "
                     f"{prompt}, {plan.samples} samples, {made}, sha256 {digest}\n"
                 )
                 out.writelines(lines_of_labels)
@@ -374,7 +374,7 @@ class Command(FileCommand):
         if result["stopped"]:
             parts.append(f"Stopped: {result['stopped']}.")
         parts.append(
-            "These are labels of a machine. They are unfit for verdicts; compare_llm_judges tells "
+            "These are LLM labels. They are unfit for verdicts; compare_llm_judges tells "
             "what they add to people's."
         )
         return "\n\n".join(parts)

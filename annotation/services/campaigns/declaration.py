@@ -210,8 +210,8 @@ def _unknown_people(said: Mapping[str, Any]) -> list[Mistake]:
     return [
         Mistake(
             ("campaign", "people", number, "user"),
-            f"nobody has the sign-in name {name}",
-            "an account that is there, or an invitation in its place",
+            f"there is no account with the username {name}",
+            "an existing account, or an invitation instead",
         )
         for number, name in rows
         if name not in known

@@ -201,13 +201,13 @@ def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User |
         if campaign.threshold > top:
             followed["threshold"] = top
             says.append(
-                f"The lowest relevant grade is {name} now; it was grade {campaign.threshold}, "
-                f"which the scale has no more (Rules)."
+                f"The minimum relevant grade is now {name}, because grade {campaign.threshold} is "
+                f"no longer on the scale (see Rules)."
             )
         if campaign.spans_from > top:
             followed["spans_from"] = top
             if campaign.spans == Campaign.Spans.REQUIRED:
-                says.append(f"Passages are required from {name} up now (Rules).")
+                says.append(f"Passages are now required from {name} (see Rules).")
     update_campaign(campaign, actor=actor, scale=scale, **followed)
     return says
 

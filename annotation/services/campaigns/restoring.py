@@ -270,7 +270,7 @@ class RestoredPairs(dict[PairKey, Pair]):
         pair = self.get((row.topic, row.document))
         if pair is None:
             raise NotRestorable(
-                f"{row.topic[:50]} {row.document[:50]} is no pair of the campaign",
+                f"{row.topic[:50]} {row.document[:50]} is not in the campaign",
                 "a pair of pairs.tsv",
                 line,
             )

@@ -323,7 +323,7 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
     }
     warnings = [f"stopped: {outcome.stopped}"] if outcome.stopped else []
     if outcome.unanswered:
-        warnings.append(f"{outcome.unanswered:,} answers are left for another time: start it again")
+        warnings.append(f"{outcome.unanswered:,} answers are missing; resume to request them again")
     with work.completion_transaction() as report:
         report.update(facts=facts, warnings=warnings)
     return report

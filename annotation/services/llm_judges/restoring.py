@@ -57,7 +57,7 @@ def restore_judges(
                     f"machine-labels.tsv, line {row.line}: a label of {row.machine[:40]!r} for topic "
                     f"{row.topic[:40]!r}, document {row.document[:40]!r}"
                 ),
-                "a machine that is told here, a topic of topics.jsonl, each pair once",
+                "an LLM judge described here and a topic of topics.jsonl, each pair once",
             )
         label = MachineLabel(
             judge=judge_of_row,
@@ -94,7 +94,7 @@ def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
     ):
         raise NotRestorable(
             "a machine without scale, or with another prompt or parameters than an object",
-            "as a release tells a machine",
+            "the description of an LLM judge in a release",
         )
     frozen_at = _parse_moment(said.get("frozen_at"))
     samples = said.get("samples")
@@ -130,5 +130,5 @@ def _parse_moment(said: Any) -> datetime | None:
     except (TypeError, ValueError):
         at = None
     if at is None or at.tzinfo is None:
-        raise NotRestorable(f"{str(said)[:40]!r} is no date and time", "ISO 8601 with its zone")
+        raise NotRestorable(f"{str(said)[:40]!r} is not a date and time", "ISO 8601 with its zone")
     return at

@@ -142,7 +142,7 @@ def test_mistakes_name_the_key_and_refusals_the_reason(client, manager):
         "c/document",
         {"collection": of, "pool": {"name": "new", "depth": 3}, "campaign": {"slug": "c"}},
     )
-    assert (pool.status_code, "background work" in pool.json()["detail"]) == (409, True)
+    assert (pool.status_code, "runs in the background" in pool.json()["detail"]) == (409, True)
     path = sent(
         client,
         "c/document",

@@ -75,7 +75,7 @@ def test_every_pair_is_labelled_once_and_the_labels_are_the_machines(
         )
         again, _ = answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
     lines = out.read_text().splitlines()
-    assert lines[0].startswith("# labels of a machine, not of people: replay, prompt grade 1")
+    assert lines[0].startswith("# LLM labels, not human labels: replay, prompt grade 1")
     assert {(t, d): int(g) for t, _, d, g in (line.split() for line in lines[1:])} == LABELS
     assert found["calls"] == {"now": 15, "ever": 15, "lost": 0}
     assert found["outcomes"] == {"graded": 15, "refused": 0, "malformed": 0}

@@ -122,7 +122,7 @@ def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(
     )
     assert (
         job.report["hold"][0]
-        == "a run with the tag bm25 is there already, from first.run; give this one another tag or delete that one"
+        == "a run with the tag bm25 already exists (from first.run); choose another tag, or delete the existing run"
     )
     assert any("topics are not in the collection" in warning for warning in job.report["hold"])
     assert list(collection.runs.values_list("tag", flat=True)) == ["bm25"]

@@ -111,7 +111,7 @@ def test_ids_that_are_there_refuse_the_whole_file_with_its_lines(collection, bri
     assert job.report["problems"] == [
         {
             "line": 2,
-            "problem": "topic 9 is in the collection already",
+            "problem": "topic 9 is already in the collection",
             "expected": "ids that are new, or delete the topics first",
             "text": "another text",
         }

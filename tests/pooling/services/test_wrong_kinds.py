@@ -40,7 +40,7 @@ def test_labels_of_a_machine_are_not_taken_for_a_run_without_a_question(collecti
         user=manager,
     )
     assert job.report["hold"] == [
-        "this looks like labels of a machine, not a run: import them on the page LLM judges of a campaign"
+        "this looks like LLM labels, not a run: import them on the page LLM judges of a campaign"
     ]
     assert (job.report["stored"], job.report["looks_like"]) == (False, "")
 

@@ -192,7 +192,7 @@ def test_troubles_refusals_and_nonsense_are_counted(campaign: Campaign, settings
         assert counts.outcomes == {"graded": 4, "refused": 2, "malformed": 2}
         assert (counts.waiting, counts.labelled, counts.calls) == (2, 4, 14)
         assert counts.troubles == {"rate limited": 2, "server error": 4}
-        assert job.report["warnings"] == ["2 answers are left for another time: start it again"]
+        assert job.report["warnings"] == ["2 answers are missing; resume to request them again"]
         replay.behaviour = None
         assert asked(machine).report["facts"]["calls now"] == 2
     assert selectors.count_answers(machine).labelled == 6
@@ -382,7 +382,7 @@ def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
         (f"t{t}", f"d{d}"): grade for (t, d), grade in LABELS.items()
     }
     judges.freeze_judge(machine, actor=None)
-    assert "labels of a machine, not of people: umbrela" in selectors.label_file_header(machine)
+    assert "LLM labels, not human labels: umbrela" in selectors.label_file_header(machine)
     assert "sha256 " + selectors.compute_labels_digest(
         selectors.get_labels(machine)
     ) in selectors.label_file_header(machine)
