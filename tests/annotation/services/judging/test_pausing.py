@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from annotation.models import AuditEvent, Campaign, Lease, Membership
-from annotation.services.judging import assignment
+from annotation.services.judging import assignment, submission
 from annotation.services.people import exclusion
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -55,6 +57,17 @@ def test_who_was_let_go_on_is_counted_anew(campaign):
     assert ada.standing == "active"
     fast(ada)
     assert ada.standing == "paused"
+
+
+def test_versions_of_one_too_fast_judgement_count_once(campaign):
+    ada = make_annotator(campaign)
+    number = judge(ada, 1, active_ms=200).pk
+    for grade in (2, 3):
+        answer = submission.Answer(grade=grade, active_ms=1)
+        changed = submission.revise_judgement(ada, number, key=uuid.uuid4(), answer=answer)
+        assert changed.judgement.standing == "too fast"
+    ada.refresh_from_db()
+    assert ada.standing == "active"
 
 
 def test_without_the_rule_nobody_is_paused(campaign):
