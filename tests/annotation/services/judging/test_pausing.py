@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 import pytest
 
 from annotation.models import AuditEvent, Campaign, Lease, Membership
-from annotation.services.judging import assignment, submission
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import assignment, leases, scheduling, submission
 from annotation.services.people import exclusion
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -76,3 +78,15 @@ def test_without_the_rule_nobody_is_paused(campaign):
     for _ in range(6):
         fast(ada)
     assert ada.standing == "active"
+
+
+def test_leases_of_a_campaign_that_is_paused_are_not_renewed(campaign):
+    ada = make_annotator(campaign)
+    lease = scheduling.claim_pair(ada)
+    later = lease.expires_at + timedelta(minutes=5)
+    lifecycle.pause_campaign(campaign, actor=None, reason="lunch")
+    ada = Membership.objects.select_related("campaign").get(pk=ada.pk)
+    leases.renew_leases(ada, [lease.token], now=later)
+    ends = lease.expires_at
+    lease.refresh_from_db()
+    assert lease.expires_at == ends

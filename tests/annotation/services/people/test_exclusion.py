@@ -14,6 +14,7 @@ from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import scheduling, submission
 from annotation.services.judging.submission import Answer
 from annotation.services.people import exclusion
+from assay.labels.judges import JudgeKind
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
 
 pytestmark = pytest.mark.django_db
@@ -156,3 +157,18 @@ def test_the_number_of_queries_of_an_exclusion_does_not_grow_with_the_judgements
             judge_pair(ada, pair, 1, now=now)
         with django_assert_max_num_queries(18):
             exclusion.exclude_annotator(ada, reason="random", actor=None)
+
+
+def test_judgements_of_an_llm_judge_count_again_also_where_people_have_filled_the_pair():
+    """They are stored separately and take no place."""
+    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=1)
+    judge_member, bob = make_annotator(campaign), make_annotator(campaign)
+    pair = judge(judge_member, 1).pair
+    exclusion.exclude_annotator(judge_member, reason="another model", actor=None)
+    judge_member.judge_kind = JudgeKind.MACHINE
+    judge_member.save(update_fields=["judge_kind"])
+    judge(bob, 2)
+    outcome = exclusion.include_annotator(judge_member, actor=None)
+    assert (outcome.counted, outcome.extra) == (1, 0)
+    pair.refresh_from_db()
+    assert (pair.counted, pair.open_slots) == (1, 0)
