@@ -21,7 +21,7 @@ from annotation.services.people.tokens import DAYS, USUAL_DAYS
 
 class SignInForm(forms.Form):
     username = forms.CharField(
-        label=_("User name"),
+        label=_("Username"),
         max_length=150,
         widget=forms.TextInput(
             attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
@@ -40,11 +40,11 @@ class LinkForm(forms.Form):
 
 class RegisterForm(forms.Form):
     username = forms.CharField(
-        label=_("User name"),
+        label=_("Username"),
         max_length=150,
         validators=[UnicodeUsernameValidator()],
         help_text=_(
-            "Only you and the campaign's managers see it; published data carry a pseudonym."
+            "Only you and the campaign's managers see it. Published data uses a pseudonym."
         ),
         widget=forms.TextInput(
             attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
@@ -53,7 +53,7 @@ class RegisterForm(forms.Form):
     email = forms.EmailField(
         label=_("Email address"),
         required=False,
-        help_text=_("Optional: with it you can sign in by a link instead of the password."),
+        help_text=_("Lets you sign in with an emailed link instead of your password."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = forms.CharField(
@@ -74,7 +74,7 @@ class RegisterForm(forms.Form):
         name = self.cleaned_data["username"]
         if get_user_model().objects.filter(username__iexact=name).exists():
             raise forms.ValidationError(
-                _("This name is taken. If it is yours, sign in; else choose another.")
+                _("This username is taken. If it is yours, sign in. Otherwise choose another one.")
             )
         return name
 
@@ -113,8 +113,7 @@ class AccountOwner:
             if not self.came_now:
                 raise forms.ValidationError(
                     _(
-                        "Your account has no password to ask for. Sign out, sign in again, and "
-                        "change this within ten minutes."
+                        "Your account has no password. Sign out, sign in again, and make this change within ten minutes."
                     )
                 )
             return
@@ -125,7 +124,7 @@ class AccountOwner:
             )
         if not self.user.check_password(password):
             attempt.failed()
-            raise forms.ValidationError(_("This is not your current password."))
+            raise forms.ValidationError(_("The current password is wrong."))
         attempt.succeeded()
 
 
@@ -137,21 +136,25 @@ class AccountForm(forms.Form):
     password = forms.CharField(
         label=_("Current password"),
         required=False,
-        help_text=_("Only to change the address: sign-in links go to it."),
+        help_text=_(
+            "Required only if you change the email address, because sign-in links are sent to it."
+        ),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
     time_zone = forms.ChoiceField(
-        label=_("Time zone"), required=False, help_text=_("Deadlines and times are shown in it.")
+        label=_("Time zone"),
+        required=False,
+        help_text=_("Deadlines and times are shown in this time zone."),
     )
     language = forms.ChoiceField(
         label=_("Language"),
         required=False,
-        choices=[("", _("As the browser asks")), *settings.LANGUAGES],
+        choices=[("", _("Browser's language")), *settings.LANGUAGES],
     )
     to_do_mail = forms.BooleanField(
-        label=_("Mail me the to-do list of Home"),
+        label=_("Email me the to-do list"),
         required=False,
-        help_text=_("At most once a day, and only when something needs you."),
+        help_text=_("At most one email per day, and only if something needs your attention."),
     )
 
     def __init__(self, *args: Any, owner: AccountOwner | None, **kwargs: Any) -> None:
@@ -184,7 +187,7 @@ class AccountForm(forms.Form):
             except forms.ValidationError as error:
                 self.add_error("password" if self.owner.has_password else "email", error)
         if given.get("to_do_mail") and not given.get("email") and "email" not in self.errors:
-            self.add_error("email", _("The to-do list needs an address to be mailed to."))
+            self.add_error("email", _("Enter an email address to receive the to-do list."))
         return given
 
 
@@ -222,13 +225,13 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=100,
-        help_text=_("What the token is for, such as “export script”."),
+        help_text=_("Purpose of the token, such as “export script”."),
     )
     scopes = forms.MultipleChoiceField(
-        label=_("What it may do"),
+        label=_("Permissions"),
         choices=Scope.choices,
         initial=[Scope.READ],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one.")},
     )
-    days = forms.ChoiceField(label=_("Ends after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)
+    days = forms.ChoiceField(label=_("Expires after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)

@@ -49,10 +49,10 @@ def get_membership(request_or_user: Any, slug: str) -> Membership:
     loaded, in one statement. 404 for everybody who is not a member."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
-        raise Http404(_("No such campaign."))
+        raise Http404(_("Campaign not found."))
     rows = fetch_rows(MEMBERSHIP_SQL, {"slug": slug, "user": user.pk})
     if not rows:
-        raise Http404(_("No such campaign."))
+        raise Http404(_("Campaign not found."))
     member, campaign, profile = split_row(rows[0], MEMBER, CAMPAIGN, PROFILE)
     membership: Membership = MEMBER.instance(member)
     membership.campaign, membership.user = CAMPAIGN.instance(campaign), user
@@ -66,12 +66,10 @@ def get_annotator(request_or_user: Any, slug: str) -> Membership:
     do not annotate."""
     annotator = get_membership(request_or_user, slug)
     if annotator.role == Membership.Role.VIEWER:
-        raise PermissionDenied(_("Viewers do not judge: they see the results of the campaign."))
+        raise PermissionDenied(_("Viewers do not judge. They see the results of the campaign."))
     if annotator.role != Membership.Role.ANNOTATOR:
         raise PermissionDenied(
-            _(
-                "Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere."
-            )
+            _("Managers do not judge in their own campaign. Use Try it to see the judging page.")
         )
     return annotator
 
@@ -104,10 +102,10 @@ def _get_campaign(
 ) -> Campaign:
     user = get_person(request_or_user)
     if not user.is_authenticated:
-        raise Http404(_("No such campaign."))
+        raise Http404(_("Campaign not found."))
     campaign = Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
     if campaign is None:
-        raise Http404(_("No such campaign."))
+        raise Http404(_("Campaign not found."))
     if user.is_superuser:
         return campaign
     role = (
@@ -116,7 +114,7 @@ def _get_campaign(
         .first()
     )
     if role is None:
-        raise Http404(_("No such campaign."))
+        raise Http404(_("Campaign not found."))
     if role not in roles:
         raise PermissionDenied(refusal)
     return campaign

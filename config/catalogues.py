@@ -82,13 +82,16 @@ ANNOTATOR_PATHS = {
         for name in (
             "account_mails",
             "accounts",
-            "institution",
             "messages",
             "participation",
             "attempts",
+            "single_sign_on",
         )
     ),
-    *(f"annotation/services/judging/{name}.py" for name in ("questions", "serving", "submission")),
+    *(
+        f"annotation/services/judging/{name}.py"
+        for name in ("assignment", "questions", "submission")
+    ),
     *(
         "annotation/views/account.py",
         "annotation/views/single_sign_on.py",
@@ -113,6 +116,7 @@ KEYWORDS = {
     "gettext_lazy": None,
     "ngettext_lazy": (1, 2),
     "pgettext_lazy": ((1, "c"), 2),
+    "npgettext_lazy": ((1, "c"), 2, 3),
     "t": None,
     "tn": (1, 2),
 }

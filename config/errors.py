@@ -38,13 +38,15 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem_response(403, "forbidden", str(exception) or _("You may not do this."))
+        return _problem_response(
+            403, "forbidden", str(exception) or _("You don't have permission to do this.")
+        )
     return defaults.permission_denied(request, exception)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
-        return _problem_response(400, "malformed", _("The request cannot be read."))
+        return _problem_response(400, "malformed", _("The request could not be read."))
     return defaults.bad_request(request, exception)
 
 
@@ -75,7 +77,7 @@ def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
             500,
             "internal_error",
             _(
-                "The mistake is ours, and it is in the server's log under the number of this request."
+                "Something went wrong on our side. If you report this, include the number of this request."
             ),
         )
     return HttpResponse(

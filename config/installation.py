@@ -180,7 +180,7 @@ def sessions_page(request: SignedInRequest) -> HttpResponse:
                 RowFilter(
                     "standing",
                     _("Status"),
-                    [("good", _("valid")), ("over", _("ended"))],
+                    [("good", _("valid")), ("over", _("expired"))],
                     _filter_tokens,
                 )
             ],

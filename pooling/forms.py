@@ -57,7 +57,7 @@ class CollectionForm(forms.Form):
 
 class ManagerForm(forms.Form):
     username = forms.CharField(
-        label=_("User name"),
+        label=_("Username"),
         max_length=150,
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}

@@ -64,7 +64,7 @@ def test_a_database_that_is_away_is_told_in_the_shape_of_the_api_wherever_it_is_
     with failing(OperationalError("connection refused"), only):
         answer = page.post(page.address + "leases", {"want": 3}, content_type="application/json")
     assert is_refusal(answer)
-    assert answer.json()["detail"].startswith("The database does not answer.")
+    assert answer.json()["detail"].startswith("The database isn't responding.")
     assert (
         page.post(page.address + "leases", {"want": 3}, content_type="application/json").status_code
         == 200
@@ -75,7 +75,7 @@ def test_a_page_says_the_same_in_html(page):
     with failing(OperationalError("connection refused")):
         answer = page.get("/")
     assert (answer.status_code, answer["Content-Type"]) == (503, "text/html; charset=utf-8")
-    assert "The database does not answer." in answer.content.decode()
+    assert "The database isn&#x27;t responding." in answer.content.decode()
     assert answer["Retry-After"]
 
 
@@ -83,8 +83,8 @@ def test_a_page_says_the_same_in_html(page):
     ("error", "sentence"),
     [
         (OSError(errno.ENOSPC, "no space"), "The server's disk is full."),
-        (OSError(errno.EROFS, "read-only"), "The server's disk cannot be written."),
-        (OSError(errno.EACCES, "permission denied"), "The server's disk cannot be written."),
+        (OSError(errno.EROFS, "read-only"), "The server can't write to its disk."),
+        (OSError(errno.EACCES, "permission denied"), "The server can't write to its disk."),
         (OperationalError("database or disk is full"), "The server's disk is full."),
         (
             OperationalError("attempt to write a readonly database"),
@@ -92,12 +92,12 @@ def test_a_page_says_the_same_in_html(page):
         ),
         (
             OperationalError("no such column: annotation_judgement.remark"),
-            "The server is being brought up to date.",
+            "The server is being updated.",
         ),
-        (other_tables("42703"), "The server is being brought up to date."),
-        (other_tables("42P01"), "The server is being brought up to date."),
-        (OSError(errno.EMFILE, "too many open files"), "The server has too much to do."),
-        (MemoryError(), "The server has too much to do."),
+        (other_tables("42703"), "The server is being updated."),
+        (other_tables("42P01"), "The server is being updated."),
+        (OSError(errno.EMFILE, "too many open files"), "The server is busy."),
+        (MemoryError(), "The server is busy."),
     ],
 )
 def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(

@@ -1,4 +1,4 @@
-"""Documentation and managers' pages avoid constructions that readers stumble over (style guide)."""
+"""Documentation and the interface avoid constructions that readers stumble over (style guide)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
 from django.template.base import Lexer, TokenType
 
 from config import catalogues
@@ -29,6 +31,20 @@ BANNED = {
     "literary word": r"\b(?:beside|whom|bears?|heed|mere|thereof)\b",
     "one per line": r"\b(?:one|judgements?|row|answer) a (?:line|pair|row|topic|day|person)\b(?! needs)",
     "internal reference": r"\b(?:METHODS|SAMPLING) \d|\bsets X, Y\b",
+}
+BANNED_IN_MESSAGES = BANNED | {
+    "nobody": r"(?i)\b(?:nobody|somebody|anybody|everybody)\b",
+    "not found": r"(?i)\bno such\b",
+    "semicolon": r";",
+    "take back": r"(?i)\b(?:take|taken|put) (?:back|aside)\b",
+    "email": r"(?i)\b(?:a|the|no|your) mails?\b(?! server)|\buser name\b",
+    "practice": r"(?i)\bpractice\b",
+    "fragment": r"^[,.;:)]|[,:]$",
+}
+"""Of short messages more is banned than of prose."""
+LABELS_WITH_COLON = {
+    *("Answer:", "Example:", "Expected:", "What changed:", "You:", "Your page:"),
+    *("Your completion code:", "Hello %(name)s,"),
 }
 TITLES = ("A machine beside people",)
 """Titles of the interface that tables repeat."""
@@ -202,3 +218,83 @@ def literal_texts(template: str) -> Iterator[str]:
         r"(?s)<(?:script|style|code|svg).*?</(?:script|style|code|svg)>|<[^>]*>", "\x00", plain
     )
     yield from (piece.strip() for piece in re.split(r"\x00|\n\n", text) if piece.strip())
+
+
+def annotator_messages() -> list[str]:
+    """Each text that annotators read, in English."""
+    return [
+        text
+        for catalog in (catalogues.program_catalog(), catalogues.script_catalog())
+        for message in catalogues.list_messages(catalog)
+        for text in catalogues.plural_forms(message.id)
+        if text not in LABELS_WITH_COLON
+    ]
+
+
+def test_no_message_to_annotators_has_a_banned_construction() -> None:
+    assert [
+        f"{name}: {text}"
+        for text in annotator_messages()
+        for name, pattern in BANNED_IN_MESSAGES.items()
+        if re.search(pattern, text)
+    ] == []
+
+
+def test_a_sentence_to_annotators_begins_with_a_capital_letter_and_has_at_most_25_words() -> None:
+    sentences = [
+        sentence
+        for text in annotator_messages()
+        for sentence in re.split(r"(?<=[.?!])\s+", text.strip())
+        if text.rstrip().endswith(".")
+    ]
+    assert len(sentences) > 300
+    assert [one for one in sentences if re.match(r"[a-z]", one)] == []
+    assert [one for one in sentences if len(one.split()) > 25] == []
+
+
+def read_catalog(code: str, name: str) -> Catalog:
+    path = catalogues.LOCALE / code / "LC_MESSAGES" / name
+    with path.open("rb") as file:
+        return read_po(file, locale=code, abort_invalid=True)
+
+
+@pytest.mark.parametrize("name", ["django.po", "javascript.po"])
+@pytest.mark.parametrize("code", catalogues.LANGUAGES)
+def test_every_message_to_annotators_is_translated_in_all_plural_forms(
+    code: str, name: str
+) -> None:
+    catalog = read_catalog(code, name)
+    assert [
+        message.id
+        for message in catalogues.list_messages(catalog)
+        if not catalogues.is_translated(message)
+        or (message.pluralizable and len(message.string) != catalog.num_plurals)
+    ] == []
+
+
+def test_no_translation_has_a_space_before_the_per_cent_sign() -> None:
+    assert [
+        text
+        for code in catalogues.LANGUAGES
+        for name in ("django.po", "javascript.po")
+        for message in catalogues.list_messages(read_catalog(code, name))
+        for text in catalogues.plural_forms(message.string)
+        if re.search(BANNED["space before %"], text)
+    ] == []
+
+
+def test_the_places_of_annotators_messages_exist() -> None:
+    """After a renaming, the messages of a file would silently lose their translations."""
+    assert [
+        place for place in catalogues.ANNOTATOR_PATHS if not (catalogues.ROOT / place).is_file()
+    ] == []
+    places = [
+        path.relative_to(catalogues.ROOT).as_posix()
+        for folder, suffix, _ in catalogues.SOURCES
+        for path in (catalogues.ROOT / folder).rglob(f"*{suffix}")
+    ]
+    assert [
+        start
+        for start in catalogues.MANAGER_PATHS
+        if not any(place.startswith(start) for place in places)
+    ] == []

@@ -234,7 +234,7 @@ class TestTheLanguageOfAPerson:
             {"number": 99},
             content_type="application/json",
         )
-        assert answer.json()["detail"] == "Eine Version 99 der Richtlinien gibt es nicht."
+        assert answer.json()["detail"] == "Version 99 der Richtlinien nicht gefunden."
 
     def test_numbers_and_dates_follow_the_language(self) -> None:
         campaign = make_campaign()
@@ -279,9 +279,9 @@ class TestTheLanguageOfAPerson:
             actor=campaign.created_by,
         )
         (sent,) = mail.outbox
-        assert sent.subject == "Spring: Dokumente warten auf Sie"
+        assert sent.subject == "Spring: Dokumente zu beurteilen"
         assert sent.body.startswith(
-            "Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 beurteilt. Ihre "
+            "Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 Dokumenten beurteilt. Ihre "
             "Seite:\n\nhttps://example.org/judge/"
         )
 

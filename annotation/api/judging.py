@@ -154,14 +154,14 @@ class JudgingView(APIView):
             return problem_response(
                 401,
                 "signed_out",
-                _("You are signed out. Sign in again; nothing is lost."),
+                _("You are signed out. Sign in again to continue. Nothing is lost."),
                 headers=challenge,
             )
         if isinstance(exc, exceptions.AuthenticationFailed):
             return problem_response(401, "token_invalid", str(exc.detail), headers=challenge)
         if isinstance(exc, Http404):
             return problem_response(
-                404, "not_found", _("There is no such campaign, or you do not take part in it.")
+                404, "not_found", _("Campaign not found, or you do not take part in it.")
             )
         return super().handle_exception(exc)
 
@@ -375,7 +375,7 @@ class ResumeSkippedPair(JudgingView):
         situation = get_situation(annotator)
         if not situation.may_claim:
             raise AnswerRefused(
-                situation.state, situation.message or _("You cannot judge now."), 409
+                situation.state, situation.message or _("You can't judge right now."), 409
             )
         lease = assignment.resume_skipped_pair(annotator, pair_id)
         taken = [one for one in selectors.get_active_leases(annotator) if one.token == lease.token]
@@ -418,7 +418,7 @@ class HistoryItem(JudgingView):
         annotator = self.annotator(request, slug)
         revisions = selectors.get_revisions(annotator, judgement_id)
         if not revisions:
-            raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
+            raise AnswerRefused("judgement_unknown", _("Judgement not found."), 404)
         shown = selectors.render_judgement(revisions)
         pair = {
             **selectors.render_pair(selectors.get_pair_text(revisions[-1].pair), annotator),
@@ -462,7 +462,7 @@ class OwnSettings(JudgingView):
         """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
         annotator = self.annotator(request, slug)
         if not isinstance(request.data, dict):
-            raise AnswerRefused("malformed", _("The settings are one JSON object."))
+            raise AnswerRefused("malformed", _("The settings must be a JSON object."))
         return situation_response(
             get_situation(annotator),
             profile=participation.save_display_settings(annotator, dict(request.data)),
@@ -478,7 +478,7 @@ class ReadMessage(JudgingView):
     def post(self, request: Request, slug: str, message_id: int) -> Response:
         annotator = self.annotator(request, slug)
         if not Message.objects.filter(pk=message_id, membership=annotator).exists():
-            raise AnswerRefused("message_unknown", _("There is no such message."), 404)
+            raise AnswerRefused("message_unknown", _("Message not found."), 404)
         participation.mark_message_read(annotator, message_id)
         return situation_response(get_situation(annotator))
 
@@ -512,12 +512,12 @@ class NearDuplicates(JudgingView):
         annotator = self.annotator(request, slug)
         if not annotator.campaign.show_near_duplicates:
             raise AnswerRefused(
-                "near_duplicates_off", _("This campaign does not compare documents."), 404
+                "near_duplicates_off", _("Documents can't be compared in this campaign."), 404
             )
         pair = get_assigned_pair(annotator, pair_id)
         if pair is None:
             raise AnswerRefused(
-                "pair_unknown", _("This document was not given to you by this campaign."), 404
+                "pair_unknown", _("This document was not assigned to you in this campaign."), 404
             )
         return situation_response(
             get_situation(annotator), items=find_near_duplicates(annotator, pair)

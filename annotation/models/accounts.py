@@ -45,9 +45,9 @@ class Profile(models.Model):
 class Scope(models.TextChoices):
     """What a token lets a script do, at most what its owner may do."""
 
-    READ = "read", _("read: see what you may see")
-    JUDGE = "judge", _("judge: judge as you do, in campaigns where you annotate")
-    MANAGE = "manage", _("manage: read, and change everything that you may change")
+    READ = "read", _("read: read everything that you can see")
+    JUDGE = "judge", _("judge: submit judgements in campaigns where you annotate")
+    MANAGE = "manage", _("manage: read and change everything that you can change")
 
 
 EVERY_SCOPE = " ".join(Scope.values)

@@ -112,7 +112,7 @@ def get_situation(
         return Situation(state, message, own, details)
 
     if campaign.state == Campaign.State.DRAFT:
-        return say("draft", _("This campaign has not been opened yet."))
+        return say("draft", _("This campaign is not open yet."))
     if campaign.state == Campaign.State.CLOSED:
         return say(
             "closed",
@@ -123,7 +123,7 @@ def get_situation(
         return say(
             "excluded",
             _(
-                "You no longer take part in this campaign. Ask its manager if you think that is wrong."
+                "You no longer take part in this campaign. If you think this is a mistake, ask its manager."
             ),
         )
     if campaign.deadline is not None and campaign.deadline <= now:
@@ -154,7 +154,7 @@ def get_situation(
     )
     if version is not None and must_read_guidelines(annotator):
         message = (
-            _("The guidelines have changed; please read them before you go on.")
+            _("The guidelines have changed. Please read them before you continue.")
             if annotator.guideline_read
             else _("Please read the guidelines first.")
         )
@@ -163,7 +163,7 @@ def get_situation(
         result = qualification.get_score(annotator)
         return say(
             "qualification",
-            _("A short test first, explained as you go."),
+            _("Start with a short qualification test. Each answer is explained."),
             judged=result.judged,
             right=result.right,
             total=result.total,
@@ -189,7 +189,7 @@ def get_situation(
     if own.daily_limit is not None and own.today >= own.daily_limit:
         return say(
             "daily_limit",
-            _("That is %(n)s for today, the daily limit. Come back tomorrow.") % {"n": own.today},
+            _("You have reached the daily limit of %(n)s. Come back tomorrow.") % {"n": own.today},
         )
     return say("judging", "", **({"guideline": render_guideline(version)} if version else {}))
 
@@ -215,8 +215,7 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
         waiting = count_pairs_without_text(annotator.campaign, annotator.topic_rows)
         if waiting and not annotator.n_judged:
             message = _(
-                "The documents of this campaign are not there yet; its manager has to import "
-                "them. We look again every %(seconds)s seconds."
+                "The documents of this campaign are not available yet. Its manager has to import them. We check again every %(seconds)s seconds."
             ) % {"seconds": RETRY_AFTER_S}
             return (
                 "nothing_now",
@@ -228,10 +227,12 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
                     "without_documents": waiting,
                 },
             )
-        nothing = _("There is nothing left for you to judge in this campaign.")
+        nothing = _("You have nothing left to judge in this campaign.")
         later = (
             ngettext(
-                "One pair waits for its document.", "%(n)s pairs wait for their documents.", waiting
+                "One pair is waiting for its document.",
+                "%(n)s pairs are waiting for their documents.",
+                waiting,
             )
             % {"n": waiting}
             if waiting
@@ -244,8 +245,7 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
         )
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = _(
-        "All remaining pairs are with others; we look again every %(seconds)s seconds (%(n)s may "
-        "come back, the first within %(minutes)s min)."
+        "All remaining pairs are assigned to others. %(n)s may come back, the first within %(minutes)s min. We check again every %(seconds)s seconds."
     ) % {"seconds": RETRY_AFTER_S, "n": figures["n"], "minutes": minutes}
     return (
         "nothing_now",

@@ -61,7 +61,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         return redirect("account")
     if action == "drop-token":
         ApiTokenRow.objects.filter(user=user, pk=parse_row_id(request.POST.get("token"))).delete()
-        messages.success(request, _("The token is no longer valid."))
+        messages.success(request, _("Token revoked."))
         return redirect("account")
     if action in ("end-session", "end-others"):
         _end_sessions(request, action)
@@ -105,9 +105,9 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
     n = sessions.end_sessions(_other_sessions(request))
     messages.success(
         request,
-        _("Your password is changed. All other browsers are signed out.")
+        _("Password changed. All other browsers have been signed out.")
         if n
-        else _("Your password is changed."),
+        else _("Password changed."),
     )
 
 
@@ -125,9 +125,10 @@ def _end_sessions(request: SignedInRequest, action: str) -> None:
     )
     messages.success(
         request,
-        ngettext("It is signed out.", "%(n)s browsers are signed out.", n) % {"n": n}
+        ngettext("One browser has been signed out.", "%(n)s browsers have been signed out.", n)
+        % {"n": n}
         if n
-        else _("There was nothing to sign out."),
+        else _("There was no other browser to sign out."),
     )
 
 

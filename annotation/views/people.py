@@ -102,7 +102,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             " ".join(map(str, form.non_field_errors())),
         )
         problem = problems.problem_body(
-            max(400, status), code, message or _("Type user name and password.")
+            max(400, status), code, message or _("Enter your username and password.")
         )
         return JsonResponse(
             problem, status=problem["status"], content_type=problems.CONTENT_TYPE, headers=headers
@@ -153,7 +153,7 @@ def _authenticate(request: HttpRequest, form: SignInForm) -> User | None:
         )
         if user is None:
             attempt.failed()
-            form.add_error(None, _("User name and password do not match. Both are case-sensitive."))
+            form.add_error(None, _("Username and password do not match. Both are case-sensitive."))
             return None
     attempt.succeeded()
     start_session(request, user)
@@ -246,9 +246,7 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
         try:
             if code.refused():
                 raise people.PeopleError(
-                    _(
-                        "Too many wrong codes. Wait five minutes, or open the link of your invitation."
-                    )
+                    _("Too many wrong codes. Wait five minutes, or open your invitation link.")
                 )
             return redirect("join", people.find_invitation(code=form.cleaned_data["code"]).token)
         except people.PeopleError as error:
@@ -335,9 +333,9 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         give = request.POST.get("action") == "give"
         people.set_creator(user, may_create=give, actor=request.user)
         sentence = (
-            _("%(name)s may make collections and campaigns.")
+            _("%(name)s can now create collections and campaigns.")
             if give
-            else _("%(name)s may no longer make collections and campaigns.")
+            else _("%(name)s can no longer create collections and campaigns.")
         )
         messages.success(request, sentence % {"name": user.get_username()})
         return redirect(request.get_full_path())
@@ -347,9 +345,9 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         "inactive": Q(is_active=False),
     }
     words = [
-        ("creators", _("makes campaigns")),
-        ("administrators", _("administrator")),
-        ("inactive", _("not active")),
+        ("creators", _("Campaign creator")),
+        ("administrators", _("Administrator")),
+        ("inactive", _("Inactive")),
     ]
     shown = ListPage(
         request,
@@ -360,7 +358,9 @@ def accounts(request: SignedInRequest) -> HttpResponse:
             "last": "last_login",
             "makes": ("is_superuser", "profile__may_create", "username"),
         },
-        choices=[RowFilter("who", _("Who"), words, lambda rows, value: rows.filter(rights[value]))],
+        choices=[
+            RowFilter("who", _("Role"), words, lambda rows, value: rows.filter(rights[value]))
+        ],
         default="name",
     )
     return render_page(request, "annotation/accounts.html", {"people": shown})

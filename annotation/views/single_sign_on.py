@@ -39,13 +39,14 @@ def by_header(request: HttpRequest) -> HttpResponse:
             "somebody asked for the sign-in by %s past the trusted proxy", settings.USER_HEADER
         )
         return _render_refusal(
-            request, _("This way in is open only through the institution's own proxy."), status=403
+            request, _("This sign-in works only through the institution's proxy."), status=403
         )
     name = request.headers.get(settings.USER_HEADER, "").strip()
     if not name:
         return _render_refusal(
             request,
-            _("%(institution)s did not say who you are.") % {"institution": settings.INSTITUTION},
+            _("%(institution)s did not confirm your identity.")
+            % {"institution": settings.INSTITUTION},
             status=403,
         )
     groups = request.headers.get(settings.GROUPS_HEADER, "") if settings.GROUPS_HEADER else ""
@@ -68,7 +69,7 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
         return _render_refusal(
             request,
             _(
-                "The package for this way in is not installed. Tell an administrator of this installation."
+                "Single sign-on is not available because a package is not installed. Contact an administrator of this installation."
             ),
             status=503,
         )
@@ -89,7 +90,9 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
     if sent is None:
         return _render_refusal(
             request,
-            _("This browser did not ask to sign in, or has come back already. Sign in once more."),
+            _(
+                "This sign-in was not started in this browser, or it has already been completed. Sign in again."
+            ),
             status=400,
         )
     if "code" not in request.GET:
@@ -112,7 +115,7 @@ def oidc_back(request: HttpRequest) -> HttpResponse:
             error if isinstance(error, SuspiciousOperation) else "",
         )
         sentence = _(
-            "%(institution)s could not sign you in. Try once more; if it fails again, tell an administrator."
+            "%(institution)s could not sign you in. Try again. If it fails again, contact an administrator."
         )
         return _render_refusal(
             request, sentence % {"institution": settings.INSTITUTION}, status=502

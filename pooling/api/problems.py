@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 CODES_PATH = "/api/problems"
 """Address of the page that explains each code."""
-TRY_AGAIN_MESSAGE = gettext_lazy("Nothing that was saved is lost. Try again in a moment.")
+TRY_AGAIN_MESSAGE = gettext_lazy("Everything that was saved is safe. Try again in a few seconds.")
 
 
 def problem_body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
@@ -94,7 +94,9 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response | No
         )
     if isinstance(error, PermissionDenied):
         return problem_response(
-            403, getattr(error, "code", "forbidden"), str(error) or _("You may not do this.")
+            403,
+            getattr(error, "code", "forbidden"),
+            str(error) or _("You don't have permission to do this."),
         )
     if isinstance(error, exceptions.ValidationError):
         return problem_response(

@@ -35,7 +35,7 @@ def unavailable_reason(error: BaseException) -> str:
     if isinstance(error, ProcessBusy):
         return str(error)
     if _has_other_tables(error):
-        return _("The server is being brought up to date.")
+        return _("The server is being updated.")
     if isinstance(error, OperationalError | InterfaceError) or (
         isinstance(error, Error) and get_sqlstate(error) == READ_ONLY_SQLSTATE
     ):
@@ -44,15 +44,15 @@ def unavailable_reason(error: BaseException) -> str:
             return _("The server's disk is full.")
         if "readonly" in text or get_sqlstate(error) == READ_ONLY_SQLSTATE:
             return _("The server cannot write to its database.")
-        return _("The database does not answer.")
+        return _("The database isn't responding.")
     if isinstance(error, OSError):
         if error.errno in FULL_ERRORS:
             return _("The server's disk is full.")
         if error.errno in READ_ONLY_ERRORS:
-            return _("The server's disk cannot be written.")
+            return _("The server can't write to its disk.")
         if error.errno in OPEN_FILES_ERRORS:
-            return _("The server has too much to do.")
-    return _("The server has too much to do.") if isinstance(error, MemoryError) else ""
+            return _("The server is busy.")
+    return _("The server is busy.") if isinstance(error, MemoryError) else ""
 
 
 def _has_other_tables(error: BaseException) -> bool:

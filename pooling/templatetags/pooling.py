@@ -11,11 +11,21 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
+from django.utils.translation import npgettext_lazy
 
 from assay.number_words import format_count, format_count_of_total
 from pooling.selectors.jobs import JobView
 
 register = template.Library()
+DURATIONS: dict[str, Any] = {
+    "year": npgettext_lazy("in or ago", "%(num)s year", "%(num)s years", "num"),
+    "month": npgettext_lazy("in or ago", "%(num)s month", "%(num)s months", "num"),
+    "week": npgettext_lazy("in or ago", "%(num)s week", "%(num)s weeks", "num"),
+    "day": npgettext_lazy("in or ago", "%(num)s day", "%(num)s days", "num"),
+    "hour": npgettext_lazy("in or ago", "%(num)s hour", "%(num)s hours", "num"),
+    "minute": npgettext_lazy("in or ago", "%(num)s minute", "%(num)s minutes", "num"),
+}
+"""Django's own are translated in the nominative: "in 3 Tage"."""
 
 
 @register.filter
@@ -92,7 +102,7 @@ def ago(moment: datetime) -> str:
     return (
         _("just now")
         if timezone.now() - moment < timedelta(minutes=1)
-        else _("%(time)s ago") % {"time": timesince(moment)}
+        else _("%(time)s ago") % {"time": timesince(moment, time_strings=DURATIONS)}
     )
 
 
@@ -102,7 +112,7 @@ def ahead(moment: datetime) -> str:
     return (
         _("in less than a minute")
         if moment - timezone.now() < timedelta(minutes=1)
-        else _("in %(time)s") % {"time": timeuntil(moment)}
+        else _("in %(time)s") % {"time": timeuntil(moment, time_strings=DURATIONS)}
     )
 
 

@@ -45,8 +45,8 @@ async function copy(button) {
     button.textContent = t("Copied");
   } catch {
     if (button.dataset.copyText === undefined)
-      button.textContent = t("Select and copy by hand");
-    else window.prompt(t("Select and copy by hand"), text); // it stands nowhere on the page
+      button.textContent = t("Select the text and copy it");
+    else window.prompt(t("Select the text and copy it"), text); // it stands nowhere on the page
   }
   setTimeout(() => {
     button.textContent = before;

@@ -102,7 +102,7 @@ def test_an_account_made_here_is_not_handed_to_whoever_is_called_the_same_there(
     client = Client()
     answer = sign_in(provider, client)
     assert (answer.status_code, who(client), User.objects.count()) == (403, "", 1)
-    assert "Ask an administrator to connect the two" in answer.content.decode()
+    assert "Ask an administrator to link it" in answer.content.decode()
     InstitutionAccount.objects.create(user=root, subject=f"oidc {provider.issuer} s-1")
     assert (sign_in(provider, client).status_code, who(client)) == (302, "Ada")
     root.refresh_from_db()
@@ -195,7 +195,7 @@ def test_such_an_account_has_no_other_way_in_and_judges_like_all(
     client = Client()
     sign_in(provider, client)
     page = client.get("/account").content.decode()
-    assert "there is no password here" in page
+    assert "This account has no password" in page
     client.post("/account", {"action": "password", "new": "a long enough one"})
     Client().post("/sign-in/link", {"email": "ada@example.org"})
     do_urgent_jobs()

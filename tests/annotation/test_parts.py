@@ -94,4 +94,4 @@ def test_home_the_invitation_the_judging_page_and_the_reminder_say_it():
     [mail] = messages.preview_reminders(
         campaign, [fresh(ada)], "Please go on.", address="https://assay.example"
     ).ready
-    assert "You have judged 1 of 12." in mail.body
+    assert "You have judged 1 of 12 documents." in mail.body

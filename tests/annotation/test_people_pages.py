@@ -214,7 +214,7 @@ class TestSignInLinks:
         Job.objects.update(created_at=timezone.now() - timedelta(seconds=61))
         answer = client.post("/sign-in/link", {"email": "eve@example.org"})
         assert (answer.status_code, Job.objects.count()) == (503, 2)
-        assert "No mail can be sent at the moment." in answer.content.decode()
+        assert "Email can&#x27;t be sent right now." in answer.content.decode()
 
     def test_where_the_mail_server_has_gone_before_the_mail_the_job_fails_and_keeps_no_address(
         self, client, monkeypatch
@@ -230,7 +230,7 @@ class TestSignInLinks:
         job = Job.objects.get()
         assert (job.state, job.message, job.parameters) == (
             "failed",
-            "the mail server took no mail; the server's log says more",
+            "The mail server rejected the email. The server log has the details.",
             {},
         )
 
@@ -244,7 +244,7 @@ class TestSignInLinks:
         for address in ("ada@example.org", "nobody@example.org"):
             answer = client.post("/sign-in/link", {"email": address})
             assert answer.status_code == 503
-            assert "No mail can be sent at the moment." in answer.content.decode()
+            assert "Email can&#x27;t be sent right now." in answer.content.decode()
 
     def test_where_the_mail_server_refuses_a_mail_nobody_learns_who_has_an_account(
         self, client, monkeypatch
@@ -268,10 +268,10 @@ class TestSignInLinks:
         user.email = "ada@example.org"
         user.save()
         person = client_of(make_user("maker", may_create=True))
-        promised = ("We send you a link", "a link is on its way", "At most once a day")
+        promised = ("email you a sign-in link", "a link is on its way", "At most one email per day")
         printed = (
-            "the link is only printed on the server",
-            "the link is only printed on the server",
+            "The link is only printed on the server",
+            "The link is only printed on the server",
             "the list is printed on the worker",
         )
         for said, unsaid, backend in (
@@ -361,7 +361,7 @@ class TestJoining:
         [
             ({"revoked_at": timezone.now()}, "withdrawn"),
             ({"expires_at": timezone.now() - timedelta(minutes=1)}, "expired"),
-            ({"max_uses": 1, "n_uses": 1}, "used already"),
+            ({"max_uses": 1, "n_uses": 1}, "already been used"),
         ],
     )
     def test_an_invitation_that_is_no_longer_good_says_why(self, client, change, word):
@@ -376,7 +376,7 @@ class TestJoining:
     def test_a_personal_invitation_lets_one_in(self):
         invitation = accounts.create_invitation(campaign=make_campaign(), actor=None, max_uses=1)
         accounts.join_campaign(invitation=invitation, user=make_user())
-        with pytest.raises(accounts.PeopleError, match="used already"):
+        with pytest.raises(accounts.PeopleError, match="already been used"):
             accounts.join_campaign(invitation=invitation, user=make_user())
 
     def test_used_and_expired_invitations_are_not_open(self):

@@ -48,9 +48,9 @@ def test_the_mail_names_what_was_judged_the_deadline_the_address_and_is_noted_in
     campaign.save()
     assert remind(campaign, ada) == {"sent": [ada.pseudonym], "left_out": [], "failed": []}
     (sent,) = mail.outbox
-    assert (sent.to, sent.subject) == (["ada@example.org"], "Spring: documents wait for you")
+    assert (sent.to, sent.subject) == (["ada@example.org"], "Spring: documents to judge")
     assert (
-        "Hello ada,\n\nplease go on.\n\nYou have judged 1 of 8. The deadline is Tue 15 Jan 2030, 12:00 UTC. Your page:"
+        "Hello ada,\n\nplease go on.\n\nYou have judged 1 of 8 documents. The deadline is Tue 15 Jan 2030, 12:00 UTC. Your page:"
         in sent.body
     )
     assert f"https://assay.example/judge/{campaign.slug}/" in sent.body
@@ -68,7 +68,7 @@ def test_nobody_gets_a_second_one_within_a_day(campaign):
     report = remind(campaign, ada, bob)
     assert (report["sent"], report["left_out"]) == (
         [bob.pseudonym],
-        [[ada.pseudonym, "was reminded within the last day"]],
+        [[ada.pseudonym, "reminded within the last 24 hours"]],
     )
     AuditEvent.objects.update(at=timezone.now() - timedelta(hours=25))
     assert remind(campaign, ada)["sent"] == [ada.pseudonym]
@@ -90,13 +90,15 @@ def test_who_cannot_or_may_not_judge_is_left_out_with_the_reason(campaign):
     assert dict(report["left_out"]) == {
         away.pseudonym: "is paused",
         out.pseudonym: "is excluded",
-        unknown.pseudonym: "has no address",
-        robot.pseudonym: "is no person who judges",
+        unknown.pseudonym: "no email address",
+        robot.pseudonym: "not a human annotator",
     }
     assert mail.outbox == []
 
 
-@pytest.mark.parametrize(("text", "says"), [("  ", "Write"), ("x" * 2001, "2,001 characters")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("  ", "Enter a message"), ("x" * 2001, "2,001 characters")]
+)
 def test_no_text_or_too_much_is_refused(campaign, text, says):
     with pytest.raises(CampaignError, match=says):
         remind(campaign, reachable(campaign, "ada"), text=text)
@@ -104,7 +106,7 @@ def test_no_text_or_too_much_is_refused(campaign, text, says):
 
 def test_where_nobody_can_judge_nobody_is_reminded():
     campaign = make_campaign(state="paused")
-    with pytest.raises(CampaignError, match="Nobody can judge now"):
+    with pytest.raises(CampaignError, match="No annotator can judge now"):
         remind(campaign, reachable(campaign, "ada"))
 
 
@@ -168,6 +170,6 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
     job = do(asked)
     assert job.report["facts"] == {"mails printed": 1}
     assert job.report["warnings"] == [
-        "No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's console and reached nobody."
+        "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed on the worker's console and not delivered."
     ]
     assert "To: ada@example.org" in capsys.readouterr().out

@@ -103,7 +103,7 @@ def test_one_sees_ones_own_sessions_and_ends_one_or_all_others():
         signed_in(make_user("bob").username),
     )
     page = here.get("/account").content.decode()
-    assert page.count(">this one<") == 1
+    assert page.count(">this browser<") == 1
     assert "Safari on iPhone" in page
     assert page.count("Firefox on Linux") == 1, "bob's is not listed"
     assert not [key for key in map(key_of, (here, phone, third, other)) if key in page], (

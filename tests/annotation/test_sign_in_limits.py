@@ -157,7 +157,10 @@ def test_a_proxy_that_is_no_address_stops_the_start(monkeypatch):
 def wrong_codes(times: int, client: Client | None = None, **where: str) -> None:
     for number in range(times):
         answer = (client or Client()).post("/join", {"code": f"WRONG{number:03d}"}, **where)
-        assert (answer.status_code, "no such invitation" in answer.content.decode()) == (400, True)
+        assert (answer.status_code, "Invitation not found" in answer.content.decode()) == (
+            400,
+            True,
+        )
 
 
 def test_a_hundred_wrong_codes_are_the_last_of_an_address_and_its_links_still_open():
@@ -256,7 +259,7 @@ def test_ones_own_password_cannot_be_tried_without_end_in_a_browser_that_was_lef
         )
 
     for _ in range(attempts.MOST_OF_ACCOUNT):
-        assert "This is not your current password." in change("wrong").content.decode()
+        assert "The current password is wrong." in change("wrong").content.decode()
     assert TOO_MANY in change(PASSWORD).content.decode()
     Attempts.objects.update(began_at=timezone.now() - timedelta(minutes=5))
     assert change(PASSWORD).status_code == 302

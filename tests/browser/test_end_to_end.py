@@ -194,7 +194,7 @@ def test_from_files_to_qrels_with_two_annotators(
     bea.keyboard.type("bea")
     bea.locator("#id_password").tap()
     bea.keyboard.type(PASSWORD)
-    bea.get_by_role("button", name="Make the account and join").tap()
+    bea.get_by_role("button", name="Create account and join").tap()
     bea.locator("#guideline-read").tap()
     assert judged(bea, BEA, lambda grade: bea.locator("#grades button").nth(grade).tap()) == 7
     expect(bea.locator("#chip")).to_have_attribute("data-status", "saved")

@@ -144,7 +144,7 @@ def test_undo_reopens_the_last_ones_also_after_a_reload_and_keeps_old_labels_as_
     expect(judging.title).to_contain_text("part 3")
     expect(judging.toast).to_contain_text("Changed to Wrong (was Perfect)")
     judging.press("z")
-    expect(judging.toast).to_have_text("As it was before.")
+    expect(judging.toast).to_have_text("Restored.")
     judging.press("[")
     expect(judging.title).to_contain_text("part 2")
     judging.press("Escape")  # leaves it as it was
@@ -163,7 +163,7 @@ def test_undo_reopens_the_last_ones_also_after_a_reload_and_keeps_old_labels_as_
     judging.press("[")
     expect(judging.title).to_contain_text("part 1")
     judging.press("[")
-    expect(judging.toast).to_contain_text("nothing earlier")
+    expect(judging.toast).to_contain_text("No earlier document")
     judging.judge("4")
     judging.saved()
     assert rows() == [(0, 1, 1, False), (0, 3, 2, True), *expected[1:]]
@@ -183,7 +183,7 @@ def test_cannot_judge_for_another_reason_asks_which_and_escape_leaves_the_reason
     expect(page.locator("#note-text")).to_be_focused()
     page.keyboard.type("  ")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#note-error")).to_contain_text("why can it not be judged")
+    expect(page.locator("#note-error")).to_contain_text("why it can't be judged")
     page.get_by_role("button", name="Save note").click()
     expect(page.locator("#note-dialog")).to_be_visible()
     photograph(page, "reason-missing")
@@ -233,13 +233,13 @@ def test_confirm_mode_waits_for_enter(
     ada.user.profile.save()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("2")
-    expect(judging.bar_message).to_contain_text("Topic is chosen")
+    expect(judging.bar_message).to_contain_text("Topic is selected")
     photograph(judging.page, "confirm")
     judging.press("3")
-    expect(judging.bar_message).to_contain_text("Partial is chosen")
+    expect(judging.bar_message).to_contain_text("Partial is selected")
     judging.judge("Enter")
     judging.press("4")
-    expect(judging.bar_message).to_contain_text("Perfect is chosen")
+    expect(judging.bar_message).to_contain_text("Perfect is selected")
     judging.judge("4")
     judging.saved()
     assert [row.grade for row in own_judgements(ada)] == [2, 3]
@@ -256,10 +256,10 @@ def test_keys_can_be_remapped_and_are_kept_for_the_person(
     page.locator("#menu [data-action=settings]").click()
     page.locator("[data-remap=later]").click()
     page.keyboard.press("n")
-    expect(page.locator("#key-message")).to_contain_text("already “Note”")
+    expect(page.locator("#key-message")).to_contain_text("already used for “Note”")
     page.locator("[data-remap=later]").click()
     page.keyboard.press("5")
-    expect(page.locator("#key-message")).to_contain_text("taken by the page")
+    expect(page.locator("#key-message")).to_contain_text("is reserved")
     page.locator("[data-remap=later]").click()
     with page.expect_response(re.compile("/profile$")):
         page.keyboard.press("x")
@@ -284,7 +284,7 @@ def test_shortcut_sheet_lists_every_key_and_opens_at_its_beginning_on_a_phone(
     photograph(judging.page, "shortcuts")
     for word in (
         "Perfect",
-        "Judge later",
+        "Skip for now",
         "Cannot judge",
         "Undo",
         "Note",

@@ -101,7 +101,7 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
     within_reach(opens)
     photograph(page, "thumb-so-far")
     opens.tap()
-    expect(page.locator("[data-name=review]")).to_contain_text("You judged this Wrong")
+    expect(page.locator("[data-name=review]")).to_contain_text("You judged this as Wrong")
     tap_grade(judging, 2)
     judging.saved()
     assert sorted(
@@ -125,9 +125,9 @@ def test_practice_is_explained_while_its_document_stays(
     within_reach(on)
     photograph(page, "thumb-practice")
     on.tap()
-    expect(page.locator("#query-label")).to_have_text("Query (practice 2 of 2)")
+    expect(page.locator("#query-label")).to_have_text("Query (test 2 of 2)")
     tap_grade(judging, 3)
-    expect(practice).to_contain_text("1 of 2 right: passed. From here on it counts.")
+    expect(practice).to_contain_text("Passed: 1 of 2 correct. Your judgements count from now on.")
     within_reach(on)
     on.tap()
     expect(page.locator("#query-label")).to_have_text("Query")
@@ -142,7 +142,7 @@ def test_nothing_of_the_practice_is_left_once_it_is_over(signed_in_page: Signed)
     expect(judging.bar_message).to_contain_text("needs a marked passage")
     for key in ("s", "Enter", "ArrowRight", "Enter", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#practice")).to_contain_text("Right")
+    expect(page.locator("#practice")).to_contain_text("Correct")
     expect(judging.bar_message).to_be_hidden()
     page.locator("#practice").get_by_role("button").click()
     expect(judging.panel).to_contain_text("New query")
@@ -156,14 +156,14 @@ def test_a_judgement_that_was_too_fast_is_reopened(signed_in_page: Signed) -> No
     first = judging.title.inner_text()
     tap_grade(judging, 3)
     notice = page.locator("[data-name=standing]")
-    expect(notice).to_contain_text("“Exercise and blood sugar, part 1” was judged in")
-    expect(notice).to_contain_text("does not count")
-    reopen = notice.get_by_role("button", name="Reopen it")
+    expect(notice).to_contain_text("“Exercise and blood sugar, part 1” took")
+    expect(notice).to_contain_text("too fast to count")
+    reopen = notice.get_by_role("button", name="Reopen")
     expect(reopen).to_be_visible()
     within_reach(reopen)
     reopen.tap()
     expect(judging.title).to_have_text(first)
-    expect(page.locator("[data-name=review]")).to_contain_text("You judged this Perfect")
+    expect(page.locator("[data-name=review]")).to_contain_text("You judged this as Perfect")
 
 
 def test_a_finger_that_stays_on_a_grade_is_told_what_it_means_and_judges_nothing(
@@ -206,7 +206,7 @@ def test_ones_own_rhythm_stands_in_the_menu(signed_in_page: Signed) -> None:
     judging.saved()
     page.locator("#menu > summary").tap()
     line = page.locator("#rhythm")
-    expect(line).to_contain_text("Today 5. About")
+    expect(line).to_contain_text("Today: 5. About")
     expect(line).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
@@ -215,12 +215,12 @@ def test_a_manager_tries_the_page_on_a_phone_and_nothing_is_stored(signed_in_pag
     campaign, _ = make_practice(2)
     page = signed_in_page(campaign.created_by, **THUMB)
     page.goto(f"/judge/{campaign.slug}/try")
-    page.get_by_role("button", name="I have read this").tap()
+    page.get_by_role("button", name="I have read the guidelines").tap()
     judging = JudgingPage(page, campaign)
-    expect(page.locator("#query-label")).to_have_text("Query (practice 1 of 2)")
+    expect(page.locator("#query-label")).to_have_text("Query (test 1 of 2)")
     for _ in range(2):
         tap_grade(judging, 3)
-        expect(page.locator("#practice")).to_contain_text("Right")
+        expect(page.locator("#practice")).to_contain_text("Correct")
         page.locator("#practice").get_by_role("button").tap()
     expect(page.locator("#query-label")).to_have_text("Query")
     for place in (0, 1):

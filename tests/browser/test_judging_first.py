@@ -221,7 +221,7 @@ def test_a_second_tab_asks_for_nothing(signed_in_page: Signed) -> None:
     second = JudgingPage(other, campaign)
     second.shows_state("other-tab")
     assert asked == []
-    second.panel.get_by_role("button", name="Use it here instead").click()
+    second.panel.get_by_role("button", name="Judge here instead").click()
     second.title.wait_for()
     assert sorted(asked[:2]) == ["GET setup", "POST leases"]
     assert asked.count("GET setup") == asked.count("POST leases") == 1

@@ -64,7 +64,7 @@ def test_a_new_query_begins_with_a_card_unless_cards_are_switched_off(
     expect(page.locator("#query-text")).to_have_text(query)
     expect(judging.panel).to_contain_text(f"Which evidence is there about {query}?")
     expect(judging.panel).to_contain_text("Relevant are trials and reviews; opinions are not.")
-    expect(judging.panel).to_contain_text("2 documents of it follow.")
+    expect(judging.panel).to_contain_text("2 documents to judge")
     expect(page.locator("#grades [aria-pressed=true]")).to_have_count(
         0
     )  # what was given to the last one is none of this query
@@ -74,7 +74,7 @@ def test_a_new_query_begins_with_a_card_unless_cards_are_switched_off(
     judging.saved()
     assert len(own_judgements(ada)) == 2
     judging.press("z")  # back to the document before
-    expect(page.locator(".banner")).to_contain_text("You judged this Partial")
+    expect(page.locator(".banner")).to_contain_text("You judged this as Partial")
     expect(page.locator("#grades [aria-pressed=true]")).to_have_count(1)
     page.keyboard.press("Escape")
     judging.shows_state("card")
@@ -90,7 +90,7 @@ def test_a_new_query_begins_with_a_card_unless_cards_are_switched_off(
     assert [row.pair.entry.topic.text for row in own_judgements(ada)].count(query) == 1
     judging.press("?")
     page.get_by_role("button", name="Change keys").click()
-    page.get_by_label("Begin each new query with a card").uncheck()
+    page.get_by_label("Show a card before each new query").uncheck()
     page.get_by_role("button", name="Done").click()
     expect(judging.title).to_contain_text("part 2")
     judging.unhurried()
@@ -117,14 +117,14 @@ def test_this_query_so_far_lists_own_judgements_of_it_and_a_digit_opens_one(
         judge_pair(make_annotator(campaign), pair, 2, now=timezone.now())
     judging.press("t")
     dialog = page.locator("#history-dialog")
-    expect(dialog.locator("h2")).to_have_text(f"This query so far: {second}")
+    expect(dialog.locator("h2")).to_have_text(f"My judgements for this query: {second}")
     rows = dialog.locator("tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("Wrong")  # the newest first
     expect(dialog).to_contain_text("1 Wrong · 1 Perfect")
     photograph(page, "query-so-far")
     page.keyboard.press("2")
-    expect(page.locator(".banner")).to_contain_text("You judged this Perfect")
+    expect(page.locator(".banner")).to_contain_text("You judged this as Perfect")
     judging.judge("3")
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()
@@ -153,7 +153,7 @@ def test_what_was_put_aside_is_brought_back_by_undo_or_judged_from_the_list(
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()
     aside = page.locator("#history-dialog .put-aside")
-    expect(aside).to_contain_text("Put aside (1)")
+    expect(aside).to_contain_text("Skipped (1)")
     photograph(page, "put-aside")
     aside.get_by_role("button", name="Judge now").click()
     expect(judging.title).to_contain_text("part 2")
@@ -205,7 +205,7 @@ def test_undo_does_not_open_the_answers_of_the_practice(signed_in_page: Signed) 
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     judging.press("4")
-    expect(page.locator("#practice")).to_contain_text("Right")
+    expect(page.locator("#practice")).to_contain_text("Correct")
     judging.press("Enter")
     undo = page.locator("#bar .bar-more [data-action=undo]")
     expect(judging.title).to_contain_text("part 2")
@@ -215,7 +215,7 @@ def test_undo_does_not_open_the_answers_of_the_practice(signed_in_page: Signed) 
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()
     row = page.locator("#history-list tbody tr")
-    expect(row).to_contain_text("practice")  # not "extra", as the API stores it
+    expect(row).to_contain_text("test")  # not "extra", as the API stores it
     expect(row).not_to_contain_text("extra")
     expect(row.get_by_role("button")).to_have_count(0)
 
@@ -237,7 +237,7 @@ def test_a_note_being_typed_survives_escape_and_a_reload(signed_in_page: Signed)
     expect(page.locator("#note-text")).to_have_value("dates are wrong")
     page.keyboard.press("Control+a")
     page.keyboard.type("something else")
-    page.get_by_role("button", name="Put back as it was").click()
+    page.get_by_role("button", name="Discard changes").click()
     judging.judge("2")
     judging.saved()
     [row] = own_judgements(ada)
@@ -258,7 +258,7 @@ def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_
     notices = desktop.page.locator(".banner")
     expect(notices).to_have_count(1)
     expect(notices).to_contain_text(
-        "“Exercise and blood sugar, part 1”: Saved. You had judged it already, on another device"
+        "“Exercise and blood sugar, part 1”: Saved. You had already judged it on another device"
     )
     desktop.page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(desktop.title).to_contain_text("part 3")

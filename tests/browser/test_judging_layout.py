@@ -200,7 +200,10 @@ def test_a_long_query_is_opened_and_closed(signed_in_page: Signed) -> None:
     topic.text = LONG_QUERY
     topic.save()
     page = signed_in_page(ada.user)
-    query, button = page.locator("#query-text"), page.get_by_role("button", name="The whole query")
+    query, button = (
+        page.locator("#query-text"),
+        page.get_by_role("button", name="Show the whole query"),
+    )
     is_cut = "e => e.scrollHeight > e.clientHeight + 1"
     for window in ("desktop", "phone on its side"):
         width, height = WINDOWS[window]
@@ -293,7 +296,7 @@ def test_dialogs_in_a_low_window_keep_their_button_in_view_and_enter_presses_it(
     ada.save()
     page = signed_in_page(ada.user, viewport={"width": 1280, "height": 500})
     judging = JudgingPage(page, campaign).open(shows="#guideline-dialog[open]")
-    button = page.get_by_role("button", name="I have read this")
+    button = page.get_by_role("button", name="I have read the guidelines")
     expect(button).to_be_in_viewport(ratio=1)
     assert page.locator("#guideline-dialog").evaluate("e => e.scrollTop") == 0
     for _ in range(40):  # Enter is heard once the module that listens has come, after the page
@@ -312,7 +315,7 @@ def test_dialogs_in_a_low_window_keep_their_button_in_view_and_enter_presses_it(
     judging.press("?")
     page.get_by_role("button", name="Change keys").click()
     with page.expect_response(lambda response: response.url.endswith("/profile")):
-        page.get_by_label("Keys of one character").uncheck()
+        page.get_by_label("Single-key shortcuts").uncheck()
     done.click()
     expect(done).to_be_hidden()
     title = judging.title.inner_text()
@@ -367,7 +370,7 @@ def test_a_script_that_does_not_come_is_said(signed_in_page: Signed) -> None:
     page = signed_in_page(ada.user)
     page.route("**/js/judge/main.js", lambda route: route.abort())
     page.goto(f"/judge/{campaign.slug}/")
-    expect(page.get_by_role("link", name="Load it again")).to_be_visible()
+    expect(page.get_by_role("link", name="Reload the page")).to_be_visible()
 
 
 def test_lists_of_judgements_are_read_whole_and_open_one_at_any_width(
@@ -395,7 +398,7 @@ def test_lists_of_judgements_are_read_whole_and_open_one_at_any_width(
         )
         assert button.evaluate(reached), width
         button.click()
-        expect(page.locator(".banner")).to_contain_text("You judged this Topic")
+        expect(page.locator(".banner")).to_contain_text("You judged this as Topic")
         judging.press("Escape")
         expect(page.locator(".banner")).to_be_hidden()
     judge(ada, None, cannot_reason="expertise")
@@ -423,7 +426,7 @@ def test_a_required_passage_is_marked_by_touch(
         judging.unhurried()
         before = judging.title.inner_text()
         page.locator("#grades button").nth(3).tap()
-        expect(judging.bar_message).to_contain_text("tap the first word of it, then the last")
+        expect(judging.bar_message).to_contain_text("Tap its first word, then its last")
         expect(judging.bar_message).not_to_contain_text("Enter")
         page.evaluate(
             "() => { const n = document.querySelector('.doc-body p').firstChild; "

@@ -70,7 +70,7 @@ def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_plac
     for screen in (DESKTOP, PHONE):
         on_phone, width = screen is PHONE, screen["width"]
         page.set_viewport_size(screen)  # type: ignore[arg-type]
-        expect(line).to_contain_text("Very like a document that you graded: Partial")
+        expect(line).to_contain_text("Very similar to a document you graded: Partial")
         expect(judging.title).to_have_text("Exercise and blood sugar, part 2")
         photograph(page, f"near-duplicate-{width}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -81,9 +81,9 @@ def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_plac
         else:
             judging.press("c")
         expect(dialog.locator("article")).to_have_count(2)
-        expect(dialog.locator("section").nth(0)).to_contain_text("On the page")
+        expect(dialog.locator("section").nth(0)).to_contain_text("This document")
         expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
-        expect(dialog.locator("section").nth(1)).to_contain_text("You judged this Partial.")
+        expect(dialog.locator("section").nth(1)).to_contain_text("You judged this as Partial.")
         expect(dialog.locator("section").nth(1)).to_contain_text("1 word only here")
         assert page.evaluate(TINTED) == ["slow", "Nothing else was changed", "brisk"]
         assert side_by_side(page) != on_phone
@@ -157,7 +157,7 @@ def test_it_is_asked_when_the_grade_just_given_has_arrived(signed_in_page: Signe
     page.wait_for_timeout(500)
     assert (len(held), len(asks)) == (1, 1)
     held[0].continue_()
-    expect(page.locator(LINE)).to_contain_text("Very like a document that you graded: Partial")
+    expect(page.locator(LINE)).to_contain_text("Very similar to a document you graded: Partial")
     judging.press("p")
     expect(page.locator(LINE)).to_be_hidden()
     judging.press("c")  # goes on, and opens nothing
@@ -174,30 +174,30 @@ def test_of_several_each_can_be_read_and_opened_again(
     judging.judge("2")
     judging.judge("4")
     expect(page.locator(LINE)).to_contain_text(
-        "Very like 2 documents that you graded: Perfect, Topic"
+        "Very similar to 2 documents you graded: Perfect, Topic"
     )
     page.locator(LINE).get_by_role("button", name="Compare").click()
     dialog = page.locator("#compare-dialog")
-    expect(dialog).to_contain_text("The same words in the same order.")
+    expect(dialog).to_contain_text("Both have the same words in the same order.")
     choice = dialog.get_by_label("Compared with")
     assert choice.locator("option").all_inner_texts() == [
         "Perfect: Exercise and blood sugar, part 2",
         "Topic: Exercise and blood sugar, part 1",
     ]
     choice.select_option(index=1)
-    expect(dialog).to_contain_text("You judged this Topic.")
+    expect(dialog).to_contain_text("You judged this as Topic.")
     assert page.evaluate(TINTED) == ["brisk", "slow", "Nothing else was changed"]
     photograph(page, "near-duplicates-several")
     dialog.get_by_role("button", name="Open").click()
-    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this Topic")
+    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this as Topic")
     expect(judging.title).to_have_text("Exercise and blood sugar, part 1")
     expect(page.locator(LINE)).to_contain_text(
-        "Very like a document that you graded: Perfect"
+        "Very similar to a document you graded: Perfect"
     )  # the third is not graded
     judging.judge("4")
     judging.saved()
     expect(page.locator(LINE)).to_contain_text(
-        "Very like 2 documents that you graded: Perfect, Perfect"
+        "Very similar to 2 documents you graded: Perfect, Perfect"
     )
 
 
@@ -218,7 +218,7 @@ def test_in_arabic_it_speaks_arabic_and_begins_on_the_right(
     judging = JudgingPage(page, campaign).open()
     judging.judge("3")
     expect(page.locator(LINE)).to_contain_text("Partial")
-    assert "Very like" not in page.locator(LINE).inner_text()
+    assert "Very similar" not in page.locator(LINE).inner_text()
     judging.press("c")
     expect(page.locator("#compare-dialog article")).to_have_count(2)
     one, other = (page.locator("#compare-dialog article").nth(n).bounding_box() for n in (0, 1))
@@ -247,16 +247,16 @@ def test_a_managers_trial_shows_them_as_annotators_see_them_or_not_at_all(
 
     def judge_two() -> None:
         page.goto(f"/judge/{campaign.slug}/try")
-        page.get_by_role("button", name="I have read this").click()
+        page.get_by_role("button", name="I have read the guidelines").click()
         judging.title.wait_for()
         judging.judge("3")
         judging.judge("1")
 
     judge_two()
-    expect(line).to_contain_text("Very like a document that you graded: Partial")
+    expect(line).to_contain_text("Very similar to a document you graded: Partial")
     judging.press("c")
     dialog = page.locator("#compare-dialog")
-    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this Partial.")
+    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this as Partial.")
     expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
     dialog.get_by_role("button", name="Open").click()
     expect(judging.title).to_have_text("Exercise and blood sugar, part 1")

@@ -238,7 +238,7 @@ def test_page_without_secure_context_makes_keys_and_judges(signed_in_page: Signe
     )
     second.page.goto(f"/judge/{campaign.slug}/")
     second.shows_state("other-tab")
-    second.panel.get_by_role("button", name="Use it here instead").click()
+    second.panel.get_by_role("button", name="Judge here instead").click()
     second.title.wait_for()
     judging.shows_state("other-tab")
 
@@ -273,7 +273,7 @@ def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(
     judging.page.route("**/judgements", busy)
     judging.judge("2")
     expect(judging.page.locator("#banners")).to_contain_text(
-        "The server is busy. 1 answer waits here and will be sent."
+        "The server is busy. 1 answer is kept here and will be sent."
     )
     expect(judging.chip).to_have_attribute("data-status", "saved")
     expect(judging.page.locator("#banners")).not_to_contain_text("too much to do")

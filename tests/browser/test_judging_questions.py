@@ -26,7 +26,7 @@ def test_where_no_document_is_on_the_page_it_says_that_a_question_is_about_one(
     campaign, ada = make_job(n_topics=2, n_documents=1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     says = judging.page.locator("#ask-dialog").get_by_text(
-        "A question is about a document: ask it when one is on the page."
+        "Questions are about a document. Ask when a document is shown."
     )
     judging.press("q")
     expect(judging.page.locator("#ask-dialog").get_by_role("textbox")).to_be_visible()
@@ -59,7 +59,7 @@ def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(
         page.wait_for_timeout(50)
     dialog = page.locator("#ask-dialog")
     dialog.get_by_role("textbox").fill("Does a review count as a trial?")
-    dialog.get_by_role("button", name="Send the question").click()
+    dialog.get_by_role("button", name="Send question").click()
     expect(dialog.locator(".questions li")).to_contain_text("Does a review count as a trial?")
     [(late, as_it_was)] = held
     assert as_it_was.json()["items"] == []
@@ -122,7 +122,7 @@ def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_o
     page.locator("#menu [data-action=ask]").click()
     dialog = page.locator("#ask-dialog")
     dialog.get_by_role("textbox").fill("Is it one?")
-    dialog.get_by_role("button", name="Send the question").click()
+    dialog.get_by_role("button", name="Send question").click()
     while not held:
         page.wait_for_timeout(50)
     dialog.get_by_role("button", name="Close").click()
@@ -130,7 +130,7 @@ def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_o
     expect(judging.title).not_to_have_text(first)
     held[0].abort()
     line = page.locator(".banner[data-name=unsent]")
-    expect(line).to_contain_text("It was not sent")
+    expect(line).to_contain_text("The question was not sent")
     for screen in (DESKTOP, PHONE):
         page.set_viewport_size(screen)  # type: ignore[arg-type]
         assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
@@ -138,7 +138,7 @@ def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_o
     expect(dialog).to_contain_text(f"About “{first}”")
     expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
     page.unroute("**/api/v1/judging/*/questions")
-    dialog.get_by_role("button", name="Send the question").click()
+    dialog.get_by_role("button", name="Send question").click()
     expect(dialog.locator(".questions li")).to_have_count(1)
     expect(line).to_have_count(0)
     [question] = Question.objects.all()
@@ -167,7 +167,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     expect(dialog).to_contain_text(f"About “{title}”")
     dialog.get_by_role("textbox").fill("Does a review count as a trial?")
     at_both_sizes("ask")
-    dialog.get_by_role("button", name="Send the question").click()
+    dialog.get_by_role("button", name="Send question").click()
     expect(dialog.locator(".questions li")).to_contain_text("No answer yet")
     dialog.get_by_role("button", name="Close").click()
     judging.judge("2")
@@ -183,7 +183,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     judging.judge("2")
     line = page.locator(".banner[data-name=example]")
     expect(line).to_contain_text(
-        "The guidelines have a new example (version 2): a question about “diabetes type 2 "
+        "New example in the guidelines (version 2): a question about “diabetes type 2 "
         "exercise”: Yes, where it is systematic."
     )
     at_both_sizes("")
@@ -199,7 +199,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     expect(page.locator(".banner[data-name=answers]")).to_have_count(0)
     item.get_by_role("button", name="Open").click()
     expect(judging.title).to_have_text(title)
-    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this Topic")
+    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this as Topic")
     member = Membership.objects.get(pk=ada.pk)
     assert (member.unread_answers, member.guideline_read) == (0, 2)
 
@@ -226,7 +226,7 @@ def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once
 
     judging.pretend("questions", lose_the_answer)
     page.keyboard.press("Control+Enter")
-    expect(dialog.locator(".field-error")).to_contain_text("What you wrote stays here")
+    expect(dialog.locator(".field-error")).to_contain_text("Your text is kept")
     expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
     page.keyboard.press("Control+Enter")
     expect(dialog.locator(".questions li")).to_have_count(1)
@@ -256,10 +256,10 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays_and_is_told_on
     questions.answer_question(left, "Yes.", actor=None)
     dialog.locator(".questions li").get_by_role("button", name="Undo").click()
     expect(dialog.locator(".questions li")).to_contain_text(
-        "The manager has answered it meanwhile, so it stays."
+        "This question can't be withdrawn. A manager has already answered it."
     )
     assert Question.objects.get().answer == "Yes."
     page.reload()
     expect(page.locator(".banner[data-name=answers]")).to_contain_text(
-        "The manager has answered your question."
+        "A manager has answered your question."
     )

@@ -43,7 +43,7 @@ def test_reading_controls_act_at_once_and_are_kept_for_the_person(
         panel.get_by_role("slider", name="Line width").fill("50")
         panel.get_by_role("slider", name="Line height").fill("2")
         panel.get_by_label("Typeface").select_option("sans")
-        panel.get_by_label("Words of the query").select_option("tint")
+        panel.get_by_label("Query words").select_option("tint")
     for screen in (PHONE, DESKTOP):
         width = screen["width"]
         page.set_viewport_size(screen)  # type: ignore[arg-type]
@@ -83,13 +83,13 @@ def test_reading_controls_that_were_kept_are_reset_and_the_reset_is_undone_on_a_
     page.get_by_label("Reading settings").tap()
     height = page.get_by_role("slider", name="Line height")
     expect(height).to_have_value("2")
-    page.get_by_role("button", name="As it was at first").tap()
+    page.get_by_role("button", name="Reset").tap()
     assert page.evaluate(STYLE) == before
     page.locator("#toast").get_by_role("button", name="Undo").tap()
     assert page.evaluate(STYLE) == kept
     expect(page.locator("#toast")).to_be_hidden()
     judging.press("a")
-    page.get_by_role("button", name="As it was at first").click()
+    page.get_by_role("button", name="Reset").click()
     assert page.evaluate(STYLE) == before
     judging.press("z")
     expect(height).to_have_value("2")
@@ -117,7 +117,7 @@ def test_the_line_at_the_top_stays_there_while_the_controls_are_moved(
     there, now = page.evaluate(AT_THE_TOP)
     assert there == sentence
     assert abs(now - place) <= 60  # within a line of the new height
-    page.get_by_role("button", name="As it was at first").click()
+    page.get_by_role("button", name="Reset").click()
     assert page.evaluate(AT_THE_TOP)[0] == sentence
 
 
@@ -135,8 +135,8 @@ def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(
     expect(judging.title).to_be_focused()
     expect(judging.title).to_have_text(title)
     judging.press("h", "a")
-    expect(page.get_by_label("Words of the query")).to_have_value("off")
-    page.get_by_label("Words of the query").select_option("underline")
+    expect(page.get_by_label("Query words")).to_have_value("off")
+    page.get_by_label("Query words").select_option("underline")
     assert page.evaluate("CSS.highlights.has('term')")
 
 

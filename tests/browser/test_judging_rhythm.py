@@ -51,7 +51,7 @@ def test_shift_and_a_digit_show_what_a_grade_means_and_judge_nothing(
     )
     photograph(page, "grade-examples")
     page.keyboard.press("Shift+Digit1")
-    expect(box).to_contain_text("No example is given")
+    expect(box).to_contain_text("No examples here")
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
     assert judging.title.inner_text() == title
@@ -134,16 +134,16 @@ def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(
     judging = JudgingPage(page, campaign).open()
     line = page.locator("#rhythm")
     page.locator("#menu > summary").click()
-    expect(line).to_have_text("Today 0. About 2.1 h a document; some 43 h to your target.")
+    expect(line).to_have_text("Today: 0. About 2.1 h per document, about 43 h to your target.")
     page.get_by_role("button", name="Settings and keys").click()
     with page.expect_response(lambda response: response.url.endswith("/profile")):
-        page.get_by_label("Remind me of a break").select_option("20")
+        page.get_by_label("Remind me to take a break").select_option("20")
     page.get_by_role("button", name="Done").click()
     for _ in range(5):
         judging.judge("2")
     judging.saved()
     page.locator("#menu > summary").click()
-    expect(line).to_have_text("Today 5. About 2.1 h a document; some 32 h to your target.")
+    expect(line).to_have_text("Today: 5. About 2.1 h per document, about 32 h to your target.")
     choices = Profile.objects.get(user=ada.user).choices
     assert choices["break_minutes"] == "20"
     assert set(choices) <= TOLD["profile"]
@@ -185,6 +185,6 @@ def test_after_the_minutes_that_were_chosen_a_line_offers_a_pause(signed_in_page
         judging.saved()
         page.evaluate("() => { window.ahead += 4.5 * 60000; }")
     line = page.locator(".banner[data-name=break]")
-    expect(line).to_contain_text("You have judged for 20 minutes.")
+    expect(line).to_contain_text("You have been judging for 20 minutes.")
     line.get_by_role("button", name="Pause").click()
     judging.shows_state("user-pause")

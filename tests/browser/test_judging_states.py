@@ -75,7 +75,9 @@ def test_next_document_is_there_before_its_answer_is_and_a_failed_answer_is_sent
     judging.judge("2")
     expect(judging.chip).to_contain_text("1 not saved, retrying")
     connection = judging.page.locator("[data-name=connection]")
-    expect(connection).to_contain_text("The server does not answer; we keep trying. (request 77aa)")
+    expect(connection).to_contain_text(
+        "The server isn't responding. We'll keep trying. (reference 77aa)"
+    )
     photograph(judging.page, "saving-failed")
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.chip.click()
@@ -123,10 +125,10 @@ def test_done_says_so_and_asks_how_it_was(signed_in_page: Signed, photograph: Ph
     judging.pretend("/feedback", {}, times=1, status=500)
     judging.panel.get_by_role("button", name="Send").click()
     expect(judging.panel.get_by_role("alert")).to_have_text(
-        "That could not be sent. Please try again later."
+        "Your feedback could not be sent. Please try again later."
     )
     judging.panel.get_by_role("button", name="Send").click()
-    expect(judging.panel).to_contain_text("Thank you for telling us")
+    expect(judging.panel).to_contain_text("Thank you for your feedback")
     feedback = Feedback.objects.get(membership=ada)
     assert (feedback.score, feedback.text) == ("GOOD", "Fine. 1 2 3")
 
@@ -144,7 +146,7 @@ def test_nothing_now_checks_again_and_goes_on_by_itself(
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("nothing_now")
     expect(judging.panel).to_contain_text(
-        "All remaining documents are with others. We check again every 30 seconds (1 may return in 10 min)."
+        "All remaining documents are assigned to others. We check again every 30 seconds. 1 document may come back in 10 min."
     )
     photograph(page, "nothing-now")
     Lease.objects.filter(pk=lease.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -158,7 +160,7 @@ def test_target_reached_may_go_on(signed_in_page: Signed, photograph: Photograph
     judging.judge("2")
     judging.judge("2")
     judging.shows_state("target_reached")
-    expect(judging.panel).to_contain_text("You reached 2. Thank you.")
+    expect(judging.panel).to_contain_text("You reached your target of 2. Thank you.")
     photograph(judging.page, "target-reached")
     judging.panel.get_by_role("button", name="Continue judging").click()
     expect(judging.title).to_contain_text("part 3")
@@ -211,7 +213,7 @@ def test_target_reached_without_going_on_and_a_daily_limit(
     judging.open()
     judging.judge("2")
     judging.shows_state("daily_limit")
-    expect(judging.panel).to_contain_text("come back tomorrow")
+    expect(judging.panel).to_contain_text("Come back tomorrow")
     photograph(judging.page, "daily-limit")
 
 
@@ -306,11 +308,13 @@ def test_lease_is_renewed_in_silence_and_an_expired_one_warns_and_counts_when_it
     leases.end_expired_leases(timezone.now())
     page.clock.run_for(16_000)
     expect(page.locator("[data-name=expired]")).to_contain_text(
-        "Your answer still counts if its place is free"
+        "Your answer counts if it is still needed"
     )
     photograph(page, "lease-expired")
     page.keyboard.press("3")
-    expect(page.locator("[data-name=standing]")).to_contain_text("it counts")
+    expect(page.locator("[data-name=standing]")).to_contain_text(
+        "Saved. It arrived late, but it still counts"
+    )
     [row] = own_judgements(ada)
     assert (row.late, row.standing) == (True, "counted")
 
@@ -340,14 +344,16 @@ def test_offline_goes_on_with_what_is_leased_warns_of_closing_and_sends_later(
     assert judging.page.evaluate(warned) is False
     judging.page.context.set_offline(True)
     banner = judging.page.locator("[data-name=connection]")
-    expect(banner).to_contain_text("You are offline. You can judge 4 more.")
+    expect(banner).to_contain_text("You are offline. You can judge 4 more documents.")
     judging.judge("2")
-    expect(banner).to_contain_text("1 answer waits here and will be sent. You can judge 3 more.")
+    expect(banner).to_contain_text(
+        "1 answer is kept here and will be sent. You can judge 3 more documents."
+    )
     photograph(judging.page, "offline")
     assert judging.page.evaluate(warned) is True
     for _ in range(3):
         judging.judge("2")
-    expect(judging.panel).to_contain_text("kept in this browser")
+    expect(judging.panel).to_contain_text("saved in this browser")
     photograph(judging.page, "offline-nothing-left")
     judging.page.context.set_offline(False)
     judging.saved()
@@ -367,7 +373,7 @@ def test_session_expired_asks_to_sign_in_and_keeps_everything(
     judging.judge("3")
     dialog = page.locator("#sign-in-dialog")
     expect(dialog).to_be_visible()
-    expect(dialog).to_contain_text("1 answer waits here")
+    expect(dialog).to_contain_text("1 answer is kept here")
     expect(judging.chip).to_contain_text("1 waiting for sign-in")
     photograph(page, "session-expired")
     page.keyboard.press("Escape")
@@ -394,7 +400,7 @@ def test_second_tab_is_told_and_can_take_over(
     second.page.goto(f"/judge/{campaign.slug}/")
     second.shows_state("other-tab")
     photograph(second.page, "other-tab")
-    second.panel.get_by_role("button", name="Use it here instead").click()
+    second.panel.get_by_role("button", name="Judge here instead").click()
     second.title.wait_for()
     first.shows_state("other-tab")
     first.press("3")
@@ -472,7 +478,7 @@ def test_changed_guidelines_are_read_before_the_next_document(
     photograph(page, "guideline-changed")
     page.keyboard.press("Escape")
     expect(dialog).to_be_visible()
-    dialog.get_by_role("button", name="I have read this").click()
+    dialog.get_by_role("button", name="I have read the guidelines").click()
     judging.title.wait_for()
     expect(page.locator("#guidelines")).to_contain_text("Reviews are Perfect now.")
     judging.judge("2")
@@ -516,7 +522,7 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("3")
     expect(judging.bar_message).to_contain_text(
-        "“Partial” needs a marked passage: S brings up a word cursor; by mouse, click its first word, then its last."
+        "“Partial” needs a marked passage. Press S, or click its first word, then its last."
     )
     photograph(judging.page, "span-missing")
     judging.press("s", "s", "ArrowRight", "ArrowRight", "Enter")
@@ -553,7 +559,7 @@ def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_ba
     judging = JudgingPage(page, campaign).open()
     page.wait_for_function("() => window.isAnswered")  # the second request for pairs, by the server
     judging.press("4")
-    expect(page.locator("#practice")).to_contain_text("Right")
+    expect(page.locator("#practice")).to_contain_text("Correct")
     page.wait_for_function("() => window.isHere")  # the page has that answer, too
     judging.press("Enter")
     expect(page.locator("#query-label")).to_have_text("Query")
@@ -565,20 +571,20 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     label, banner, practice = (
         judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice")
     )
-    expect(label).to_have_text("Query (practice 1 of 2)")
+    expect(label).to_have_text("Query (test 1 of 2)")
     expect(banner).to_contain_text(
-        "A short test first, explained as you go. 1 of 2 answers have to be right."
+        "Start with a short qualification test. Each answer is explained. You need 1 of 2 answers correct."
     )
     first = judging.title.inner_text()
     judging.press("3")  # on the same side of the lowest relevant grade
-    expect(practice).to_contain_text("Counts as right")
+    expect(practice).to_contain_text("Counts as correct")
     expect(practice).to_contain_text("You: Partial. Expected: Perfect.")
-    expect(practice).to_contain_text("1 of 2; 1 right so far, 1 needed.")
+    expect(practice).to_contain_text("1 of 1 correct so far. You need 1 of 2.")
     expect(judging.title).to_have_text(first)  # the document stays while its answer is explained
     judging.press("2")  # judges nothing
     judging.press("Enter")
     expect(practice).to_be_hidden()
-    expect(label).to_have_text("Query (practice 2 of 2)")
+    expect(label).to_have_text("Query (test 2 of 2)")
     judging.press("1")
     expect(practice).to_contain_text("Not quite")
     expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
@@ -587,7 +593,7 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
         "[...CSS.highlights.get('decisive')].map((range) => "
         "range.startContainer.data.slice(range.startOffset, range.endOffset))"
     ) == ["A trial of twelve weeks"]
-    expect(practice).to_contain_text("1 of 2 right: passed. From here on it counts.")
+    expect(practice).to_contain_text("Passed: 1 of 2 correct. Your judgements count from now on.")
     photograph(judging.page, "qualification-feedback")
     judging.press("Enter")
     expect(label).to_have_text("Query")
@@ -602,7 +608,7 @@ def test_a_failed_qualification_is_explained_before_judging_is_paused(
     campaign, ada = make_practice(1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("1")
-    expect(judging.page.locator("#practice")).to_contain_text("0 of 1 right; 1 were needed.")
+    expect(judging.page.locator("#practice")).to_contain_text("0 of 1 correct. 1 were needed.")
     judging.press("Enter")
     judging.shows_state("paused")
 
@@ -614,7 +620,7 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     refusal = {
         "code": "lease_unknown",
-        "detail": "This pair was not given to you by this campaign.",
+        "detail": "This pair was not assigned to you in this campaign.",
         "request": "8f3a2c",
     }
     judging.pretend("judgements", refusal, status=404, times=1)
@@ -622,12 +628,12 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     banner = judging.page.locator(".banner")
     expect(banner).to_contain_text(
         "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was "
-        "not given to you by this campaign. (request 8f3a2c)"
+        "not assigned to you in this campaign. (reference 8f3a2c)"
     )
     photograph(judging.page, "refused")
     judging.open()
     expect(banner).to_contain_text("was not accepted")
-    judging.page.get_by_role("button", name="Understood").click()
+    judging.page.get_by_role("button", name="Got it").click()
     judging.open()
     expect(banner).to_have_count(0)
 

@@ -189,13 +189,13 @@ def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
     assert page.locator(".doc-body").inner_text().split()[-1] == "word100"
-    expect(page.locator(".doc-cut")).to_contain_text("Shown: the first 100 of 1,200 words.")
+    expect(page.locator(".doc-cut")).to_contain_text("Showing the first 100 of 1,200 words.")
     photograph(page, "truncated")
     judging.press("/")
     page.keyboard.type("word1199")
-    expect(page.locator("#find-count")).to_contain_text("1 in the part not shown")
+    expect(page.locator("#find-count")).to_contain_text("1 in hidden text")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Show the other 1,100 words").click()
+    page.get_by_role("button", name="Show all 1,200 words").click()
     expect(page.locator(".doc-body")).to_have_text(re.compile(r"\bword1200\s*$"))
 
 

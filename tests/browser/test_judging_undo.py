@@ -27,7 +27,7 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed) -> None:
     judging.press("n")
     page.keyboard.type("dates are wrong")
     page.get_by_role("button", name="Save note").click()
-    expect(judging.toast).to_contain_text("Note kept.")
+    expect(judging.toast).to_contain_text("Note saved.")
     expect(label).to_have_text("Note •")
     expect(page.locator(".bar-more [data-action=undo]")).to_be_enabled()
     undo.tap()
@@ -40,14 +40,14 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed) -> None:
     page.keyboard.type("a list")
     page.keyboard.press("Escape")
     expect(judging.toast).to_be_visible()  # a hidden one still has its words
-    expect(judging.toast).to_contain_text("Note kept.")
+    expect(judging.toast).to_contain_text("Note saved.")
     judging.press("z")
     expect(label).to_have_text("Note")
     judging.press("n")
     page.keyboard.type("it stays")
     page.keyboard.press("Escape")
     expect(judging.toast).to_be_visible()  # a hidden one still has its words
-    expect(judging.toast).to_contain_text("Note kept.")
+    expect(judging.toast).to_contain_text("Note saved.")
     judging.judge("2")
     expect(judging.title).to_contain_text("part 2")
     judging.press("n")
@@ -76,10 +76,10 @@ def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Sig
     page.keyboard.type("dates are wrong")
     page.get_by_role("button", name="Save note").click()
     expect(judging.title).to_contain_text("part 2")
-    expect(judging.toast).to_contain_text("Note kept.")
+    expect(judging.toast).to_contain_text("Note saved.")
     expect(undo).to_be_visible()
     judging.press("z")
-    expect(judging.toast).to_have_text("As it was before.")
+    expect(judging.toast).to_have_text("Restored.")
     expect(judging.title).to_contain_text("part 2")  # who takes it back reads on
     judging.saved()
     rows = own_judgements(ada)
@@ -95,7 +95,7 @@ def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Sig
     judging.judge("4")
     expect(judging.toast).to_contain_text("Changed to Perfect (was Topic)")
     undo.click()
-    expect(judging.toast).to_have_text("As it was before.")
+    expect(judging.toast).to_have_text("Restored.")
     judging.saved()
     assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)[3:]] == [
         (4, 3, False),
@@ -119,7 +119,7 @@ def test_without_a_connection_everything_is_taken_back_all_the_same_and_sent_in_
     judging.judge("4")
     expect(judging.toast).to_contain_text("Changed to Perfect")
     judging.press("z")
-    expect(judging.toast).to_have_text("As it was before.")
+    expect(judging.toast).to_have_text("Restored.")
     expect(judging.title).to_contain_text("part 2")
     judging.unhurried()
     judging.press("l")
@@ -180,14 +180,14 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
         judging.press("n")
         page.keyboard.type("a list")
         page.keyboard.press(leave)
-        assert told("Note kept.") == ["Note kept."]
+        assert told("Note saved.") == ["Note saved."]
         judging.press("z")
-        assert told("As it was before.") == ["As it was before."]
+        assert told("Restored.") == ["Restored."]
     judging.judge("2")
     title = "Exercise and blood sugar, part"
     assert [one.partition(title)[0] for one in told("Judged Topic")] == ["Judged Topic. "]
     judging.judge("l")
-    assert [one.partition(title)[0] for one in told("Put aside")] == ["Put aside for later. "]
+    assert [one.partition(title)[0] for one in told("Skipped")] == ["Skipped for now. "]
     judging.press("[")  # past what was put aside, to what was judged
     expect(judging.title).to_contain_text("part 2")
     judging.press("[")
@@ -197,7 +197,7 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
         "Changed to Perfect (was Topic). "
     ]
     judging.press("z")
-    assert told("As it was before.") == ["As it was before."]
+    assert told("Restored.") == ["Restored."]
 
 
 def test_own_keys_come_back_after_the_original_ones(
@@ -214,7 +214,7 @@ def test_own_keys_come_back_after_the_original_ones(
     dialog = page.locator("#settings-dialog")
     undo = dialog.get_by_role("button", name="Undo", exact=True)
     expect(undo).to_be_hidden()
-    dialog.get_by_role("button", name="Original keys").click()
+    dialog.get_by_role("button", name="Reset keys").click()
     expect(later).to_have_text("L")
     for screen in (DESKTOP, PHONE):
         page.set_viewport_size(screen)  # type: ignore[arg-type]
@@ -223,13 +223,13 @@ def test_own_keys_come_back_after_the_original_ones(
     with page.expect_response(lambda response: response.url.endswith("/profile")):
         undo.tap()
     expect(undo).to_be_hidden()
-    expect(dialog.get_by_role("button", name="Original keys")).to_be_focused()
+    expect(dialog.get_by_role("button", name="Reset keys")).to_be_focused()
     expect(later).to_have_text("X")
-    dialog.get_by_role("button", name="Original keys").click()
+    dialog.get_by_role("button", name="Reset keys").click()
     dialog.locator("[data-close]").click()
     judging.press("x")
     expect(judging.title).to_contain_text("part 1")
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=settings]").click()
-    dialog.get_by_role("button", name="Original keys").click()
+    dialog.get_by_role("button", name="Reset keys").click()
     expect(undo).to_be_hidden()  # they are it already

@@ -57,7 +57,7 @@ test("what the server says is told at once, with the number of the request, what
   while (!shown.length) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(
     shown[0],
-    "Too many requests. (request r7) 2 answers wait here and will be sent. You can judge 3 more.",
+    "Too many requests. (reference r7) 2 answers are kept here and will be sent. You can judge 3 more documents.",
   );
 });
 

@@ -203,7 +203,7 @@ test("undo of a new version sends the one before it again, behind it, in no time
   asked[0][1].done("new");
   assert.deepEqual(
     [told.at(-2), told.at(-1), record.note],
-    ["Note kept.", ["next", "Note kept. "], "new"],
+    ["Note saved.", ["next", "Note saved. "], "new"],
   );
   bar.back();
   const [changed, back] = sent.map(({ body }) => body);
@@ -232,7 +232,7 @@ test("undo of a new version sends the one before it again, behind it, in no time
     [3, 3, 0, 3],
   );
   presses.grade(1, "touch");
-  assert.deepEqual([told.at(-2), bar.back], ["Kept Perfect", undefined]);
+  assert.deepEqual([told.at(-2), bar.back], ["Unchanged: Perfect", undefined]);
 });
 
 test("what is practised is shown with its solution, and is no judgement to come back to", () => {
@@ -249,7 +249,7 @@ test("Later puts aside what is open, and leaves an earlier judgement as it was",
   presses.later("keyboard");
   assert.deepEqual(
     [sent[0].kind, sent[0].body, told.at(-1)],
-    ["skip", { lease: "l7" }, ["next", "Put aside for later. "]],
+    ["skip", { lease: "l7" }, ["next", "Skipped for now. "]],
   );
   Object.assign(open, { record: { grade: 0 } });
   Object.assign(presses.input, { last: null });

@@ -28,20 +28,20 @@ test("no pace is told of fewer than five documents, and what is left only where 
       judged: 4,
       target: 10,
     }),
-    "Today 4. Your pace is told from 5 documents on.",
+    "Today: 4. Your pace is shown after 5 documents.",
   );
   const paces = [10000, 20000, 30000, 40000, 50000];
   assert.equal(
     sentence({ paces, today: 5, judged: 5, target: 25 }),
-    "Today 5. About 30 s a document; some 10 min to your target.",
+    "Today: 5. About 30 s per document, about 10 min to your target.",
   ); // 20 x 30 s
   assert.equal(
     sentence({ paces, today: 5, judged: 5, target: null }),
-    "Today 5. About 30 s a document.",
+    "Today: 5. About 30 s per document.",
   );
   assert.equal(
     sentence({ paces, today: 5, judged: 30, target: 25 }),
-    "Today 5. About 30 s a document.",
+    "Today: 5. About 30 s per document.",
   );
 });
 

@@ -132,7 +132,7 @@ test("numbers and reasons are those of the answer", () => {
       may_return: 3,
       next_return_at: new Date(6 * 60000).toISOString(),
     }).textContent,
-    /every 30 seconds \(3 may return in 6 min\)/,
+    /every 30 seconds\. 3 documents may come back, the first in 6 min/,
   );
   assert.match(
     drawn("paused", {
@@ -143,11 +143,11 @@ test("numbers and reasons are those of the answer", () => {
   );
   assert.match(
     drawn("deadline_passed", {}, { waiting: 1 }).textContent,
-    /1 answer given before the deadline is still being sent; the server accepts it for 10 minutes/,
+    /1 answer given before the deadline is still being sent\. The server accepts it for 10 minutes/,
   );
   assert.match(
     drawn("target_reached", { progress: { target: 1200 }, may_continue: true })
       .textContent,
-    /1,?200.*go on if you like/,
+    /1,?200.*if you want to continue/,
   );
 });

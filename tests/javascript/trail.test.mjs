@@ -30,7 +30,7 @@ function made({ api = {}, cancel = false } = {}) {
     leases: { comeBack() {} },
     bar: {
       toast: (text, { tone } = {}) => {
-        if (tone || !/^Here/.test(text)) seen.push(["toast", text]);
+        if (tone || !/^Reopened/.test(text)) seen.push(["toast", text]);
       },
       refresh() {},
       hideToast() {},
@@ -113,7 +113,7 @@ test("before the first judgement of the page come those of the server, oldest fi
   await review.open(-1);
   assert.deepEqual(
     [seen.at(-1), trail.isWhole],
-    [["toast", "There is nothing earlier."], true],
+    [["toast", "No earlier document."], true],
   );
   await review.open(3);
   assert.deepEqual(seen.at(-1), ["next"]);

@@ -18,7 +18,7 @@ def join(hands: Hands) -> None:
     page = hands.page
     hands.type_into(page.locator("#id_username"), "newcomer")
     hands.type_into(page.locator("#id_password"), PASSWORD)
-    hands.click("button", "Make the account and join")
+    hands.click("button", "Create account and join")
     hands.touch(page.locator("#guideline-read"))
     page.locator(".doc .doc-title").wait_for()
     hands.page.wait_for_timeout(1150)  # less than a second is too fast and counts nowhere
@@ -48,7 +48,7 @@ def reopen(hands: Hands) -> None:
     hands.key("t")
     hands.page.locator("#history-dialog tbody tr").nth(1).wait_for()
     hands.key("2")
-    expect(hands.page.locator(".banner").first).to_contain_text("You judged this Perfect")
+    expect(hands.page.locator(".banner").first).to_contain_text("You judged this as Perfect")
 
 
 def larger(hands: Hands) -> None:

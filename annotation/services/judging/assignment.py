@@ -104,11 +104,11 @@ def resume_skipped_pair(
         if Judgement.objects.filter(membership=locked, pair_id=pair_id, current=True).exists():
             raise AnswerRefused(
                 "already_judged",
-                _("You have judged this document meanwhile; change it in your history."),
+                _("You have already judged this document. You can change it under My judgements."),
                 409,
             )
         if not Skip.objects.filter(membership=locked, pair_id=pair_id).exists():
-            raise AnswerRefused("not_aside", _("You have not put this document aside."), 404)
+            raise AnswerRefused("not_aside", _("You have not skipped this document."), 404)
         pair = slots.lock_pairs([pair_id])[pair_id]
         takes_slot = pair.kind == Pair.Kind.NORMAL
         if pair.removed:
@@ -120,7 +120,9 @@ def resume_skipped_pair(
         if takes_slot and (pair.open_slots <= 0 or pair.without_text):
             raise AnswerRefused(
                 "taken",
-                _("Others have this document now; it comes back to you if they do not judge it."),
+                _(
+                    "This document is now assigned to others. It comes back to you if they do not judge it."
+                ),
                 409,
             )
         lease = Lease.objects.create(

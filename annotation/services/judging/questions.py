@@ -31,24 +31,26 @@ def ask_question(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: s
     if annotator.standing == Membership.Standing.EXCLUDED:
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if not text:
-        raise AnswerRefused("question_empty", _("Write what you want to know."))
+        raise AnswerRefused("question_empty", _("Enter a question."))
     if len(text) > MAX_CHARACTERS:
         figures = {"n": f"{len(text):,}", "most": f"{MAX_CHARACTERS:,}"}
         raise AnswerRefused(
             "question_too_long",
-            _("The question has %(n)s characters; at most %(most)s are taken.") % figures,
+            _("The question has %(n)s characters. The limit is %(most)s.") % figures,
         )
     known = Question.objects.filter(membership=annotator, key=key).first()
     if known is not None:
         return known
     if not Lease.objects.filter(membership=annotator, pair_id=pair_id).exists():
         raise AnswerRefused(
-            "pair_unknown", _("This document was not given to you by this campaign."), 404
+            "pair_unknown", _("This document was not assigned to you in this campaign."), 404
         )
     if Question.objects.filter(membership=annotator, answered_at=None).count() >= MAX_OPEN:
         raise AnswerRefused(
             "too_many_questions",
-            _("%(n)s of your questions wait for an answer; ask again when some are answered.")
+            _(
+                "%(n)s of your questions are waiting for an answer. Ask again after some have been answered."
+            )
             % {"n": MAX_OPEN},
             409,
         )
@@ -63,7 +65,7 @@ def answer_question(question: Question, answer: str, *, actor: User | None) -> Q
     CampaignError for an empty one."""
     answer = answer.strip()
     if not answer:
-        raise ContradictionError(_("Write an answer first."))
+        raise ContradictionError(_("Enter an answer."))
     with transaction.atomic():
         question.answer, question.answered_by, question.answered_at, question.read_at = (
             answer,
@@ -89,7 +91,9 @@ def withdraw_question(annotator: Membership, question_id: int) -> None:
     own = Question.objects.filter(pk=question_id, membership=annotator)
     if not own.filter(answered_at=None).delete()[0] and own.exists():
         raise AnswerRefused(
-            "question_answered", _("The manager has answered it meanwhile, so it stays."), 409
+            "question_answered",
+            _("This question can't be withdrawn. A manager has already answered it."),
+            409,
         )
 
 
@@ -98,9 +102,7 @@ def mark_answer_read(annotator: Membership, question_id: int) -> None:
     with an answer."""
     own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)
     if not own.exists():
-        raise AnswerRefused(
-            "question_unknown", _("There is no such question of yours with an answer."), 404
-        )
+        raise AnswerRefused("question_unknown", _("Question not found, or not answered yet."), 404)
     with transaction.atomic():
         own.filter(read_at=None).update(read_at=timezone.now())
         _recount_unread(annotator)
@@ -127,7 +129,7 @@ def publish_example(question: Question, *, actor: User | None) -> GuidelineVersi
         locked = Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
         if locked.example_in is not None:
             raise CampaignError(
-                _("It is an example since version %(number)s of the guidelines.")
+                _("This has been an example since version %(number)s of the guidelines.")
                 % {"number": locked.example_in}
             )
         Campaign.objects.select_for_update().get(pk=campaign.pk)

@@ -123,7 +123,7 @@ def submit_judgement(
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
             raise AnswerRefused(
-                "lease_unknown", _("This pair was not given to you by this campaign."), 404
+                "lease_unknown", _("This pair was not assigned to you in this campaign."), 404
             )
         old = None
         if opening.judged is not None:
@@ -165,7 +165,7 @@ def revise_judgement(
         if opening.known is not None:
             return _stored_outcome(opening.known)
         if opening.judged is None:
-            raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
+            raise AnswerRefused("judgement_unknown", _("Judgement not found."), 404)
         return _add_revision(
             opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now
         )
@@ -188,7 +188,9 @@ def _add_revision(
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
         raise AnswerRefused(
             "qualification_final",
-            _("Answers to qualification pairs cannot be changed, for their solution was shown."),
+            _(
+                "Answers in the qualification test can't be changed, because the solution has been shown."
+            ),
             409,
         )
     judgement = Judgement(
@@ -227,14 +229,14 @@ def _resolve_duplicate(
         raise AnswerRefused(
             "already_judged",
             _(
-                "You have judged this document since, on another device or in another tab; that one stays."
+                "You have since judged this document on another device or in another tab. That judgement is kept."
             ),
             409,
         )
     outcome = _add_revision(opening, old, answer, key=key, now=now, since=since)
     return replace(
         outcome,
-        message=f"{outcome.message} {_('You had judged it already, on another device; the last version counts.')}",
+        message=f"{outcome.message} {_('You had already judged it on another device. The latest version counts.')}",
     )
 
 
@@ -352,7 +354,7 @@ def skip_pair(annotator: Membership, *, lease: uuid.UUID, now: datetime | None =
         served = Lease.objects.select_for_update().filter(token=lease, membership=annotator).first()
         if served is None:
             raise AnswerRefused(
-                "lease_unknown", _("This pair was not given to you by this campaign."), 404
+                "lease_unknown", _("This pair was not assigned to you in this campaign."), 404
             )
         if served.state == Lease.State.LIVE:
             slots.end_leases([served], Lease.State.RELEASED, now)
@@ -371,7 +373,7 @@ def adjudicate_pair(
     are not touched."""
     campaign = pair.campaign
     if grade is not None and grade not in campaign.grades.values:
-        raise CampaignError(_("The grade must be one of the scale."))
+        raise CampaignError(_("The grade must be on the campaign's scale."))
 
     def work() -> Pair:
         row = slots.lock_pairs([pair.pk])[pair.pk]
@@ -411,21 +413,19 @@ def judgement_message(judgement: Judgement, pair: Pair) -> str:
     if pair.kind == Pair.Kind.QUALIFICATION:
         return _("Saved.")
     if judgement.standing == Judgement.Standing.TOO_FAST:
-        return _(
-            "Saved, but it was faster than anybody reads, so it does not count. Take your time."
-        )
+        return _("Saved, but it was too fast to count. Take your time.")
     if judgement.standing == Judgement.Standing.EXTRA and judgement.late:
         return _(
-            "Saved as extra: the pair had been offered to somebody else meanwhile, and is complete."
+            "Saved as extra. The pair had been assigned to another annotator and is already complete."
         )
     if judgement.standing == Judgement.Standing.EXTRA:
-        return _("Saved as extra: the pair is complete already.")
+        return _("Saved as extra. The pair is already complete.")
     if judgement.standing == Judgement.Standing.EXCLUDED:
         return _("Saved, but you no longer take part in this campaign.")
     if judgement.standing == Judgement.Standing.CANNOT:
-        return _("Saved: cannot judge. Others will be asked.")
+        return _("Saved as “cannot judge”. Others will be asked.")
     if judgement.late:
-        return _("Saved. It came late, but its place was still free: it counts.")
+        return _("Saved. It arrived late, but it still counts.")
     return _("Saved.")
 
 
@@ -475,10 +475,11 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     """The spans, merged; Refused when the answer does not fit the campaign."""
     if answer.grade is None:
         if answer.cannot_reason not in CANNOT_JUDGE_REASONS:
-            raise AnswerRefused("reason_missing", _("Say why it cannot be judged."))
+            raise AnswerRefused("reason_missing", _("Enter why it can't be judged."))
     elif answer.cannot_reason:
         raise AnswerRefused(
-            "grade_and_reason", _("Either a grade or a reason why it cannot be judged, not both.")
+            "grade_and_reason",
+            _("Give either a grade or a reason why it can't be judged, not both."),
         )
     elif answer.grade not in campaign.grades.values:
         raise AnswerRefused(
@@ -488,7 +489,7 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     spans: list[list[int]] = []
     if answer.spans:
         if campaign.spans == Campaign.Spans.OFF:
-            raise AnswerRefused("spans_off", _("This campaign does not ask for marked text."))
+            raise AnswerRefused("spans_off", _("Passages are not marked in this campaign."))
         document = pair.entry.document
         try:
             spans = merge_spans(
@@ -527,7 +528,7 @@ def _check_in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     if campaign.state == Campaign.State.DRAFT:
         raise AnswerRefused("draft", _("The campaign is not open yet."), 409)
     ends = [
-        (campaign.deadline, "deadline_passed", _("The deadline was over when this was judged."))
+        (campaign.deadline, "deadline_passed", _("The deadline had passed when this was judged."))
     ]
     if campaign.state == Campaign.State.CLOSED:
         ends.append(

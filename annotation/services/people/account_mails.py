@@ -42,7 +42,7 @@ def request_sign_in_link(*, email: str, address: str) -> Job | None:
         return None
     away = CampaignError(
         _(
-            "No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link."
+            "Email can't be sent right now. Try again later, or ask the manager of your campaign for a link."
         )
     )
     if Job.objects.filter(
@@ -108,7 +108,9 @@ def _send_and_forget(work: ClaimedJob, send: Callable[[], object]) -> dict[str, 
     except MAIL_ERRORS:
         log.exception("a mail about an account could not be sent")
         mine.update(parameters={})
-        raise Refused(_("the mail server took no mail; the server's log says more")) from None
+        raise Refused(
+            _("The mail server rejected the email. The server log has the details.")
+        ) from None
     with work.writing():
         mine.delete()
     return {}

@@ -216,13 +216,11 @@ def find_invitation(*, token: str = "", code: str = "") -> Invitation:
     )
     if invitation is None:
         raise PeopleError(
-            _(
-                "There is no such invitation. Check the link or the code, or ask the person who sent it."
-            )
+            _("Invitation not found. Check the link or the code, or ask the person who sent it.")
         )
     if invitation.revoked_at:
         raise PeopleError(
-            _("This invitation was withdrawn. Ask the person who sent it for a new one.")
+            _("This invitation has been withdrawn. Ask the person who sent it for a new one.")
         )
     if invitation.ends_at <= timezone.now():
         raise PeopleError(
@@ -231,7 +229,7 @@ def find_invitation(*, token: str = "", code: str = "") -> Invitation:
     if invitation.max_uses is not None and invitation.n_uses >= invitation.max_uses:
         raise PeopleError(
             _(
-                "This invitation has been used already. Sign in if it was you; else ask for a new one."
+                "This invitation has already been used. If you used it, sign in. Otherwise ask for a new one."
             )
         )
     return invitation
@@ -251,7 +249,7 @@ def join_campaign(*, invitation: Invitation, user: User) -> Membership:
                     n_uses=F("n_uses") + 1
                 ):
                     raise PeopleError(
-                        _("This invitation has been used already. Ask for a new one.")
+                        _("This invitation has already been used. Ask for a new one.")
                     )
                 return add_member(
                     campaign=invitation.campaign,
@@ -304,11 +302,12 @@ def remove_member(membership: Membership, *, actor: User | None) -> None:
         )
         if member.role == Membership.Role.MANAGER:
             raise CampaignError(
-                _("%(pseudonym)s manages the campaign and stays.") % {"pseudonym": member.pseudonym}
+                _("%(pseudonym)s is a manager and can't be removed.")
+                % {"pseudonym": member.pseudonym}
             )
         if member.judgements.exists():
             says = _(
-                "%(pseudonym)s has judged: exclude or pause the annotator, so that the judgements keep their name."
+                "%(pseudonym)s has judgements and can't be removed. Exclude or pause the annotator instead."
             )
             raise CampaignError(says % {"pseudonym": member.pseudonym})
         leases.release_leases(member)
@@ -344,7 +343,7 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
     """A message that the annotator sees on the judging page until it is read. CampaignError when it
     is empty."""
     if not text.strip():
-        raise CampaignError(_("Write something: an empty message helps nobody."))
+        raise CampaignError(_("Enter a message."))
     message = Message.objects.create(
         membership=membership, text=text.strip()[:5000], created_by=actor
     )
@@ -385,7 +384,7 @@ def register_account(
             user.save(force_insert=True)
         except IntegrityError:  # somebody else took the name after the form had looked
             raise PeopleError(
-                _("This name is taken. If it is yours, sign in; else choose another.")
+                _("This username is taken. If it is yours, sign in. Otherwise choose another one.")
             ) from None
         Profile.objects.create(user=user)
         return join_campaign(invitation=invitation, user=user)
@@ -416,11 +415,12 @@ def set_language(user: User, code: str) -> None:
 def notify_old_address(user: User, old: str) -> None:
     """Mail to the address that the account no longer has. Raises MAIL_FAILS."""
     with translation.override(languages.user_language(user)):
-        subject = _("Your mail address was changed")
+        subject = _("Your email address has been changed")
         text = _(
-            "Hello %(name)s,\n\nthe mail address of your account was changed, and no mail goes "
-            "here any more. If it was not you, tell who runs "
-            "this installation at once.\n"
+            "Hello %(name)s,\n\n"
+            "the email address of your account has been changed. No more emails will be sent to this "
+            "address. If you did not make this change, contact the administrator of this "
+            "installation at once.\n"
         ) % {"name": user.get_username()}
     send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [old])
 
@@ -490,8 +490,9 @@ def send_sign_in_link(*, email: str, address: str) -> None:
         with translation.override(languages.user_language(user)):
             subject = _("Your sign-in link")
             text = _(
-                "Hello %(name)s,\n\nthis link signs you in. It is good once, for %(minutes)s minutes:\n\n%(link)s\n\n"
-                "If you did not ask for it, ignore this message.\n"
+                "Hello %(name)s,\n\n"
+                "use this link to sign in. It works once and expires in %(minutes)s minutes:\n\n%(link)s\n\n"
+                "If you did not request it, ignore this email.\n"
             ) % {
                 "name": user.get_username(),
                 "minutes": sign_in_links.minutes,

@@ -84,16 +84,16 @@ def preview_reminders(
     CampaignError: no text or too much of it, or the campaign is not open."""
     text = text.strip()
     if not text:
-        raise CampaignError(_("Write what you want to say."))
+        raise CampaignError(_("Enter a message."))
     if len(text) > MAX_TEXT:
         raise CampaignError(
-            _("The text has %(n)s characters; at most %(most)s are sent.")
+            _("The text has %(n)s characters. The limit is %(most)s.")
             % {"n": f"{len(text):,}", "most": f"{MAX_TEXT:,}"}
         )
     if campaign.state != Campaign.State.OPEN or campaign.is_over:
         raise CampaignError(
             _(
-                "Nobody can judge now, so nobody is reminded: open the campaign, or set a later deadline, first."
+                "No annotator can judge now, so no reminder was sent. Open the campaign or set a later deadline first."
             )
         )
     since = (now or timezone.now()) - DAY
@@ -112,12 +112,12 @@ def preview_reminders(
 
 def _skip_reason(member: Membership, reminded: set[str]) -> str:
     if member.role != Membership.Role.ANNOTATOR or not member.is_person:
-        return _("is no person who judges")
+        return _("not a human annotator")
     if member.standing != Membership.Standing.ACTIVE:
         return f"is {member.standing}"
     if not member.user.is_active or not member.user.email:
-        return _("has no address")
-    return _("was reminded within the last day") if member.pseudonym in reminded else ""
+        return _("no email address")
+    return _("reminded within the last 24 hours") if member.pseudonym in reminded else ""
 
 
 def _make_reminder(
@@ -130,7 +130,11 @@ def _make_reminder(
             "goal": number_format(part or 0, force_grouping=True),
         }
         said = [
-            (_("You have judged %(n)s of %(goal)s.") if part else _("You have judged %(n)s."))
+            (
+                _("You have judged %(n)s of %(goal)s documents.")
+                if part
+                else _("Documents judged so far: %(n)s.")
+            )
             % judged
         ]
         if campaign.deadline:
@@ -141,10 +145,12 @@ def _make_reminder(
             text,
             " ".join([*said, _("Your page:")]),
             f"{address.rstrip('/')}{reverse('judge', args=[campaign.slug])}",
-            _("A manager of the campaign “%(campaign)s” sent this; you are %(pseudonym)s in it.")
+            _(
+                "A manager of the campaign “%(campaign)s” sent this email. Your pseudonym there is %(pseudonym)s."
+            )
             % {"campaign": campaign.name, "pseudonym": member.pseudonym},
         ]
-        subject = _("%(campaign)s: documents wait for you") % {"campaign": campaign.name}
+        subject = _("%(campaign)s: documents to judge") % {"campaign": campaign.name}
     return Reminder(member, member.user.email, " ".join(subject.split()), "\n\n".join(parts) + "\n")
 
 
@@ -161,7 +167,7 @@ def request_reminders(
     """The job that sends them. Raises CampaignError, also where nobody would get one."""
     memberships = list(memberships)
     if not preview_reminders(campaign, memberships, text, address=address).ready:
-        raise CampaignError(_("Nobody of these would get a mail."))
+        raise CampaignError(_("None of these annotators would receive an email."))
     parameters = {
         "members": [member.pk for member in memberships],
         "text": text.strip(),
@@ -193,8 +199,7 @@ def send_reminders(work: ClaimedJob) -> dict[str, Any]:
         warnings.insert(
             0,
             _(
-                "No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's "
-                "console and reached nobody."
+                "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed on the worker's console and not delivered."
             ),
         )
     return {

@@ -24,7 +24,7 @@ def acknowledge_guideline(annotator: Membership, number: int) -> None:
     if not GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number=number).exists():
         raise AnswerRefused(
             "guideline_unknown",
-            _("There is no version %(number)s of the guidelines.") % {"number": number},
+            _("Version %(number)s of the guidelines not found.") % {"number": number},
             404,
         )
     Membership.objects.filter(pk=annotator.pk).update(

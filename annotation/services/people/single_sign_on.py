@@ -58,7 +58,7 @@ def get_account(identity: InstitutionIdentity) -> User:
         user = known.user
         if not user.is_active:
             raise PeopleError(
-                _("Your account here is closed. Ask an administrator of this installation.")
+                _("Your account is closed. Contact an administrator of this installation.")
             )
     _apply_group_rights(user, identity.groups)
     return user
@@ -72,20 +72,17 @@ def _create_account(identity: InstitutionIdentity) -> User:
     except ValidationError:
         raise PeopleError(
             _(
-                "Your institution gave a name or an address that no account can have. Tell an "
-                "administrator of this installation."
+                "Your institution sent a name or an email address that an account can't have. Contact an administrator of this installation."
             )
         ) from None
     if not name or len(name) > 150:
         raise PeopleError(
             _(
-                "Your institution gave no name for you, or one that is too long. Tell an "
-                "administrator of this installation."
+                "Your institution sent no name, or a name that is too long. Contact an administrator of this installation."
             )
         )
     taken = _(
-        "There is an account %(name)s here already that is not connected with your institution. "
-        "Ask an administrator to connect the two."
+        "An account named %(name)s already exists and is not linked to your institution. Ask an administrator to link it."
     ) % {"name": name}
     if get_user_model().objects.filter(username__iexact=name).exists():
         raise PeopleError(taken)
@@ -99,7 +96,7 @@ def _create_account(identity: InstitutionIdentity) -> User:
     except (
         IntegrityError
     ):  # somebody of that name, or the same person in another window, came at the same moment
-        raise PeopleError(f"{taken} {_('Or try once more.')}") from None
+        raise PeopleError(f"{taken} {_('Or try again.')}") from None
     log.warning("%s has an account by %s", user, settings.INSTITUTION)
     return user
 

@@ -21,7 +21,7 @@ export class Refused extends Error {
 }
 
 export const numbered = (request) =>
-  request ? ` (${t("request {request}", { request })})` : "";
+  request ? ` (${t("reference {request}", { request })})` : "";
 
 const AGAIN = new Set([408, 425, 429]);
 
@@ -99,7 +99,7 @@ export class Api {
       response.status,
       code,
       message ||
-        t("The server refused this ({status}).", { status: response.status }),
+        t("The server rejected this ({status}).", { status: response.status }),
       answer,
       request,
     );

@@ -31,7 +31,7 @@ export class Comparison {
       make(
         "h2",
         { id: "compare-title", tabindex: "-1", autofocus: true },
-        t("Very like each other"),
+        t("Near-duplicates"),
       ),
       this.hint,
       this.field,
@@ -86,8 +86,8 @@ export class Comparison {
     );
     this.hint.textContent =
       alone.one.n + alone.other.n
-        ? t("Words that only one of them has are tinted.")
-        : t("The same words in the same order.");
+        ? t("Words that occur in only one of them are highlighted.")
+        : t("Both have the same words in the same order.");
     const column = (view, head, { n }) =>
       make(
         "section",
@@ -101,7 +101,11 @@ export class Comparison {
         view.element,
       );
     this.columns.replaceChildren(
-      column(views[0].view, [make("strong", {}, t("On the page"))], alone.one),
+      column(
+        views[0].view,
+        [make("strong", {}, t("This document"))],
+        alone.one,
+      ),
       column(
         views[1].view,
         [
@@ -109,7 +113,7 @@ export class Comparison {
             "strong.grade",
             {},
             place < 0 ? null : shape(this.scale[place].shape, place),
-            t("You judged this {grade}.", {
+            t("You judged this as {grade}.", {
               grade: gradeName(this.scale, grade),
             }),
           ),

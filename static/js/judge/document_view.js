@@ -51,11 +51,7 @@ export class DocumentView {
       if (piece.rest) return;
       if (index === 1)
         this.body.append(
-          element(
-            "p",
-            "seam",
-            t("The text begins here; what stands above is its later part."),
-          ),
+          element("p", "seam", t("Start of document (the end is shown above)")),
         );
       for (const block of this.#paragraphs(piece)) {
         if (room > 0) this.body.append(this.block(block, index));
@@ -69,7 +65,7 @@ export class DocumentView {
           "p",
           "doc-empty",
           t(
-            "This document has no text. If that is wrong, choose “Cannot judge” (0), then “document broken”.",
+            "This document has no text. If that is wrong, choose “Cannot judge” (0), then “Document broken”.",
           ),
         ),
       );
@@ -134,7 +130,7 @@ export class DocumentView {
         "p",
         "",
         t(
-          "Shown: the first {n} of {total} words. Judge by these unless the guidelines say otherwise.",
+          "Showing the first {n} of {total} words. Judge by these unless the guidelines say otherwise.",
           { n: number(doc.shown_words), total: number(total) },
         ),
       ),
@@ -142,7 +138,7 @@ export class DocumentView {
     const button = element(
       "button",
       "button small",
-      t("Show the other {n} words", { n: number(total - doc.shown_words) }),
+      t("Show all {n} words", { n: number(total) }),
     );
     button.type = "button";
     button.dataset.action = "show-rest";
@@ -161,9 +157,7 @@ export class DocumentView {
     if (!this.rest || !this.cutBox) return;
     this.cutBox.remove();
     this.cutBox = null;
-    this.body.append(
-      element("p", "seam", t("From here on the text had been left out.")),
-    );
+    this.body.append(element("p", "seam", t("The text below was hidden.")));
     for (const block of this.#paragraphs(this.rest))
       this.body.append(this.block(block, this.pieces.indexOf(this.rest)));
     this.termRanges = null;

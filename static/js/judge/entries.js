@@ -50,7 +50,7 @@ export function skipOf({ pair, lease }) {
     kind: "skip",
     pair,
     lease,
-    label: t("judge later"),
+    label: t("skip for now"),
     body: { lease },
   };
 }

@@ -107,7 +107,7 @@ export class Examples {
         : make(
             "p.faint",
             {},
-            t("No example is given; the guidelines may have some."),
+            t("No examples here. The guidelines may have some."),
           ),
     );
     this.bar.bar.append(this.box);

@@ -86,7 +86,7 @@ export class Finder {
             .length
         : 0;
     if (hidden)
-      this.count.textContent += ` (${t("{n} in the part not shown", { n: number(hidden) })})`;
+      this.count.textContent += ` (${t("{n} in hidden text", { n: number(hidden) })})`;
   }
 
   #range({ node, start, end }) {

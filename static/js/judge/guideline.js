@@ -3,6 +3,7 @@
 import { announce, byId, make, paint } from "./dom.js";
 import { gradeName } from "./grades.js";
 import { phrases } from "./highlight.js";
+import { label } from "./keyboard.js";
 import { trusted } from "./prose.js";
 import { shape } from "./shapes.js";
 import { t } from "../words.js";
@@ -120,13 +121,6 @@ export function decisive(explanation, text) {
   );
 }
 
-function aroundTinted() {
-  const [before, after] = t(
-    "The words in quotation marks are {tinted} in the document.",
-  ).split("{tinted}");
-  return [before, make("span.decisive", {}, t("tinted")), after];
-}
-
 /** Says how a practice answer was, above the document it is about, until the reader goes on. `view`: of that document, whose decisive words are tinted. */
 export function explain(
   {
@@ -150,18 +144,21 @@ export function explain(
   };
   const standing =
     passed === null
-      ? t("{judged} of {total}; {right} right so far, {needed} needed.", {
+      ? t("{right} of {judged} correct so far. You need {needed} of {total}.", {
           judged,
           total,
           right: nRight,
           needed,
         })
       : passed
-        ? t("{right} of {total} right: passed. From here on it counts.", {
-            right: nRight,
-            total,
-          })
-        : t("{right} of {total} right; {needed} were needed.", {
+        ? t(
+            "Passed: {right} of {total} correct. Your judgements count from now on.",
+            {
+              right: nRight,
+              total,
+            },
+          )
+        : t("{right} of {total} correct. {needed} were needed.", {
             right: nRight,
             total,
             needed,
@@ -172,8 +169,8 @@ export function explain(
       { tabindex: "-1" },
       right
         ? grade === gold
-          ? t("Right")
-          : t("Counts as right")
+          ? t("Correct")
+          : t("Counts as correct")
         : t("Not quite"),
     );
   const ranges = view
@@ -212,7 +209,19 @@ export function explain(
       ),
     ),
     ...(explanation ? [make("p", { dir: "auto" }, explanation)] : []),
-    ...(ranges.length ? [make("p.faint.small", {}, ...aroundTinted())] : []),
+    ...(ranges.length
+      ? [
+          make(
+            "p.faint.small",
+            {},
+            make(
+              "span.decisive",
+              {},
+              t("Quoted words are highlighted in the document."),
+            ),
+          ),
+        ]
+      : []),
     make("p", {}, standing),
     make(
       "p",
@@ -222,7 +231,7 @@ export function explain(
         { type: "button", onclick: goOn },
         t("Continue"),
         " ",
-        make("kbd", {}, "Enter"),
+        make("kbd", {}, label("enter")),
       ),
     ),
   );

@@ -18,12 +18,14 @@ const STANDING = {
   extra: [
     "warn",
     t("extra"),
-    t("Someone else had finished this pair; kept, not counted."),
+    t(
+      "Another annotator had already completed this pair. Kept but not counted.",
+    ),
   ],
   "too fast": [
     "warn",
     t("too fast"),
-    t("Made faster than the campaign's minimum; kept, not counted."),
+    t("Faster than the campaign's minimum time. Kept but not counted."),
   ],
 };
 
@@ -44,7 +46,7 @@ export class History {
     const title = document.getElementById("history-title");
     if (title)
       title.textContent = topic
-        ? t("This query so far: {query}", { query: topic.text })
+        ? t("My judgements for this query: {query}", { query: topic.text })
         : t("My judgements");
     this.summary = make("p.muted", { hidden: true });
     this.rows = make("tbody");
@@ -144,8 +146,8 @@ export class History {
     this.box.prepend(
       make(
         "section.put-aside",
-        { "aria-label": t("Put aside") },
-        make("h3", {}, `${t("Put aside")} (${number(items.length)})`),
+        { "aria-label": t("Skipped") },
+        make("h3", {}, `${t("Skipped")} (${number(items.length)})`),
         make("ul.stack.tight", {}, ...items.map(row)),
       ),
     );
@@ -162,7 +164,7 @@ export class History {
         make(
           "p.callout.warn",
           {},
-          t("Your judgements could not be fetched ({reason}).", {
+          t("Your judgements could not be loaded ({reason}).", {
             reason: error.message,
           }),
           " ",
@@ -189,7 +191,7 @@ export class History {
             "p",
             {},
             this.topic
-              ? t("You have not judged anything of this query yet.")
+              ? t("You have not judged anything for this query yet.")
               : t("You have not judged anything here yet."),
           ),
         ),
@@ -211,8 +213,10 @@ export class History {
     const standing = item.practice
       ? [
           "",
-          t("practice"),
-          t("Part of the practice before judging; it counts for nothing else."),
+          t("test"),
+          t(
+            "Part of the qualification test. It does not count as a judgement.",
+          ),
         ]
       : STANDING[item.standing];
     const said = ({ grade, cannot_reason: reason }) =>

@@ -25,7 +25,7 @@ try {
     make(
       "p.callout.warn",
       {},
-      t("Your judgements could not be fetched ({reason}).", {
+      t("Your judgements could not be loaded ({reason}).", {
         reason: error.message,
       }),
     ),

@@ -255,7 +255,7 @@ export class Judging {
     if (pair.skipped_before && !record)
       this.banners.show("later", {
         tone: "info",
-        text: t("You put this one aside before."),
+        text: t("You skipped this document before."),
       });
     else this.banners.hide("later");
   }
@@ -521,7 +521,8 @@ export class Judging {
     else if (["loading", "waiting"].includes(this.mode) && !outbox.busy)
       leases.queue.length || answer.state === "done"
         ? this.advance({ asked: answer })
-        : void this.check(); // perhaps stale
+        : void this.check();
+    // perhaps stale
     else if (this.#shown === "full" && outbox.size <= this.outboxLimit)
       this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
@@ -666,7 +667,7 @@ export class Judging {
     if (current?.ended !== "submitted") return void this.#tellExpired();
     if (current !== pair) return;
     this.bar.toast(
-      t("You judged “{document}” on another device; here is the next one.", {
+      t("You judged “{document}” on another device. Here is the next one.", {
         document: title,
       }),
     );
@@ -699,7 +700,7 @@ export class Judging {
   #uncovered() {
     this.panel.hide();
     this.open.uncover();
-    announce(t("Going on."));
+    announce(t("Resumed."));
     void this.heartbeat();
   }
 

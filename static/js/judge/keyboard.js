@@ -27,7 +27,13 @@ export const DEFAULTS = {
 
 export function label(key) {
   return (
-    { delete: t("Del"), enter: "Enter", escape: "Esc", " ": t("Space") }[key] ??
-    (key.length === 1 ? key.toUpperCase() : key)
+    {
+      delete: t("Del"),
+      enter: t("Enter"),
+      escape: t("Esc"),
+      control: t("Ctrl"),
+      shift: t("Shift"),
+      " ": t("Space"),
+    }[key] ?? (key.length === 1 ? key.toUpperCase() : key)
   );
 }

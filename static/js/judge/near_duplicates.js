@@ -83,8 +83,8 @@ export class NearDuplicates {
       .map(({ judgement }) => gradeName(scale, judgement.grade))
       .join(", ");
     this.words.textContent = tn(
-      "Very like a document that you graded: {grades}",
-      "Very like {n} documents that you graded: {grades}",
+      "Very similar to a document you graded: {grades}",
+      "Very similar to {n} documents you graded: {grades}",
       items.length,
       { grades },
     );
@@ -99,7 +99,7 @@ export class NearDuplicates {
     if (this.items?.length) this.comparison.show(this.open.pair, this.items);
     else if (this.items)
       announce(
-        t("None of the documents that you graded is very like this one."),
+        t("You have not graded a document that is very similar to this one."),
       );
   }
 }

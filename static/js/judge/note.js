@@ -37,7 +37,7 @@ export class Note {
     if (this.needed && !this.field.value.trim()) {
       this.#complain(
         t(
-          "Write a few words: why can it not be judged? Esc goes back to the document.",
+          "Briefly explain why it can't be judged. Esc returns to the document.",
         ),
       );
       this.field.focus();
@@ -52,9 +52,9 @@ export class Note {
     Object.assign(this, { before: text, needed, keep, done, left });
     this.field.value = text;
     byId("note-hint").textContent = needed
-      ? t("Please say why it cannot be judged.")
+      ? t("Enter why it can't be judged.")
       : t(
-          "Kept with your judgement; the manager can read it. Esc keeps what you typed.",
+          "Saved with your judgement. Managers can read it. Esc closes the note and keeps what you typed.",
         );
     this.#complain("");
     this.dialog.showModal();

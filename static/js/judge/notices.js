@@ -27,7 +27,7 @@ export function refused({ outbox, banners }) {
     text: `${tn("One answer was not accepted.", "{n} answers were not accepted.", entries.length)} ${entries.map(what).join(" ")}`,
     actions: [
       {
-        label: t("Understood"),
+        label: t("Got it"),
         run: () => {
           for (const { key } of entries) outbox.forgetRefused(key);
         },
@@ -42,7 +42,7 @@ export function connection(
   { banners, waiting, here },
 ) {
   if (!troubled) return;
-  const counts = `${waiting ? `${tn("{n} answer waits here and will be sent.", "{n} answers wait here and will be sent.", waiting)} ` : ""}${here ? tn("You can judge {n} more.", "You can judge {n} more.", here) : ""}`;
+  const counts = `${waiting ? `${tn("{n} answer is kept here and will be sent.", "{n} answers are kept here and will be sent.", waiting)} ` : ""}${here ? tn("You can judge {n} more document.", "You can judge {n} more documents.", here) : ""}`;
   if (!online())
     banners.show("connection", {
       tone: "warn",
@@ -51,7 +51,7 @@ export function connection(
   else
     banners.show("connection", {
       tone: "warn",
-      text: `${said || t("The server does not answer; we keep trying.")}${numbered(request)} ${counts}`,
+      text: `${said || t("The server isn't responding. We'll keep trying.")}${numbered(request)} ${counts}`,
       actions: [{ label: t("Try now"), action: "retry" }],
     });
 }
@@ -69,7 +69,7 @@ export function outcome(
   if (afterDeadline)
     say({
       text: t(
-        "{document}: saved. It was judged before the deadline and arrived after it; it is marked so.",
+        "{document}: saved. It was judged before the deadline, arrived later and is marked as late.",
         { document: what },
       ),
     });
@@ -79,11 +79,11 @@ export function outcome(
     });
     say({
       tone: "warn",
-      text: t(
-        "{document} was judged in {seconds} s, faster than anybody reads, so it does not count. Was that meant?",
-        { document: what, seconds },
-      ),
-      actions: [{ label: t("Reopen it"), run: () => reopen(id) }],
+      text: t("{document} took {seconds} s, too fast to count. Reopen it?", {
+        document: what,
+        seconds,
+      }),
+      actions: [{ label: t("Reopen"), run: () => reopen(id) }],
     });
   } else if (
     message &&
@@ -99,7 +99,7 @@ export function outcome(
 /** Before judging begins: what the test is, and what it asks. */
 export function practice({ message: what, needed, total }, { banners }) {
   banners.show("practice", {
-    text: `${what} ${t("{needed} of {total} answers have to be right. They do not count as judgements.", { needed, total })}`,
+    text: `${what} ${t("You need {needed} of {total} answers correct. Test answers do not count as judgements.", { needed, total })}`,
   });
 }
 
@@ -107,7 +107,7 @@ export function expired({ banners }) {
   banners.show("expired", {
     tone: "warn",
     text: t(
-      "This document was offered to someone else, because it was open for long. Your answer still counts if its place is free; else it is kept as an extra one.",
+      "This document was open for a long time and has been assigned to someone else. Your answer counts if it is still needed. Otherwise it is kept as extra.",
     ),
   });
 }
@@ -116,7 +116,7 @@ export function storage({ banners }) {
   banners.show("storage", {
     tone: "bad",
     text: t(
-      "This browser does not let us keep your answers on it. Do not close this page while the sign at the top does not say Saved.",
+      "This browser can't store your answers. Don't close this page until “Saved” appears at the top.",
     ),
   });
 }

@@ -215,7 +215,7 @@ export class OpenPair extends EventTarget {
 function nameOf({ isNew, practice, record }) {
   if (record) return t("Judged earlier");
   if (practice)
-    return t("Query (practice {n} of {total})", {
+    return t("Query (test {n} of {total})", {
       n: practice.judged + 1,
       total: practice.total,
     });

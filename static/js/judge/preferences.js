@@ -6,11 +6,11 @@ import { DEFAULTS, label } from "./keyboard.js";
 import { t } from "../words.js";
 
 const NAMES = {
-  later: t("Judge later"),
+  later: t("Skip for now"),
   cannot: t("Cannot judge"),
-  undo: t("Undo: reopen the last one"),
+  undo: t("Undo: reopen the last document"),
   note: t("Note"),
-  highlight: t("Words of the query on and off"),
+  highlight: t("Toggle query words"),
   find: t("Find in the document"),
   guidelines: t("Guidelines"),
   need: t("Information need"),
@@ -20,22 +20,23 @@ const NAMES = {
   up: t("Scroll up"),
   back: t("Previous in my history"),
   forward: t("Next in my history"),
-  pause: t("Pause: stop the clock"),
-  sofar: t("This query so far: my judgements of it"),
-  reading: t("Reading: size, lines, typeface"),
+  pause: t("Pause: stop the timer"),
+  sofar: t("My judgements for this query"),
+  reading: t("Reading: size, line spacing, typeface"),
   ask: t("Ask the manager about this document"),
-  compare: t(
-    "Compare with a very like document that I graded, where the campaign offers it",
-  ),
-  help: t("This sheet"),
+  compare: t("Compare with a similar document I graded"),
+  help: t("Keyboard shortcuts"),
 };
 const OTHER_KEYS = [
-  [["Enter"], t("Confirm, where a grade waits for it")],
-  [["Esc"], t("Close, cancel, go back")],
-  [["Space"], t("Page down")],
-  [["Ctrl", "Z"], t("Undo")],
-  [["Shift", "1"], t("What grade 1 means, with examples; so for each")],
-  [["Ctrl", "Enter"], t("Save the note and go back")],
+  [["enter"], t("Confirm the selected grade")],
+  [["escape"], t("Close, cancel, go back")],
+  [[" "], t("Page down")],
+  [["control", "z"], t("Undo")],
+  [
+    ["shift", "1"],
+    t("Explain grade 1, with examples (likewise for the other grades)"),
+  ],
+  [["control", "enter"], t("Save the note and go back")],
   [["←", "→"], t("Move the word cursor while marking")],
 ];
 
@@ -56,13 +57,12 @@ const RESERVED = new Set([
 
 /** Why a key cannot be given to an action; "" when it can. */
 function refusal(key, action, keys) {
-  if (RESERVED.has(key))
-    return t("{key} is taken by the page itself.", { key: label(key) });
+  if (RESERVED.has(key)) return t("{key} is reserved.", { key: label(key) });
   const other = Object.keys(DEFAULTS).find(
     (name) => name !== action && keys[name] === key,
   );
   return other
-    ? t("{key} is already “{action}”.", {
+    ? t("{key} is already used for “{action}”.", {
         key: label(key),
         action: NAMES[other],
       })
@@ -102,7 +102,7 @@ export class Preferences {
       make(
         "div",
         {},
-        make("dt", {}, ...pressed.map((key) => make("kbd", {}, key))),
+        make("dt", {}, ...pressed.map((key) => make("kbd", {}, label(key)))),
         make("dd", {}, text),
       );
     byId("help-list").replaceChildren(
@@ -110,12 +110,10 @@ export class Preferences {
         "dl.keys",
         {},
         ...scale.map((grade, place) => row([String(place + 1)], grade.name)),
-        ...Object.entries(NAMES).map(([name, text]) =>
-          row([label(keys[name])], text),
-        ),
+        ...Object.entries(NAMES).map(([name, text]) => row([keys[name]], text)),
         ...OTHER_KEYS.map(([pressed, text]) => row(pressed, text)),
       ),
-      make("p.hint", {}, t("Keys do nothing while you type in a field.")),
+      make("p.hint", {}, t("Shortcuts are off while you type in a field.")),
     );
     byId("help-dialog").showModal();
   }
@@ -167,7 +165,7 @@ export class Preferences {
     this.back.onclick = () => {
       set(keys);
       this.back.hidden = true;
-      announce(t("As it was before."));
+      announce(t("Restored."));
       document.querySelector("[data-action=reset-keys]").focus();
     };
   }

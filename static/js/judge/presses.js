@@ -87,6 +87,7 @@ export class Presses {
       bar: this.bar,
       grade: this.input.pending,
       device: this.input.device,
+      key: this.settings.keys.span,
     });
   }
 
@@ -138,16 +139,16 @@ export class Presses {
     const back = () => {
       if (!isHere()) return;
       open.setNote(note);
-      announce(t("As it was before."));
+      announce(t("Restored."));
       open.focus();
     };
     const left = () => {
       if (!isHere() || open.note === note) return;
-      this.bar.toast(t("Note kept."), {
+      this.bar.toast(t("Note saved."), {
         undo: label(this.settings.keys.undo),
         back,
       });
-      announce(t("Note kept."));
+      announce(t("Note saved."));
     };
     void this.askNote(note, {
       needed,
@@ -231,8 +232,8 @@ export class Presses {
       was !== name
         ? t("Changed to {grade} (was {before})", { grade: name, before: was })
         : isNoted
-          ? t("Note kept.")
-          : t("Kept {grade}", { grade: name });
+          ? t("Note saved.")
+          : t("Unchanged: {grade}", { grade: name });
     Object.assign(record, {
       key,
       grade,
@@ -272,8 +273,8 @@ export class Presses {
       }),
     );
     Object.assign(record, before, { key: body.key });
-    this.bar.toast(t("As it was before."));
-    announce(t("As it was before."));
+    this.bar.toast(t("Restored."));
+    announce(t("Restored."));
   }
 
   get #guidelineVersion() {
@@ -297,10 +298,10 @@ export class Presses {
     this.onFinish(pair);
     this.bar.toast(
       t(
-        "Put aside; it comes back when nothing else is left. “My judgements” lists it.",
+        "Skipped. It comes back when nothing else is left. “My judgements” lists it.",
       ),
       { undo: label(this.settings.keys.undo) },
     );
-    this.advance(`${t("Put aside for later.")} `);
+    this.advance(`${t("Skipped for now.")} `);
   }
 }

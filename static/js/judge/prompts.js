@@ -26,10 +26,10 @@ function tell(bar, text, { urgent = false, choices = [] } = {}) {
 const howToSend = ({ name }, device) =>
   device === "touch"
     ? t("Press {grade} again to send it.", { grade: name })
-    : t("Enter, or {grade} again, sends it.", { grade: name });
+    : t("Press Enter or {grade} again to send it.", { grade: name });
 const CHANGE = [t("Change grade"), "cancel"],
   DONE = [t("Done"), "confirm"],
-  AGAIN = [t("Not here"), "cancel"];
+  AGAIN = [t("Start over"), "cancel"];
 
 /** Five reasons take the place of the grades, of the same size. */
 export function reasons({ bar }) {
@@ -47,38 +47,41 @@ export function reasons({ bar }) {
     make(
       "button.grade-button.reason.back",
       { type: "button", dataset: { reason: "" } },
-      make("kbd", {}, "Esc"),
+      make("kbd", {}, label("escape")),
       make("span.name", {}, t("Back")),
     ),
   );
   bar.say(t("Why can this not be judged?"));
   announce(
-    `${t("Why can this not be judged?")} ${REASONS.map(([, name], place) => `${place + 1}: ${name}`).join(", ")}. ${t("Escape: back to the grades.")}`,
+    `${t("Why can this not be judged?")} ${REASONS.map(([, name], place) => `${place + 1}: ${name}`).join(", ")}. ${t("Esc returns to the grades.")}`,
   );
 }
 
 // Of the grade that waits, of {name}: for a passage, for a confirmation, or with its passage marked.
 
-export function missing({ bar, grade, device }) {
-  const how =
-    {
-      touch: t("tap the first word of it, then the last"),
-      mouse: t("click its first word, then its last, or select it"),
-    }[device] ??
-    t(
-      "S brings up a word cursor; by mouse, click its first word, then its last",
-    );
-  tell(
-    bar,
-    t("“{grade}” needs a marked passage: {how}.", { grade: grade.name, how }),
-    { urgent: true, choices: [CHANGE] },
-  );
+export function missing({ bar, grade: { name: grade }, device, key }) {
+  const text =
+    device === "touch"
+      ? t(
+          "“{grade}” needs a marked passage. Tap its first word, then its last.",
+          { grade },
+        )
+      : device === "mouse"
+        ? t(
+            "“{grade}” needs a marked passage. Click its first word, then its last, or select it.",
+            { grade },
+          )
+        : t(
+            "“{grade}” needs a marked passage. Press {key}, or click its first word, then its last.",
+            { grade, key: label(key) },
+          );
+  tell(bar, text, { urgent: true, choices: [CHANGE] });
 }
 
 export function chosen({ bar, grade, device }) {
   tell(
     bar,
-    `${t("{grade} is chosen.", { grade: grade.name })} ${howToSend(grade, device)}`,
+    `${t("{grade} is selected.", { grade: grade.name })} ${howToSend(grade, device)}`,
     { choices: [CHANGE] },
   );
 }
@@ -91,7 +94,7 @@ export function marked({ bar, grade, device }) {
 
 /** The first word of a passage is tapped; its last is awaited. */
 export function begun({ bar, word }) {
-  tell(bar, t("It begins at “{word}”. Now its last word.", { word }), {
+  tell(bar, t("Starts at “{word}”. Tap the last word.", { word }), {
     choices: [AGAIN],
   });
 }
@@ -99,7 +102,7 @@ export function begun({ bar, word }) {
 /** Passages may be tapped, though no grade waits for one. */
 export function tapping({ bar }) {
   tell(bar, t("Tap the first word of the passage, then the last."), {
-    choices: [[t("Enough"), "cancel"]],
+    choices: [[t("Stop marking"), "cancel"]],
   });
 }
 
@@ -110,9 +113,9 @@ export function cursor({ bar, cursor: at, key }) {
       ? ""
       : at.anchor === null
         ? t(
-            "Word cursor: ← → move, {key} or Enter starts the passage, Esc ends.",
+            "Word cursor: ← → to move, {key} or Enter to start the passage, Esc to stop.",
             { key: label(key) },
           )
-        : t("← → extend the passage, Enter closes it, Esc cancels."),
+        : t("← → to extend the passage, Enter to finish, Esc to cancel."),
   );
 }

@@ -31,8 +31,8 @@ export class Questions {
     if (!n) this.banners.hide("answers");
     else if (n !== this.told) {
       const text = tn(
-        "The manager has answered your question.",
-        "The manager has answered {n} of your questions.",
+        "A manager has answered your question.",
+        "Managers have answered {n} of your questions.",
         n,
       );
       this.banners.show("answers", {
@@ -60,7 +60,7 @@ export class Questions {
     this.setup.guideline = { ...version, acknowledged: version.number };
     this.drawGuidelines();
     this.banners.show("example", {
-      text: t("The guidelines have a new example (version {number}): {note}", {
+      text: t("New example in the guidelines (version {number}): {note}", {
         number: version.number,
         note: version.note,
       }),
@@ -89,7 +89,7 @@ export class Questions {
     this.without.hidden = Boolean(pair);
     this.hint.textContent = pair
       ? t(
-          "About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.",
+          "About “{document}” and the query “{query}”. Managers see the document and your pseudonym.",
           { document: title, query: pair.topic.text },
         )
       : "";
@@ -113,7 +113,7 @@ export class Questions {
           make(
             "p.callout.warn",
             {},
-            t("Your questions could not be fetched ({reason}).", {
+            t("Your questions could not be loaded ({reason}).", {
               reason: error.message,
             }),
           ),
@@ -138,7 +138,7 @@ export class Questions {
     this.button = make(
       "button.button.primary",
       {},
-      t("Send the question"),
+      t("Send question"),
       " ",
       make("kbd", {}, "Ctrl"),
       " ",
@@ -167,7 +167,7 @@ export class Questions {
     this.without = make(
       "p",
       {},
-      t("A question is about a document: ask it when one is on the page."),
+      t("Questions are about a document. Ask when a document is shown."),
     );
     this.list = make("section", { "aria-label": t("Your questions") });
     const dialog = make(
@@ -205,8 +205,7 @@ export class Questions {
 
   async #send() {
     if (!this.draft.trim())
-      return void (this.#complain(t("Write what you want to know.")),
-      this.field.focus());
+      return void (this.#complain(t("Enter a question.")), this.field.focus());
     const { key, pair, title, draft } = this;
     this.button.disabled = true;
     try {
@@ -219,10 +218,10 @@ export class Questions {
         this.field.value = this.draft = "";
       this.#complain("");
       if (this.unsent === key) this.banners.hide("unsent");
-      announce(t("Question sent. The answer will be told here."));
+      announce(t("Question sent. The answer will appear here."));
     } catch (error) {
       const text = t(
-        "It was not sent ({reason}). What you wrote stays here; send it again.",
+        "The question was not sent ({reason}). Your text is kept. Try again.",
         { reason: error.said ?? error.message },
       );
       this.unsent = key;
@@ -252,7 +251,7 @@ export class Questions {
       if (pair === this.pair?.pair && !this.draft)
         this.field.value = this.draft = text;
       this.#complain("");
-      announce(t("Question taken back."));
+      announce(t("Question withdrawn."));
       (this.form.hidden ? this.dialog.querySelector("h2") : this.field).focus();
     } catch (error) {
       button.disabled = false;
@@ -260,7 +259,7 @@ export class Questions {
         make(
           "span.field-error",
           { role: "alert" },
-          t("It was not taken back ({reason}).", {
+          t("The question was not withdrawn ({reason}).", {
             reason: error.said ?? error.message,
           }),
         ),
@@ -336,13 +335,15 @@ export class Questions {
         : make(
             "p.faint",
             {},
-            t("No answer yet. You can go on; it will be told here."),
+            t(
+              "No answer yet. You can keep judging. The answer will appear here.",
+            ),
           ),
       version
         ? make(
             "p.faint.small",
             {},
-            t("An example of the guidelines since version {number}.", {
+            t("Example in the guidelines since version {number}.", {
               number: version,
             }),
           )
@@ -354,7 +355,7 @@ export class Questions {
             {
               type: "button",
               onclick: undo,
-              "aria-label": t("Undo: take back the question about {document}", {
+              "aria-label": t("Undo: withdraw the question about {document}", {
                 document: name,
               }),
             },

@@ -82,11 +82,11 @@ export class Reading {
       ),
     );
     if (!changed) return;
-    this.bar.toast(t("As it was at first"), {
+    this.bar.toast(t("Reading settings reset."), {
       undo: label(this.settings.keys.undo),
       back: () => {
         this.#keepingPlace(() => this.settings.set(before));
-        announce(t("As it was before."));
+        announce(t("Restored."));
         if (!this.box.open) this.open.focus();
       },
     });

@@ -25,7 +25,7 @@ export class Review {
     if (place >= records.length) return void this.advance();
     if (place < 0) {
       const n = await this.#fetchOlder();
-      if (!n) return void this.bar.toast(t("There is nothing earlier."));
+      if (!n) return void this.bar.toast(t("No earlier document."));
       place += n;
     }
     if (records[place].later)
@@ -124,11 +124,13 @@ export class Review {
     });
     this.banners.show("review", {
       tone: "info",
-      text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this {grade} at {time}.", { grade: name, time })} ${t("Press a grade to change it; the earlier one is kept as a version.")}`,
-      actions: [{ label: t("Back to where I was"), action: "leave-review" }],
+      text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this as {grade} at {time}.", { grade: name, time })} ${t("Press a grade to change it. The earlier grade is kept as a version.")}`,
+      actions: [
+        { label: t("Back to the current document"), action: "leave-review" },
+      ],
     });
     announce(
-      `${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this {grade}.", { grade: name })} ${t("Press a grade to change it, Escape to go back.")}`,
+      `${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this as {grade}.", { grade: name })} ${t("Press a grade to change it, or Esc to go back.")}`,
     );
   }
 
@@ -138,6 +140,6 @@ export class Review {
     this.trail.leave();
     this.leases.comeBack(pair);
     this.show(pair);
-    this.bar.toast(t("Here it is again; the other one comes next."));
+    this.bar.toast(t("Reopened. The other document comes next."));
   }
 }

@@ -31,14 +31,14 @@ const about = (ms) => {
 
 /** One quiet sentence or two. `paces`: active ms of the last judgements. */
 export function sentence({ paces, today, judged, target }) {
-  const told = t("Today {n}.", { n: number(today ?? 0) });
+  const told = t("Today: {n}.", { n: number(today ?? 0) });
   if (paces.length < FEWEST)
-    return `${told} ${tn("Your pace is told from {n} document on.", "Your pace is told from {n} documents on.", FEWEST)}`;
+    return `${told} ${tn("Your pace is shown after {n} document.", "Your pace is shown after {n} documents.", FEWEST)}`;
   const pace = median(paces),
     left = target ? Math.max(0, target - judged) : 0;
   const each =
     pace < 90000 ? t("{n} s", { n: Math.round(pace / 1000) }) : about(pace);
-  return `${told} ${left ? t("About {each} a document; some {rest} to your target.", { each, rest: about(left * pace) }) : t("About {each} a document.", { each })}`;
+  return `${told} ${left ? t("About {each} per document, about {rest} to your target.", { each, rest: about(left * pace) }) : t("About {each} per document.", { each })}`;
 }
 
 export class Rhythm {
@@ -76,7 +76,7 @@ export class Rhythm {
     });
     this.line = make("p.menu-label", {
       id: "rhythm",
-      title: t("Kept in this browser only; nobody else sees it"),
+      title: t("Stored only in this browser. Only you can see it."),
     });
     byId("menu").querySelector(".menu-list").prepend(this.line);
     byId("menu").addEventListener("toggle", () => this.tell());
@@ -113,8 +113,8 @@ export class Rhythm {
     this.since = now; // and not again before as long a time
     this.banners.show("break", {
       text: tn(
-        "You have judged for {n} minute. A short break rests the eyes.",
-        "You have judged for {n} minutes. A short break rests the eyes.",
+        "You have been judging for {n} minute. A short break rests your eyes.",
+        "You have been judging for {n} minutes. A short break rests your eyes.",
         minutes,
       ),
       actions: [{ label: t("Pause"), action: "pause" }],

@@ -26,8 +26,12 @@ export class SignIn {
   ask({ waiting, done }) {
     this.done = done;
     byId("sign-in-waiting").textContent = waiting
-      ? tn("{n} answer waits here", "{n} answers wait here", waiting)
-      : t("this page stays as it is");
+      ? tn(
+          "{n} answer is kept here and will be sent when you sign in.",
+          "{n} answers are kept here and will be sent when you sign in.",
+          waiting,
+        )
+      : t("This page stays as it is.");
     if (this.open) return;
     this.open = true;
     byId("sign-in-error").hidden = true;
@@ -55,9 +59,9 @@ export class SignIn {
       const answer = await response.json().catch(() => ({}));
       if (response.status === 503)
         this.#repeat(Number(response.headers.get("Retry-After")) || 5);
-      this.#say(answer.detail ?? t("Signing in failed. Please try again."));
+      this.#say(answer.detail ?? t("Sign-in failed. Please try again."));
     } catch {
-      this.#say(t("The server does not answer. Please try again in a moment."));
+      this.#say(t("The server isn't responding. Try again in a few seconds."));
     }
   }
 

@@ -133,7 +133,7 @@ export class Spans extends EventTarget {
     this.units = joined([...this.units, ...spans]);
     this.repaint();
     announce(
-      `${t("Passage marked.")} ${tn("{n} marked.", "{n} marked.", this.units.length)}`,
+      `${t("Passage marked.")} ${tn("{n} passage marked.", "{n} passages marked.", this.units.length)}`,
     );
     this.dispatchEvent(new Event("change"));
   }
@@ -142,7 +142,7 @@ export class Spans extends EventTarget {
     this.before.push(this.units);
     this.units = this.units.filter((_, place) => place !== index);
     this.repaint();
-    announce(t("Mark removed."));
+    announce(t("Passage removed."));
     this.dispatchEvent(new Event("change"));
   }
 
@@ -152,7 +152,7 @@ export class Spans extends EventTarget {
     const more = this.before[this.before.length - 1].length > this.units.length;
     this.units = this.before.pop();
     this.repaint();
-    announce(more ? t("The mark is back.") : t("Mark taken back."));
+    announce(more ? t("Passage restored.") : t("Passage unmarked."));
     this.dispatchEvent(new Event("change"));
     return true;
   }
@@ -287,7 +287,7 @@ export class Spans extends EventTarget {
       this.cursor.anchor = this.cursor.word;
       announce(
         t(
-          "Passage starts at {word}. Arrow keys extend, Enter closes, Escape cancels.",
+          "Passage starts at {word}. Press the arrow keys to extend it, Enter to finish, Esc to cancel.",
           { word: this.#textOf(this.#word) },
         ),
       );
@@ -316,7 +316,7 @@ export class Spans extends EventTarget {
     this.cursor = { word: Math.max(0, visible, this.last), anchor: null };
     announce(
       t(
-        "Word cursor at {word}. Arrow keys move, S or Enter starts the passage, Escape ends.",
+        "Word cursor at {word}. Press the arrow keys to move it, Enter to start the passage, Esc to stop.",
         { word: this.#textOf(this.#word) },
       ),
     );

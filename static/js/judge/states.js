@@ -2,6 +2,7 @@
 
 import { numbered } from "./api.js";
 import { byId, make } from "./dom.js";
+import { label as keyLabel } from "./keyboard.js";
 import { trusted } from "./prose.js";
 import { thankYou } from "./thanks.js";
 import { tn } from "../plurals.js";
@@ -28,22 +29,23 @@ function withOthers(
 ) {
   const back = soonest
     ? tn(
-        "{n} may return in {minutes} min",
-        "{n} may return in {minutes} min",
+        "{n} document may come back in {minutes} min.",
+        "{n} documents may come back, the first in {minutes} min.",
         n,
         { minutes: minutes(soonest, now) },
       )
-    : tn("{n} may return", "{n} may return", n ?? 0);
-  return t(
-    "All remaining documents are with others. We check again every {n} seconds{later}.",
-    { n: every, later: n ? ` (${back})` : "" },
+    : tn("{n} document may come back.", "{n} documents may come back.", n ?? 0);
+  const remaining = t(
+    "All remaining documents are assigned to others. We check again every {n} seconds.",
+    { n: every },
   );
+  return n ? `${remaining} ${back}` : remaining;
 }
 
 const sentLate = ({ waiting, grace }) =>
   tn(
-    "{n} answer given before the deadline is still being sent; the server accepts it for {minutes} minutes and marks it.",
-    "{n} answers given before the deadline are still being sent; the server accepts them for {minutes} minutes and marks them.",
+    "{n} answer given before the deadline is still being sent. The server accepts it for {minutes} minutes and marks it as late.",
+    "{n} answers given before the deadline are still being sent. The server accepts them for {minutes} minutes and marks them as late.",
     waiting,
     { minutes: grace },
   );
@@ -62,23 +64,25 @@ const STATES = {
     title: t("Nothing to judge right now"),
     text: [
       a.without_documents ? a.message : withOthers(a, c),
-      t("You can leave this page open; the next document appears by itself."),
+      t(
+        "You can leave this page open. The next document appears automatically.",
+      ),
     ],
     actions: [
       { label: t("Check now"), action: "check", primary: true },
-      { label: t("Look at my judgements"), action: "history" },
+      { label: t("View my judgements"), action: "history" },
       HOME,
     ],
   }),
   done: (a) =>
     a.trial
       ? {
-          title: t("That was the trial"),
+          title: t("Trial finished"),
           text: [
-            `${tn("You judged one document, as annotators will.", "You judged {n} documents, as annotators will.", a.progress?.judged ?? 0)} ${t("Nothing of it was stored, and nothing counts.")}`,
+            `${tn("You judged one document, as annotators will.", "You judged {n} documents, as annotators will.", a.progress?.judged ?? 0)} ${t("Nothing was saved.")}`,
           ],
           actions: [
-            { label: t("Look at my judgements"), action: "history" },
+            { label: t("View my judgements"), action: "history" },
             {
               label: t("Back to the campaign"),
               action: "leave",
@@ -87,43 +91,43 @@ const STATES = {
           ],
         }
       : {
-          title: t("That was everything. Thank you."),
+          title: t("All done. Thank you."),
           text: [
-            `${tn("You judged one document.", "You judged {n} documents.", a.progress?.judged ?? 0)} ${t("There is nothing left for you in this campaign.")}`,
+            `${tn("You judged one document.", "You judged {n} documents.", a.progress?.judged ?? 0)} ${t("You have nothing left to judge in this campaign.")}`,
           ],
           actions: [
-            { label: t("Look at my judgements"), action: "history" },
+            { label: t("View my judgements"), action: "history" },
             { ...HOME, primary: true },
           ],
           thanks: true,
         },
   target_reached: (a) => ({
-    title: t("You reached {n}. Thank you.", {
+    title: t("You reached your target of {n}. Thank you.", {
       n: number(a.progress?.target ?? a.progress?.judged ?? 0),
     }),
     text: [
       a.may_continue
         ? t(
-            "Your part is done. There is more to judge: go on if you like, or stop here.",
+            "Your share is complete. There is more to judge if you want to continue.",
           )
-        : t("Your part is done. Nothing more is expected of you."),
+        : t("Your share is complete. You don't need to do anything more."),
     ],
     actions: [
       ...(a.may_continue
         ? [{ label: t("Continue judging"), action: "onward", primary: true }]
         : []),
-      { label: t("Look at my judgements"), action: "history" },
+      { label: t("View my judgements"), action: "history" },
       { label: t("Stop here"), action: "leave" },
     ],
     thanks: true,
   }),
   daily_limit: (a) => ({
-    title: t("Enough for today"),
+    title: t("Daily limit reached"),
     text: [
-      `${tn("You judged one document today, which is the daily limit of this campaign.", "You judged {n} documents today, which is the daily limit of this campaign.", a.progress?.today ?? 0)} ${t("Your work is saved; come back tomorrow.")}`,
+      `${tn("You judged one document today, the daily limit of this campaign.", "You judged {n} documents today, the daily limit of this campaign.", a.progress?.today ?? 0)} ${t("Your work is saved. Come back tomorrow.")}`,
     ],
     actions: [
-      { label: t("Look at my judgements"), action: "history" },
+      { label: t("View my judgements"), action: "history" },
       { ...HOME, primary: true },
     ],
   }),
@@ -131,14 +135,16 @@ const STATES = {
     title: t("The deadline has passed"),
     text: [
       c.deadline
-        ? t("This campaign closed for judging on {when}.", {
+        ? t("Judging in this campaign ended on {when}.", {
             when: time(c.deadline, { zone: true }),
           })
-        : t("This campaign is closed for judging."),
-      c.waiting ? sentLate(c) : t("Everything you judged before it is saved."),
+        : t("Judging in this campaign has ended."),
+      c.waiting
+        ? sentLate(c)
+        : t("Everything you judged before then is saved."),
     ],
     actions: [
-      { label: t("Look at my judgements"), action: "history" },
+      { label: t("View my judgements"), action: "history" },
       { ...HOME, primary: true },
     ],
     thanks: true,
@@ -146,35 +152,35 @@ const STATES = {
   paused: (a) => ({
     title: t("Judging is paused"),
     text: [
-      a.message || t("The manager has paused judging."),
+      a.message || t("A manager has paused judging."),
       ...(a.reason && a.reason !== a.message
         ? [t("Reason: {reason}", { reason: a.reason })]
         : []),
       t(
-        "Read the guidelines again in the meantime. This page goes on by itself when judging is opened again.",
+        "You can read the guidelines again in the meantime. This page continues automatically when judging resumes.",
       ),
     ],
     actions: [
       { label: t("Open the guidelines"), action: "guidelines", primary: true },
-      { label: t("Look at my judgements"), action: "history" },
+      { label: t("View my judgements"), action: "history" },
       { label: t("Check now"), action: "check" },
       HOME,
     ],
   }),
   closed: () => ({
     title: t("This campaign is closed"),
-    text: [t("All judging is finished. Your judgements are kept.")],
+    text: [t("Judging has ended. Your judgements are kept.")],
     actions: [
-      { label: t("Look at my judgements"), action: "history" },
+      { label: t("View my judgements"), action: "history" },
       { ...HOME, primary: true },
     ],
     thanks: true,
   }),
   draft: () => ({
-    title: t("This campaign has not been opened yet"),
+    title: t("This campaign is not open yet"),
     text: [
       t(
-        "Judging begins when the manager opens it. This page goes on by itself then.",
+        "Judging starts when a manager opens the campaign. This page then continues automatically.",
       ),
     ],
     actions: [
@@ -184,12 +190,10 @@ const STATES = {
     ],
   }),
   excluded: (a) => ({
-    title: t("You are not judging in this campaign any more"),
+    title: t("You no longer judge in this campaign"),
     text: [
-      a.message || t("The manager has ended your part in it."),
-      t(
-        "If you think that this is a mistake, write to the person who invited you.",
-      ),
+      a.message || t("A manager has ended your participation."),
+      t("If you think this is a mistake, write to the person who invited you."),
     ],
     actions: [HOME],
   }),
@@ -207,8 +211,8 @@ const STATES = {
     ],
   }),
   not_qualified: (a) => ({
-    title: t("The practice set is finished"),
-    text: [a.message || t("The manager will look at your answers.")],
+    title: t("Qualification test finished"),
+    text: [a.message || t("A manager will review your answers.")],
     actions: [{ label: t("Open the guidelines"), action: "guidelines" }, HOME],
   }),
   // states of the page itself
@@ -217,72 +221,68 @@ const STATES = {
     eyebrow: t("New query"),
     parts: need(topic),
     text: left
-      ? [
-          tn(
-            "{n} document of it follows.",
-            "{n} documents of it follow.",
-            left + 1,
-          ),
-        ]
+      ? [tn("{n} document to judge", "{n} documents to judge", left + 1)]
       : [],
     actions: [
-      { label: t("Start"), key: "Enter", action: "start", primary: true },
+      { label: t("Start"), key: "enter", action: "start", primary: true },
     ],
   }),
   "other-tab": () => ({
     title: t("Judging is open in another tab"),
     text: [
       t(
-        "One tab judges at a time, so that no document is judged twice. Nothing is lost by changing over.",
+        "You can judge in one tab at a time, so that no document is judged twice. Switching loses nothing.",
       ),
     ],
     actions: [
-      { label: t("Use it here instead"), action: "take-over", primary: true },
+      { label: t("Judge here instead"), action: "take-over", primary: true },
       HOME,
     ],
   }),
   "user-pause": () => ({
     title: t("Paused"),
-    text: [t("The clock is stopped and the document is hidden.")],
+    text: [t("The timer is stopped and the document is hidden.")],
     actions: [
-      { label: t("Go on judging (any key)"), action: "resume", primary: true },
+      { label: t("Resume (any key)"), action: "resume", primary: true },
     ],
   }),
   idle: () => ({
     title: t("Still reading?"),
     text: [
       t(
-        "There was no sign of you for a while, so the clock is stopped and the document is veiled.",
+        "Paused because of inactivity. The timer is stopped and the document is hidden.",
       ),
     ],
-    actions: [{ label: t("Go on (any key)"), action: "resume", primary: true }],
+    actions: [
+      { label: t("Resume (any key)"), action: "resume", primary: true },
+    ],
   }),
   full: (a, c) => ({
     title: t("Waiting for your answers to be saved"),
     text: [
-      `${tn("{n} answer could not be sent yet.", "{n} answers could not be sent yet.", c.waiting)} ${t("They are kept in this browser and are sent again and again. Judging goes on as soon as they have arrived.")}`,
+      `${tn("{n} answer has not been sent yet.", "{n} answers have not been sent yet.", c.waiting)} ${t("They are saved in this browser and sent again automatically. Judging continues when they have arrived.")}`,
     ],
     actions: [{ label: t("Try now"), action: "retry", primary: true }],
   }),
   unreachable: (a, c) => ({
-    title: c.online ? t("The server does not answer") : t("You are offline"),
+    title: c.online ? t("The server isn't responding") : t("You are offline"),
     text: [
       ...(a.said || a.request
         ? [`${a.said ?? ""}${numbered(a.request)}`.trim()]
         : []),
       c.waiting
         ? tn(
-            "{n} answer is kept in this browser and will be sent when the connection is back.",
-            "{n} answers are kept in this browser and will be sent when the connection is back.",
+            "{n} answer is saved in this browser and will be sent when you are back online.",
+            "{n} answers are saved in this browser and will be sent when you are back online.",
             c.waiting,
           )
         : t("Everything you judged is saved."),
-      t("There are no more documents here. The page goes on by itself."),
+      t("No more documents are loaded. The page continues automatically."),
     ],
     actions: [{ label: t("Try now"), action: "retry", primary: true }],
   }),
   refused: (a) => ({
-    title: t("Judging is not possible here"),
+    title: t("You can't judge here"),
     text: [a.message],
     actions: [HOME],
   }),
@@ -328,7 +328,7 @@ export function drawState(panel, state, answer, context) {
           `button.button${primary ? ".primary" : ""}`,
           { type: "button", dataset: { action } },
           label,
-          key ? make("kbd", {}, key) : null,
+          key ? make("kbd", {}, keyLabel(key)) : null,
         ),
       ),
     ),

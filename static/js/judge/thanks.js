@@ -52,7 +52,7 @@ export function thankYou(answer, { feedbackGiven, sendFeedback }) {
         make(
           "a",
           { href: url, rel: "noopener noreferrer" },
-          t("Return to where you came from"),
+          t("Return to the site you came from"),
         ),
       ),
     );
@@ -103,13 +103,13 @@ export function thankYou(answer, { feedbackGiven, sendFeedback }) {
       });
       form.querySelector("[role=alert]")?.remove();
       if (sent)
-        form.replaceChildren(make("p", {}, t("Thank you for telling us.")));
+        form.replaceChildren(make("p", {}, t("Thank you for your feedback.")));
       else
         form.append(
           make(
             "p.error",
             { role: "alert" },
-            t("That could not be sent. Please try again later."),
+            t("Your feedback could not be sent. Please try again later."),
           ),
         ); // the words stay
     });

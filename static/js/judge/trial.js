@@ -91,7 +91,9 @@ export class TrialApi extends Api {
     if (!this.read) return says("guideline_changed", { guideline });
     if (answered.length < tests.length)
       return says("qualification", {
-        message: t("A short test first, explained as you go."),
+        message: t(
+          "Start with a short qualification test. Each answer is explained.",
+        ),
         judged: answered.length,
         total: tests.length,
         needed,
@@ -232,7 +234,7 @@ export class TrialApi extends Api {
       throw new Refused(
         404,
         "judgement_unknown",
-        t("There is no such judgement of yours."),
+        t("Judgement not found."),
         null,
       );
     return found;
@@ -292,7 +294,7 @@ export class TrialApi extends Api {
           topic,
           document,
           text,
-          answer: t("This is a trial: nobody was asked."),
+          answer: t("This is a trial. The question was not sent to a manager."),
           answered_at: new Date().toISOString(),
           is_read: true,
         },

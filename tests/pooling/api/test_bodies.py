@@ -136,7 +136,7 @@ def test_a_query_with_a_nul_cannot_be_read(path):
         assert answer.headers["Content-Type"].startswith(error_shape.CONTENT_TYPE)
     else:
         assert '<link rel="stylesheet"' in (page := answer.content.decode())
-        assert "<h1>The request cannot be read</h1>" in page
+        assert "<h1>The request could not be read</h1>" in page
 
 
 def test_a_percent_sign_that_is_written_as_one_is_no_nul():

@@ -59,7 +59,7 @@ def test_the_same_lease_judged_on_two_devices_is_one_judgement_with_two_versions
         "counted",
         3,
     )
-    assert "the last version counts" in outcome.message
+    assert "The latest version counts" in outcome.message
     pair.refresh_from_db()
     ada.refresh_from_db()
     assert (pair.counted, ada.n_judged) == (1, 1)
@@ -92,7 +92,7 @@ def test_a_late_answer_counts_if_the_slot_is_still_free():
     lease = scheduling.claim_pair(ada, now=now)
     outcome = submit(ada, lease, 1, now=now + timedelta(minutes=30))
     assert (outcome.judgement.standing, outcome.judgement.late) == ("counted", True)
-    assert "it counts" in outcome.message
+    assert "it still counts" in outcome.message
     assert check_invariants(campaign) == []
 
 
