@@ -8,7 +8,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotation import permissions
-from tests.builders import make_annotator, make_campaign, make_user
+from pooling.permissions import visible_collections
+from tests.builders import make_annotator, make_campaign, make_collection, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -58,3 +59,13 @@ def test_who_may_make_campaigns_says_the_profile():
     assert permissions.can_create(make_user(superuser=True))
     assert not permissions.can_create(make_user())
     assert not permissions.can_create(AnonymousUser())
+
+
+def test_staff_see_only_the_collections_that_they_manage():
+    """Staff may enter the administration; only superusers may see everything."""
+    staff = make_user("staff")
+    staff.is_staff = True
+    staff.save()
+    other, own = make_collection(slug="other"), make_collection(slug="own", manager=staff)
+    assert list(visible_collections(staff)) == [own]
+    assert set(visible_collections(make_user("root", superuser=True))) == {other, own}
