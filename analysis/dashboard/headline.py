@@ -73,6 +73,15 @@ def _format_month(seconds: float) -> str:
     return formats.date_format(timezone.localtime(datetime.fromtimestamp(seconds, UTC)), "M Y")
 
 
+def is_surely_late(campaign: Campaign, ahead: Forecast) -> bool:
+    """Whether the whole prediction interval lies after the deadline."""
+    return (
+        campaign.deadline is not None
+        and ahead.early is not None
+        and ahead.early > campaign.deadline.timestamp()
+    )
+
+
 def has_ended(campaign: Campaign) -> bool:
     """Whether nobody judges any more, so that there is nothing to forecast."""
     return campaign.is_over or campaign.state == Campaign.State.CLOSED
@@ -147,6 +156,8 @@ def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
         )
     if ahead is None:
         return said["so_far"]
+    if now.forecast.is_vague and is_surely_late(campaign, now.forecast):
+        return _("%(so_far)s · late, too uncertain to say by how much") % said
     if now.forecast.is_vague:
         return _("%(so_far)s · too uncertain to say when it ends") % said
     if campaign.deadline is None:

@@ -149,8 +149,9 @@ class OutlookInputs:
         n, due = int(missing.sum()), deadline or self.deadline
         if self.campaign.state == Campaign.State.CLOSED:
             return Outlook(n, None, due, None)
-        end = self.forecaster.ends(n / faster)[1] if n else self.forecaster.now
-        expected = end if math.isfinite(end) else None
+        ahead = self.forecaster.forecast(n / faster)
+        expected = ahead.expected if n else self.forecaster.now
+        interval = "" if ahead.expected is None else format_interval(ahead)
         per_level = np.bincount(self.level, weights=missing, minlength=len(self.priorities))
         priorities = (
             judged_levels(self.campaign, self.priorities)
@@ -165,15 +166,13 @@ class OutlookInputs:
                 self.campaign, priorities, per_level, room * faster, width=width
             )
         )
-        return Outlook(n, expected, due, level)
+        return Outlook(n, expected, due, level, interval)
 
     def current(self) -> Outlook:
-        """As it is, with the interval."""
+        """As it is, without a date if the interval is too wide to plan by."""
         now = self.outlook(self.missing())
-        if not now.missing or now.expected is None:
-            return now
-        ahead = self.forecaster.forecast(now.missing)
-        return replace(now, interval=format_interval(ahead), is_vague=ahead.is_vague)
+        is_vague = bool(now.interval) and self.forecaster.forecast(now.missing).is_vague
+        return replace(now, is_vague=is_vague)
 
 
 def list_planning_options(

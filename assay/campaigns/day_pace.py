@@ -27,7 +27,7 @@ KICK_OFF_DAYS days with judgements."""
 USUAL_SPREAD, SPREAD_DAYS = 0.3, 3.0
 """The day-to-day spread (standard deviation over mean) assumed before there is any history, and the
 number of days that this counts for."""
-FADE, FADE_DAYS = 0.05, 15.0
+FADE, FADE_DAYS = 0.05, 10.0
 """The late end allows for a pace that falls by so much per working day, for so many days to come at
 most."""
 WEEKEND_DAYS = 2.0

@@ -17,7 +17,7 @@ MINUTE_SECONDS = 60.0
 LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
 """Working days of history, and judgements within as many working days before now: below either
 there is no forecast."""
-VAGUE_DAYS, VAGUE_RATIO = 42, 3.0
+VAGUE_DAYS, VAGUE_RATIO = 60, 3.0
 """An interval wider than so many days, whose end is more than so many times as far away as its
 beginning, says too little to plan by."""
 SIGNIFICANT_Z = 1.96

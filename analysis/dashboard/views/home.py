@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
-from analysis.dashboard.headline import format_day
+from analysis.dashboard.headline import format_day, is_surely_late
 from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list, filter_running, filter_watched
 from annotation.forms import CodeForm
@@ -74,7 +74,8 @@ def describe_forecast(campaign: Campaign, figures: HomeFigures | None) -> dict[s
     if expected is None:
         return {"says": forecast_unavailable_reason(figures.forecast), "level": ""}
     if figures.forecast.is_vague:
-        return {"says": _("too uncertain to say when it ends"), "level": ""}
+        level = "bad" if is_surely_late(campaign, figures.forecast) else ""
+        return {"says": _("too uncertain to say when it ends"), "level": level}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
     return {
         "says": _("expected to end %(day)s") % {"day": format_day(expected)},

@@ -23,6 +23,7 @@ from analysis.dashboard.headline import (
     format_interval,
     format_moment,
     has_ended,
+    is_surely_late,
 )
 from analysis.dashboard.home_summary import get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list
@@ -149,13 +150,9 @@ def forecast_verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dic
     when = _("too uncertain to say") if ahead.is_vague else format_day(ahead.expected)
     if campaign.deadline is None:
         return {"when": when, "note": note, "level": ""}
-    level = (
-        ""
-        if ahead.is_vague
-        else "bad"
-        if ahead.expected > campaign.deadline.timestamp()
-        else "good"
-    )
+    level = "bad" if ahead.expected > campaign.deadline.timestamp() else "good"
+    if ahead.is_vague and not is_surely_late(campaign, ahead):
+        level = ""
     due = _("Deadline: %(moment)s, %(until)s.") % {
         "moment": format_moment(campaign.deadline.timestamp()),
         "until": until(campaign.deadline),

@@ -164,16 +164,23 @@ class TestOnPages:
             ahead["expected"],
         ) == (when, 17, None)
 
-    def test_a_forecast_too_wide_to_plan_by_names_no_date(self, campaign):
+    @pytest.mark.parametrize(
+        ("days", "headline", "level"),
+        [
+            (3, "late, too uncertain to say by how much", "bad"),
+            (15, "too uncertain to say when it ends", ""),
+            (25, "too uncertain to say when it ends", ""),
+        ],
+    )
+    def test_a_forecast_too_wide_to_plan_by_names_no_date(self, campaign, days, headline, level):
+        """From 12 to 400 days from now; expected in 20."""
         at = timezone.now().timestamp()
         ahead = Forecast(at + 20 * DAY, at + 12 * DAY, at + 400 * DAY, 10.0, is_vague=True)
-        campaign.deadline = timezone.now() + timedelta(days=3)
+        campaign.deadline = timezone.now() + timedelta(days=days)
         now = replace(compute_progress(campaign), forecast=ahead, by_deadline=None)
-        assert campaign_headline(campaign, now).endswith(
-            "6% judged · too uncertain to say when it ends"
-        )
+        assert campaign_headline(campaign, now).endswith(f"6% judged · {headline}")
         said = forecast_verdict(campaign, now)
-        assert (said["when"], said["level"]) == ("too uncertain to say", "")
+        assert (said["when"], said["level"]) == ("too uncertain to say", level)
         assert format_interval(ahead) in said["note"]
 
         class Figures:
@@ -181,7 +188,7 @@ class TestOnPages:
 
         assert describe_forecast(campaign, Figures()) == {
             "says": "too uncertain to say when it ends",
-            "level": "",
+            "level": level,
         }
 
     def test_days_are_those_of_the_creators_time_zone(self, campaign, settings):

@@ -148,7 +148,7 @@ def test_the_interval_of_an_end_by_hand():
     assert working_days(late) == pytest.approx(5 * math.exp(reach + fall), abs=0.1)
 
 
-def test_a_fall_goes_on_for_three_weeks_at_most():
+def test_a_fall_goes_on_for_two_weeks_at_most():
     """So 100 days of work are not less certain, in proportion, than 20."""
     pace = pace_of(days_of(([60] * 5 + [0, 0]) * 2), now=MONDAY + 14 * DAY_SECONDS)
     ratios = []
