@@ -1,4 +1,4 @@
-"""An array that grows while a file of unknown length is read."""
+"""A growable array for files of unknown length."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 
 class GrowableArray:
-    """An array that rows are added to, without a second copy at the end. Rows may have several
-    words; narrower ones are widened by 0."""
+    """An array to which rows can be added, without a second copy at the end. All rows get the width
+    of the widest row and are padded with 0."""
 
     def __init__(self, dtype: type) -> None:
         self._array: NDArray[Any] = np.empty((0, 1), dtype)
         self._n = 0
         self.expected = 0
-        """How many rows there will be, as far as is known."""
+        """Expected number of rows, or 0 if unknown."""
 
     def __len__(self) -> int:
         return self._n
@@ -26,7 +26,7 @@ class GrowableArray:
         return self._array.shape[1]
 
     def extend(self, part: NDArray) -> None:
-        """Add rows: (n) or (n, width)."""
+        """Add rows of shape (n) or (n, width)."""
         part = part.reshape(len(part), -1)
         n, width = self._n + len(part), max(self.width, part.shape[1])
         if n > len(self._array) or width > self.width:
@@ -44,7 +44,7 @@ class GrowableArray:
         self._n = n
 
     def take(self) -> NDArray:
-        """Every row, which this object then no longer holds. -> (n, width)"""
+        """Return all rows, shape (n_rows, width), and empty this object."""
         whole, self._array = self._array[: self._n], self._array[:0]
         self._n = 0
         return whole

@@ -1,5 +1,5 @@
-"""What a person can do about a line that a reader of tables refused: the usual slips, told from the
-line itself."""
+"""Hints for fixing lines that a table reader rejected. Common errors are recognised from the text
+of the line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ LENIENT_OPTION = "Lenient (--lenient)"
 
 
 def add_hints(problems: list[FileProblem], *, lenient: bool, of_run: bool) -> list[FileProblem]:
-    """The problems with the way out behind what was expected, where the line shows it."""
+    """Return the problems, each with a hint appended to the expected value if the line shows the
+    cause."""
     return [
         problem._replace(expected=f"{problem.expected}; {way}")
         if (way := _find_hint(problem, lenient, of_run))

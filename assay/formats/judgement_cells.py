@@ -1,4 +1,4 @@
-"""One judgement, and the cells of its columns: what the readers of every form share."""
+"""One judgement, and parsers of its cells, which all readers of judgements share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FileJudgement(NamedTuple):
 
 
 class InvalidCell(ValueError):
-    """A cell that cannot be read: (what is wrong, what was expected)."""
+    """A cell that cannot be read, with the problem and what was expected."""
 
     def __init__(self, problem: str, expected: str) -> None:
         super().__init__(problem)
@@ -44,19 +44,19 @@ class InvalidCell(ValueError):
 
 
 class WarningCounter:
-    """Warnings with how often."""
+    """Warnings, with the number of rows of each."""
 
     def __init__(self) -> None:
         self.said: dict[str, None] = {}
         self.counts: dict[tuple[str, str, str, str], int] = {}
 
     def add(self, noun: str, one: str, many: str, what: str) -> None:
-        """As `1 row has …`, `2 rows have …`: the noun, its verb in both forms, and what is the same
-        for both."""
+        """Count a row for a warning such as `1 row has …` or `2 rows have …`. noun: singular noun.
+        one, many: the verb in singular and plural. what: the rest of the sentence."""
         self.counts[noun, one, many, what] = self.counts.get((noun, one, many, what), 0) + 1
 
     def say(self, text: str) -> None:
-        """Once, however often it happens."""
+        """Add a warning that is shown once however often it occurs."""
         self.said[text] = None
 
     def texts(self) -> list[str]:
@@ -74,7 +74,7 @@ def parse_id(cell: str, what: str) -> str:
 
 
 def parse_grade(cell: str) -> int:
-    """2.0 is 2: Quepid and pandas write grades so."""
+    """Parse a whole number. 2.0 is read as 2, because Quepid and pandas write grades this way."""
     text = cell.strip().removesuffix(".0")
     if not (
         text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9
@@ -97,12 +97,12 @@ def parse_seconds(cell: str) -> float:
 
 
 MAX_MOMENT = 1e11
-"""Seconds since 1970 that reach into the year 5138: beyond them a column holds milliseconds, of
-which ours makes a campaign of fifty thousand years."""
+"""Upper limit of seconds since 1970, in the year 5138. Larger numbers are milliseconds."""
 
 
 def parse_moment(cell: str) -> float:
-    """Seconds since 1970; NaN for nothing."""
+    """Return seconds since 1970, or NaN for an empty cell. Raises InvalidCell, also for
+    milliseconds."""
     value = parse_seconds(cell)
     if value >= MAX_MOMENT:
         raise InvalidCell(

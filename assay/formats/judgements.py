@@ -1,7 +1,7 @@
-"""Judgements of annotators, one row each: our own columns, and the exports of other tools,
-recognised by their header.
+"""Read annotators' judgements, one per row, in Assay's own columns or as exported by other tools.
+The format is detected from the header.
 
-read_judgements(path, scale=4) -> Judgements
+    read_judgements(path, scale=4) -> JudgementColumns
 """
 
 from __future__ import annotations
@@ -54,18 +54,22 @@ MISLEADING_LEVEL = "-1_MISLEADING_ANSWER"
 def read_judgements(
     path: Source, *, scale: int | None = None, name: str | None = None, max_bytes: int | None = None
 ) -> JudgementColumns:
-    """The judgements of a file, in its order.
+    """Read the judgements of a file, in file order.
 
-    scale: number of grades; a grade outside 0..scale-1 is refused. None: any grade from 0 to 32767
-    is taken. Forms, told by content: CSV or TSV with columns topic, document, annotator, grade and
-    optionally seconds (or active_ms), judged_at (ISO 8601, without an offset taken as UTC; or
-    seconds since 1970), excluded, gold (0/1); FiRA's export; HiCAL's CSV; crowd-kit's task, worker,
-    label (the task is the topic's id, a space, and the document's); Quepid's book as CSV (one
-    column a judge) and as JSON; Label Studio's JSON export; Potato's table. Refused (FormatError,
-    all problems at once): missing columns, an empty id, a grade that is no whole number or outside
-    the scale, seconds that are negative or no number, a time that is none, no row at all. Warned
-    about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped),
-    times without offset, grades that never use 0."""
+    scale: number of grades. Grades outside 0..scale-1 are refused. None accepts any grade from 0 to
+    32767.
+
+    Formats, detected by content: CSV or TSV with the columns topic, document, annotator, grade and
+    optionally seconds (or active_ms), judged_at (ISO 8601, UTC if without offset, or seconds since
+    1970), excluded, gold (0/1). FiRA's export. HiCAL's CSV. crowd-kit's task, worker, label (the
+    task is topic ID, space, document ID). Quepid's book as CSV (one column per judge) or JSON.
+    Label Studio's JSON export. Potato's table.
+
+    Raises FormatError with all problems: missing columns, an empty ID, a grade that is not a whole
+    number or outside the scale, seconds that are negative or not a number, an invalid time, no
+    rows. Warns about FiRA's misleading answers (counted as grade 0), rows without a grade or ID
+    (skipped), times without offset, and grades that never use 0.
+    """
     if reader := find_plugin_reader("judgements", path):
         added: JudgementColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added
@@ -238,7 +242,7 @@ def _crowdkit_reader(names: list[str]) -> Callable[[DelimitedRow], FileJudgement
 def _read_quepid_csv(
     table: DelimitedTable, mistakes: FileProblems, warnings: WarningCounter
 ) -> Iterator[FileJudgement]:
-    judges: dict[str, int] = {}  # name -> the number to try next for one of the same name
+    judges: dict[str, int] = {}  # name -> next number to try for another column with this name
     for cell in table.first.cells[2:]:
         name = judge = cell.strip() or "Anonymous"
         while judge in judges:

@@ -1,5 +1,4 @@
-"""A table with a row for each pair and a column for each who judged it, as LLMJudge publishes its
-labels.
+"""Read tables with one row per pair and one column per judge, as LLMJudge publishes its labels.
 
 query_id  doc_id  human  judge-a  judge-b
 q49       p3659   3      2
@@ -19,8 +18,8 @@ EXPECTED = (
 
 
 def read_label_table(path: Source, *, name: str | None = None) -> dict[str, QrelsColumns]:
-    """Qrels of each column after the first two, by its name, in their order. FormatError with every
-    problem's line."""
+    """Return column name -> qrels for each column after the first two, in file order. Raises
+    FormatError with the line of every problem."""
     called = display_name(path, name)
     table = DelimitedTable(path, name=called)
     header = [cell.strip() for cell in table.first.cells]

@@ -1,5 +1,5 @@
-"""Judgements made in general annotation tools: Label Studio's JSON export, Potato's table.
-`read_judgements` tells them by content."""
+"""Read judgements made in general annotation tools: Label Studio's JSON export and Potato's table.
+`read_judgements` detects them by content."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ LEADING_GRADE_PATTERN = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORE
 EXPECTED_LABELS = "labels that begin with their grade, such as `2 Partial`"
 POTATO_COLUMNS = {"user", "instanceid"}
 RESULT_KINDS = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": ""}
-"""Types of Label Studio's results that may hold a grade, and where."""
+"""Label Studio's result types that can hold a grade, and the field that holds it."""
 
 
 def parse_leading_grade(label: str) -> int:
-    """The number that a label begins with. Raises Invalid."""
+    """Return the number at the start of a label. Raises InvalidCell if there is none."""
     number = LEADING_GRADE_PATTERN.match(label)
     if number is None:
         raise InvalidCell(f"label {label[:40]!r} has no number", EXPECTED_LABELS)
@@ -49,9 +49,13 @@ def is_potato(names: list[str], first: list[str]) -> bool:
 
 
 def potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJudgement]:
-    """`user instance_id displayed_text SCHEMA:::LABEL ...`: the label whose cell is filled; of a
-    scale (`SCHEMA:::scale_5`) its value. An instance is called `topic document`. Of several schemas
-    the one that is called as a grade is."""
+    """Return a reader of the rows of Potato's table, `user instance_id displayed_text
+    SCHEMA:::LABEL ...`.
+
+    The grade is the label whose cell is filled, or the value of a scale (`SCHEMA:::scale_5`). An
+    instance ID is `topic document`. If the table has several schemas, the one with a name for
+    grades counts.
+    """
     names = normalise_names(table.first.cells)
     user, instance = (
         next(k for k, name in enumerate(names) if name.replace("_", "") == wanted)
@@ -106,8 +110,9 @@ def potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJudgeme
 def load_label_studio(
     stream: PeekableStream, called: str
 ) -> tuple[Iterator[FileJudgement], FileProblems, WarningCounter]:
-    """A list of tasks with `data` (a topic's and a document's id among it) and `annotations`, of
-    which the one with a grade counts."""
+    """Return the judgements, problems and warnings of a list of tasks. A task has `data`, which
+    includes a topic ID and a document ID, and `annotations`, of which the one with a grade counts.
+    """
     tasks = read_json(stream, called)
     mistakes, warnings = FileProblems(called), WarningCounter()
     if not all(isinstance(task, dict) and "annotations" in task for task in tasks):
@@ -178,7 +183,7 @@ def _read_annotation(
 
 
 def _read_grade(results: Any) -> int:
-    """The grade of an annotation."""
+    """Return the grade of an annotation's results. Raises InvalidCell if there is none."""
     if not isinstance(results, list):
         raise InvalidCell("no result", "a list of results")
     known = [

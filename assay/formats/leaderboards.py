@@ -1,9 +1,10 @@
-"""Tables of runs that were submitted to a leaderboard: one row a run, separated by tabs, commas or
+"""Read tables of leaderboard submissions: one run per row, columns separated by tabs, commas or
 white space.
 
-Columns are found by the header, whatever else the table holds; without a header they are taken in
-the order of `columns`. A name matches without regard to case, blanks and signs, so that `MRR@100
-(Eval)` is a score."""
+Columns are found by the header, and other columns are ignored. Without a header they are read in
+the order of `columns`. Names are compared without case, spaces and punctuation, so that `MRR@100
+(Eval)` is a score.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +30,10 @@ COLUMN_NAMES = {
 }
 NUMBER_COLUMNS = ("score", "private_score", "private_rank", "expected_private_rank")
 MARK_COLUMN = "mark"
-"""A column without a name, as on the MS MARCO leaderboards: only BASELINE_MARK is read there."""
+"""The column without a name on the MS MARCO leaderboards. Only BASELINE_MARK is read from it."""
 BASELINE_MARK = "\N{CLASSICAL BUILDING}"
 ORDER_COLUMNS = ("tag", "date", "group", "baseline", "description")
-"""Columns of a file that tells when runs were submitted."""
+"""Columns of a file with the submission dates of runs."""
 SCORE_COLUMNS = ("tag", "date", "group", "score", "baseline", "description")
 SUBMISSION_COLUMNS = (
     "tag",
@@ -46,8 +47,8 @@ SUBMISSION_COLUMNS = (
 
 
 class BoardRow(NamedTuple):
-    """One run. date: ISO 8601; numbers: by column name, NaN where the cell is empty or there is no
-    such column."""
+    """One run. date: ISO 8601. numbers: values by column name, NaN for an empty cell or a missing
+    column."""
 
     tag: str
     date: str
@@ -64,11 +65,12 @@ def read_leaderboard(
     required: Sequence[str] = ("tag", "date"),
     score_column: str | None = None,
 ) -> list[BoardRow]:
-    """The rows in the order of the file. A row without a tag is called as its description.
+    """Return the rows in file order. A row without a tag gets its description as its tag.
 
-    required: columns that must be there, with a value in every row. score_column: the header of the
-    column that is the score. Raises FormatError for a missing column, a date that is none, a score
-    that is no number, a row of another length, no rows."""
+    required: columns that must exist and have a value in every row. score_column: header of the
+    column that is the score. Raises FormatError for a missing column, an invalid date, a score that
+    is not a number, a row of another length, or no rows.
+    """
     name = display_name(source)
     records = _iterate_records(source, name)
     number, first = next(records, (1, []))
@@ -121,7 +123,7 @@ def read_leaderboard(
 
 
 def _iterate_records(source: Source, name: str) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of each row that is not blank."""
+    """Yield (line number, cells) of each row that is not blank."""
     texts = (text for _, text in iterate_lines(source, name=name))
     first = next(texts, "")
     whole = (text + "\n" for text in chain([first], texts))
@@ -148,7 +150,7 @@ def _normalise_name(text: str) -> str:
 
 
 def _find_columns(cells: list[str], score_column: str | None) -> dict[str, int]:
-    """Place of each known column; empty if this row is no header."""
+    """Return the index of each known column, or an empty dictionary if this row is not a header."""
     plain = [_normalise_name(cell) for cell in cells]
     places: dict[str, int] = {MARK_COLUMN: plain.index("")} if "" in plain else {}
     for column, names in COLUMN_NAMES.items():
@@ -194,7 +196,7 @@ def _read_row(
 
 
 def _parse_date(text: str) -> str | None:
-    """ISO 8601, empty for empty, None for what is no date."""
+    """Return the date in ISO 8601, an empty string for empty text, or None if it is not a date."""
     if not text:
         return ""
     try:
@@ -205,7 +207,7 @@ def _parse_date(text: str) -> str | None:
 
 
 def _parse_number(text: str) -> float | None:
-    """NaN for empty, None for what is no finite number."""
+    """Return the number, NaN for empty text, or None if it is not a finite number."""
     if not text:
         return float("nan")
     try:

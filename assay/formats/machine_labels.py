@@ -1,7 +1,7 @@
-"""Labels of a machine in TREC's six columns: `topic Q0 document grade confidence runid`.
+"""Read labels of an LLM judge in TREC's six columns, `topic Q0 document grade confidence runid`.
 
-machine_lines(path) -> [MachineLine]      read_machine_qrels(path) -> QrelsColumns, from these or
-from plain qrels
+list_llm_labels(path) -> list[LlmLabel]
+read_llm_qrels(path) -> QrelsColumns      also reads plain qrels
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.formats.streams import (
 
 SIX_COLUMNS = "6 columns: topic Q0 document grade confidence runid"
 MIN_RANKS = 4
-"""Lines of a topic from which on numbers that count up are the ranks of a run, not grades."""
+"""Minimum labels of a topic for which counting-up grades are taken for the ranks of a run."""
 
 
 class LlmLabel(NamedTuple):
@@ -38,17 +38,18 @@ class LlmLabel(NamedTuple):
 
 
 def has_six_columns(first: str) -> bool:
-    """Whether the first line with content is one of this form, and not of plain qrels."""
+    """Return whether the first line with content has the six columns, in contrast to plain qrels."""
     return len(first.split()) == 6
 
 
 def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
-    """The labels in file order; blank lines and lines that begin with # are skipped, a grade 2.0 is
-    2.
+    """Return the labels in file order. Blank lines and lines that begin with # are skipped. A grade
+    of 2.0 is read as 2.
 
-    Refused (FormatError, all problems at once): another number of columns, a grade that is not a
-    whole number, a confidence that is not a finite number, a pair twice, labels of two machines,
-    the ranks of a run in place of grades, no line at all."""
+    Raises FormatError with all problems: another number of columns, a grade that is not a whole
+    number, a confidence that is not a finite number, a repeated pair, labels of two LLM judges, the
+    ranks of a run instead of grades, no lines.
+    """
     called = display_name(path, name)
     mistakes = FileProblems(called)
     read: dict[tuple[str, str], LlmLabel] = {}
@@ -95,8 +96,8 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
 
 
 def read_llm_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
-    """The labels of a machine as qrels: TREC's six columns, without the confidence, or plain
-    qrels."""
+    """Return an LLM judge's labels as qrels, from TREC's six columns (without the confidence) or
+    from plain qrels."""
     called = display_name(path)
     again = isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-"
     peeked = PeekableStream(path, name=called)
@@ -122,8 +123,8 @@ def _is_finite_number(text: str) -> bool:
 
 
 def _look_like_ranks(labels: list[LlmLabel]) -> bool:
-    """Whether each topic's grades are 1, 2, 3, ... or 0, 1, 2, ... in the order of the file, and
-    one topic has several."""
+    """Return whether every topic's grades count up from 0 or 1 in file order and some topic has at
+    least MIN_RANKS labels."""
     longest = 0
     for _, group in groupby(labels, key=lambda one: one.topic):
         grades = [one.grade for one in group]

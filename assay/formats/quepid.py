@@ -107,11 +107,13 @@ def read_ratings(
     topics: Mapping[str, str] | None = None,
     max_bytes: int | None = None,
 ) -> QrelsColumns:
-    """Grades of a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 # docid
-    query text`) or RRE JSON, by content.
+    """Read grades from a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 #
+    docid query text`) or RRE JSON, detected by content.
 
-    Rows without rating or document are passed over and counted. Refused: grades that are no whole
-    number, a pair with two grades, query texts that `topics` does not have, nothing at all."""
+    Rows without a rating or document are skipped and counted. Raises FormatError for grades that
+    are not whole numbers, a pair with two grades, query texts that `topics` does not have, or no
+    grades.
+    """
     called = display_name(path)
     stream = PeekableStream(path, name=called, max_bytes=max_bytes)
     mistakes = FileProblems(called)
@@ -162,11 +164,12 @@ def read_snapshot(
     topics: Mapping[str, str] | None = None,
     max_bytes: int | None = None,
 ) -> RunColumns:
-    """A Quepid snapshot CSV as a run: rank = Doc Position, score = -rank, tag = the snapshot's
-    name. Further columns are left out.
+    """Read a Quepid snapshot CSV as a run: rank = Doc Position, score = -rank, tag = name of the
+    snapshot. Other columns are ignored.
 
-    Refused: missing columns, a position that is no whole number, a document twice for a query,
-    queries that `topics` does not have."""
+    Raises FormatError for missing columns, a position that is not a whole number, a document listed
+    twice for a query, or queries that `topics` does not have.
+    """
     table = DelimitedTable(path, name=name, delimiter=",", max_bytes=max_bytes)
     names = normalise_names(table.first.cells)
     places = [find_column(names, (wanted,)) for wanted in ("query_text", "doc_id", "doc_position")]
@@ -269,7 +272,8 @@ def _read_ltr(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]
 
 
 def _read_rre(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
-    """Every object with `placeholders.$query` and `relevant_documents`, wherever it stands."""
+    """Yield the grades of every object with `placeholders.$query` and `relevant_documents`, at any
+    depth."""
     waiting = [read_json(stream, mistakes.file)]
     while waiting:
         value = waiting.pop()

@@ -1,23 +1,25 @@
-"""Between which values a measure lies whatever the holes of a run turn out to be (METHODS 14,
-SAMPLING 6).
+"""Bounds of a score over all possible grades of a run's unjudged documents.
 
-    bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of
-    qrels (but ERR, see below, and those that `no_bounds_reason` names)
-    difference_of(tops, rival, measure, ...) -> Bounds               of one run less that of
-    another, over the holes of both
-    depth_of(measures) -> int | None                                 how many ranks of the run they
-    read; None: all
+    compute_bounds(tops, measure, level=..., highest=...) -> ScoreBounds
+    compute_difference_bounds(tops, rival, measure, ...) -> ScoreBounds
+    required_depth(measures) -> int | None      ranks of the run that are read, None for all
 
-Open are the run's unjudged documents down to the cutoff, all of them where there is none; what is
-unjudged elsewhere stays out of the recall base, but for the holes of other runs that
-`open_together` has counted. Each may have any grade. Where a hole of a higher grade can only raise
-the score (DCG, ERR, NCG, P, R, RR, Success) the ends are all lowest and all highest. Where it
-raises the recall base, too (AP, Rprec, Bpref), each number of relevant holes is tried, the first or
-the last of them relevant: at an equal number a relevant document further up never lowers these.
-nDCG tries every multiset of grades. Holes of other runs add nothing to a score, and at their
-highest lower the ends of nDCG, NCG, R and AP; for Rprec and Bpref every number of relevant ones is
-tried. ERR without `max_rel` goes by the highest grade of the qrels, as in `evaluation`: where a
-hole may have a higher one its range is no narrower than the truth."""
+The grades that vary are those of the run's unjudged documents down to the cutoff, or of all of them
+without a cutoff. Other unjudged documents stay out of the recall base, except those of other runs
+that `merge_unjudged` has counted. Each may have any grade from 0 to the highest.
+
+The bounds are exact for every measure of qrels except ERR without `max_rel` and the measures that
+`no_bounds_reason` names. For DCG, ERR, NCG, P, R, RR and Success a higher grade of an unjudged
+document can only raise the score, so that the bounds are all lowest and all highest. For AP, Rprec
+and Bpref it also raises the recall base. Each number of relevant unjudged documents is tried, with
+the first or the last of them relevant, because at equal numbers a relevant document at a better
+rank never lowers these measures. For nDCG every multiset of grades is tried.
+
+Unjudged documents of other runs add nothing to a score. At their highest grade they lower the
+bounds of nDCG, NCG, R and AP. For Rprec and Bpref every number of relevant ones is tried. ERR
+without `max_rel` uses the highest grade of the qrels, as in `evaluation`. If an unjudged document
+may have a higher one, its bounds are no narrower than the exact ones.
+"""
 
 from __future__ import annotations
 
@@ -41,18 +43,19 @@ from assay.measures.evaluation import stopping_probability
 from assay.measures.measures import FAMILIES, Measure
 
 MAX_DEPTH = 100
-"""Ranks of a run that are read for RBP without a cutoff; what lies below is in its residual."""
+"""Ranks of a run that are read for RBP without a cutoff. Lower ranks are part of its residual."""
 MAX_COMBINATIONS = 4_000_000
-"""Cells (fillings of a topic's holes x ranks) that nDCG tries."""
+"""Maximum number of cells (grade assignments of a topic's unjudged documents x ranks) that are
+tried for nDCG."""
 MAX_OTHER_UNJUDGED = 2_000
-"""Numbers of relevant holes, a run's own and of other runs, that Rprec and Bpref try of a topic;
-beyond that they may be anything."""
+"""Maximum number of combinations of relevant unjudged documents, of the run and of other runs, that
+are tried per topic for Rprec and Bpref. With more the bounds are 0 and 1."""
 BoundsTuple = tuple[float, float, float]
-"""Least, with the holes not relevant, greatest."""
+"""Lower bound, score with unjudged documents not relevant, upper bound."""
 
 
 def no_bounds_reason(measure: Measure) -> str | None:
-    """Why there is no range of this measure; None where there is one."""
+    """Return the reason why this measure has no score bounds, or None if it has."""
     if measure.condensed:
         return "the condensed form leaves unjudged documents out, which judging them would undo"
     if measure.family == "Judged":
@@ -73,11 +76,12 @@ def required_depth(measures: Sequence[Measure]) -> int | None:
 def compute_bounds(
     tops: Sequence[TopicTop], measure: Measure, *, level: int, highest: int
 ) -> ScoreBounds:
-    """level: the lowest relevant grade where the measure brings none; highest: that a hole may
-    have.
+    """Return the score bounds of each topic.
 
-    ValueError where `no_bounds_reason` says why, and where nDCG would have to try too many fillings of a
-    topic's holes."""
+    level: minimum relevant grade of measures that do not state one. highest: highest possible grade
+    of an unjudged document. Raises ValueError for measures without bounds (`no_bounds_reason`), and
+    if nDCG would need too many grade assignments of a topic's unjudged documents.
+    """
     if reason := no_bounds_reason(measure):
         raise ValueError(f"there is no range of {measure}: {reason}")
     lowest = measure.level or level
@@ -117,11 +121,13 @@ def compute_difference_bounds(
     level: int,
     highest: int,
 ) -> ScoreBounds:
-    """Of the run less the rival, topic by topic, whatever the holes of both turn out to be. Exact
-    for nDCG; else no narrower than the truth.
+    """Return the bounds of the run's score minus the rival's, per topic, over the unjudged
+    documents of both. They are exact for nDCG, and for other measures no narrower than the exact
+    ones.
 
-    A hole that only one of them has raises the ideal and the number of relevant documents of both.
-    Errors as `compute_bounds`."""
+    An unjudged document of only one of the two raises the ideal and the number of relevant
+    documents of both. Raises the errors of `compute_bounds`.
+    """
     if reason := no_bounds_reason(measure):
         raise ValueError(f"there is no range of {measure}: {reason}")
     if measure.family in ("nDCG", "nDCG-exp") and not any(
@@ -178,9 +184,9 @@ def _monotone_bounds(top: TopicTop, measure: Measure, highest: int) -> BoundsTup
 
 
 def _err_bounds(tops: Sequence[TopicTop], measure: Measure, highest: int) -> list[BoundsTuple]:
-    """ERR is told in units of the highest grade of all qrels (`evaluation`). A hole of a higher
-    one, of whichever topic, changes those of every topic:
-    each highest grade that the qrels may come to have is tried."""
+    """Return the bounds of ERR per topic. ERR is scaled by the highest grade of all qrels
+    (`evaluation`), so an unjudged document with a higher grade changes the scores of every topic.
+    Each highest grade that the qrels may get is tried."""
     seen = max((grade for top in tops for grade in top.judged), default=0)
     is_open = any(top.n_elsewhere or None in top.grades[: measure.cutoff] for top in tops)
     tried = [
@@ -221,8 +227,9 @@ GRADED_FORMULAS: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int]
 
 
 class _OpenRanking(NamedTuple):
-    """Ranks down to the cutoff. n_relevant, n_others: judged documents, retrieved or not.
-    n_elsewhere: holes that only other runs have."""
+    """Ranks of relevant, unjudged and other documents down to the cutoff. n_relevant, n_others:
+    judged documents, retrieved or not. n_elsewhere: unjudged documents that only other runs have.
+    """
 
     relevant: list[int]
     unjudged: list[int]
@@ -276,7 +283,7 @@ def _average_precision_bounds(of: _OpenRanking) -> BoundsTuple:
 
     return _enumerate_bounds(
         value, of.unjudged, [0, of.n_elsewhere] if of.n_elsewhere else [0]
-    )  # more relevant ones elsewhere only lower it
+    )  # more relevant documents elsewhere only lower the score
 
 
 def _r_precision_bounds(of: _OpenRanking) -> BoundsTuple:
@@ -299,7 +306,8 @@ def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
         return float((1 - (np.minimum(above, n) / bound if bound else 0 * above)).sum() / n)
 
     def most(chosen: list[int], elsewhere: int) -> float:
-        """A document elsewhere that is judged not relevant makes those above weigh less."""
+        """Return the score with the remaining documents elsewhere judged not relevant, which
+        reduces the weight of the non-relevant documents above."""
         return value(chosen, elsewhere, of.n_elsewhere - elsewhere)
 
     elsewhere = range(of.n_elsewhere + 1)
@@ -310,8 +318,9 @@ def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
 def _enumerate_bounds(
     value: Callable[[list[int], int], float], holes: list[int], elsewhere: Sequence[int]
 ) -> BoundsTuple:
-    """The first m holes relevant for the upper end, the last m for the lower, for every m, and
-    every number of relevant ones elsewhere."""
+    """Return the bounds over every number m of relevant unjudged documents and every number of
+    relevant ones elsewhere. The first m are relevant for the upper bound, the last m for the lower.
+    """
     numbers, zero = range(len(holes) + 1), value([], 0)
     if len(elsewhere) > 2 and len(numbers) * len(elsewhere) > MAX_OTHER_UNJUDGED:
         return 0.0, zero, 1.0

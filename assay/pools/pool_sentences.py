@@ -1,5 +1,5 @@
-"""What a manager is told before a pool is paid for: what can be answered when half of it is judged
-(SAMPLING 2.3, 3.3, 3.4)."""
+"""Sentences that describe, before a pool is created, what can be concluded when half of it is
+judged."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from assay.number_words import format_count
 
 MIN_PER_TOPIC = {"nDCG@10 and P@10": 10, "average precision": 40}
-"""Judged pairs a topic from which on the interval of a sampled pool's estimate covers what it
-says."""
+"""Minimum judged pairs per topic for which the confidence interval of a sampled pool's estimate has
+its nominal coverage."""
 NAIVE_NOTE = (
     "Scores deeper than that count what is unjudged as not relevant. On four of five real sets "
     "the ranges of differences then held the truth in "
@@ -32,7 +32,7 @@ COST_NOTES = (
 
 
 def describe_half_way_depth(by_depth: dict[int, int]) -> list[str]:
-    """by_depth: depth -> pairs of the pool of that depth."""
+    """Describe a depth-k pool. by_depth: depth -> number of pairs in the pool of that depth."""
     half = max(by_depth.values(), default=0) / 2
     complete = max((depth for depth, n in by_depth.items() if n <= half), default=0)
     if complete:
@@ -46,7 +46,8 @@ def describe_half_way_depth(by_depth: dict[int, int]) -> list[str]:
 
 
 def describe_half_way_ordered(*, pairs: int, batch: int, audit: float) -> list[str]:
-    """batch: pairs of each. audit: share of them drawn at random."""
+    """Describe a prioritised pool. pairs: in the pool. batch: pairs per batch. audit: share of each
+    batch sampled at random."""
     words = [
         "Relevant first finds about half more relevant documents for the same work: on five real "
         "sets the first half of the judgements found 72 to "
@@ -66,7 +67,8 @@ def describe_half_way_ordered(*, pairs: int, batch: int, audit: float) -> list[s
 
 
 def describe_half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) -> list[str]:
-    """drawn: pairs drawn by the end of each stage. pairs: of the whole pool."""
+    """Describe a sampled pool. drawn: pairs sampled by the end of each stage. pairs: in the whole
+    pool."""
     whole = [n for n in drawn if n <= drawn[-1] / 2]
     if not whole:
         stage = "One stage" if len(drawn) == 1 else f"The first of {len(drawn)} stages"

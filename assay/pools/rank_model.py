@@ -1,13 +1,13 @@
-"""How likely each unjudged pair of a pool is relevant, learnt from the ranks that the runs gave it
-(SAMPLING 2.1; ours).
+"""Estimate how likely each unjudged pair of a pool is relevant, from its ranks in the runs.
 
-    features = rank_features_of(pool)                 once for a pool
-    fit = fitted(features, labels)                    None while only one class has been judged
-    value = scores(features, labels, fit)             float64 (n_pairs), log-odds of being relevant
+    features = make_pool_features(pool)               once per pool
+    fit = fit_rank_model(features, labels)            None if only one class has been judged
+    value = score_pairs(features, labels, fit)        float64 (n_pairs), log-odds of relevance
 
-A logistic regression over all topics. Continuous active learning (Cormack and Grossman, SIGIR 2014)
-with ranks in place of text. Pairs and runs are brought into an order of their own first, so that
-neither the order of files nor that of rows changes a digit."""
+The model is a logistic regression over all topics: continuous active learning (Cormack and Grossman
+2014) with ranks instead of text as features. Pairs and runs are sorted first, so that the order of
+files and rows does not change any digit.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ Ints = NDArray[np.int64]
 
 RRF_CONSTANT = 60
 PENALTY = 0.5
-"""C of the logistic regression, as scikit-learn counts it: weight of the likelihood beside half the
-squared coefficients."""
+"""C of the logistic regression as in scikit-learn: weight of the log-likelihood relative to half
+the squared coefficients."""
 DECIMALS = 9
-"""Scores are compared after rounding: the last bits of a matrix product depend on the machine, and
-ties go by pair."""
+"""Decimals to which scores are rounded before they are compared, because the last bits of a matrix
+product depend on the machine. Ties are broken by pair."""
 MAX_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class RankFeatures:
-    """rows: int64 (n_pairs), the pool's row of each pair, by topic and document as bytes. topic:
-    int64 (n_pairs), of the pairs in that order.
+    """Features of a pool's pairs. rows: int64 (n_pairs), the pool's row of each pair, sorted by
+    topic and document as bytes. topic: int64 (n_pairs), in the same order.
 
-    fixed: float64 (n_pairs, n_runs + 4), standardised: 60/(60 + rank) in each run / √runs, their
-    mean, ln best rank, share of runs with the pair in their first ten, share that have it. fused:
-    float64 (n_pairs), Σ 1/(60 + rank)."""
+    fixed: float64 (n_pairs, n_runs + 4), standardised: 60/(60 + rank) in each run divided by √runs,
+    their mean, ln of the best rank, share of runs with the pair in their top ten, share of runs
+    with the pair. fused: float64 (n_pairs), Σ 1/(60 + rank).
+    """
 
     rows: Ints
     topic: Ints
@@ -54,8 +55,8 @@ class RankFeatures:
 
 @dataclass(frozen=True, eq=False)
 class RankModelFit:
-    """coefficients: float64 (n_features), of the fixed features and of the topic's log-odds. mean,
-    scale: of the log-odds at the fit."""
+    """A fitted model. coefficients: float64 (n_features), of the fixed features and of the topic's
+    log-odds. mean, scale: of the log-odds in the fit."""
 
     coefficients: Floats
     intercept: float
@@ -94,10 +95,11 @@ def _standardise(columns: Floats) -> Floats:
 
 
 def topic_log_odds(features: RankFeatures, labels: Floats) -> Floats:
-    """float64 (n_topics): ln((rel + 2g + .02) / (nonrel + 2(1 - g) + .02)), g the rate over all
-    topics.
+    """Return float64 (n_topics), the smoothed log-odds of relevance of each topic: ln((rel + 2g +
+    .02) / (nonrel + 2(1 - g) + .02)), where g is the rate over all topics.
 
-    labels: float64 (n_pairs), in the order of `features.rows`: 1 relevant, 0 not, NaN not judged.
+    labels: float64 (n_pairs), in the order of `features.rows`: 1 relevant, 0 not relevant, NaN not
+    judged.
     """
     relevant, judged = count_judged_by_topic(features, labels)
     rate = relevant.sum() / max(judged.sum(), 1.0)
@@ -105,7 +107,7 @@ def topic_log_odds(features: RankFeatures, labels: Floats) -> Floats:
 
 
 def count_judged_by_topic(features: RankFeatures, labels: Floats) -> tuple[Floats, Floats]:
-    """Two of float64 (n_topics): how many are relevant, and how many judged."""
+    """Return the numbers of relevant and of judged pairs per topic, each float64 (n_topics)."""
     known = ~np.isnan(labels)
     relevant = np.bincount(
         features.topic[known], weights=labels[known], minlength=features.n_topics
@@ -122,10 +124,12 @@ def fit_rank_model(
     weights: Floats | None = None,
     start: RankModelFit | None = None,
 ) -> RankModelFit | None:
-    """The regression of the judged pairs' labels. None while fewer than two classes are judged.
+    """Fit the regression to the judged pairs' labels. Returns None unless both classes have been
+    judged.
 
-    weights: float64 (n_topics), how often each topic counts (a bootstrap of topics); start: a fit
-    before, from which it is quicker."""
+    weights: float64 (n_topics), how often each topic counts (for a bootstrap of topics). start: an
+    earlier fit, from which the new one converges faster.
+    """
     known = np.flatnonzero(~np.isnan(labels))
     importance = np.ones(len(known)) if weights is None else weights[features.topic[known]]
     counted = importance > 0
@@ -144,10 +148,10 @@ def fit_rank_model(
 def fit_logistic(
     columns: Floats, classes: Floats, importance: Floats, *, start: Floats | None = None
 ) -> Floats:
-    """Coefficients and, last, the intercept that minimise ½ Σ w² + C Σ log-loss, by Newton's steps;
-    the intercept is free.
+    """Return the coefficients and, last, the intercept that minimise ½ Σ w² + C Σ log-loss, found
+    by Newton's method. The intercept is not penalised.
 
-    columns: float64 (n, n_features). classes: 0 or 1. importance: float64 (n), of each row.
+    columns: float64 (n, n_features). classes: 0 or 1. importance: float64 (n), weight of each row.
     """
     n_features = columns.shape[1]
     with_one = np.column_stack([columns, np.ones(len(columns))])
@@ -160,7 +164,9 @@ def fit_logistic(
             importance @ (np.logaddexp(0, value) - classes * value)
         )
 
-    with threadpool_limits(1, user_api="blas"):  # small products: more threads wait for each other
+    with threadpool_limits(
+        1, user_api="blas"
+    ):  # for small products several threads are slower than one
         current = loss(at)
         for _ in range(MAX_STEPS):
             chance = sigmoid(with_one @ at)
@@ -185,10 +191,10 @@ def sigmoid(value: Floats) -> Floats:
 def score_pairs(
     features: RankFeatures, labels: Floats, fit: RankModelFit | None, *, odds: Floats | None = None
 ) -> Floats:
-    """float64 (n_pairs): the log-odds of being relevant; without a fit the order of reciprocal rank
-    fusion (Cormack, Clarke and Büttcher 2009).
+    """Return float64 (n_pairs), the log-odds of relevance. Without a fit they are the scores of
+    reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
 
-    odds: float64 (n_topics) in place of the topics' own log-odds.
+    odds: float64 (n_topics), used instead of the topics' own log-odds.
     """
     if fit is None:
         return features.fused

@@ -1,9 +1,9 @@
-"""A sampled pool drawn in stages: each stratum is shuffled once, and a later stage takes a longer
-prefix of it (SAMPLING 3.1).
+"""Sampled pools drawn in stages. Each stratum is shuffled once, and each stage takes a longer
+prefix of it.
 
-draw = staged(pool, strata="rank", budgets=[0.1, 0.2], seed=7)
-draw.stage                                  of each pair the stage that draws it; 0: none has
-order_of(pool, draw.stage, seed=7)          in which order pairs are handed out
+    draw = draw_stages(pool, strata="rank", budgets=[0.1, 0.2], seed=7)
+    draw.stage                                  stage that samples each pair, 0 for none
+    service_order(pool, draw.stage, seed=7)     order in which pairs are assigned
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ STRATA_MAKERS: dict[str, Callable[[PooledPairs], Strata]] = {
     "votes": make_vote_strata,
 }
 LLM_STRATA = "machine"
-"""Strata of votes and a machine's grades, which need its labels of every pair."""
+"""Strata by votes and an LLM judge's grades, which need its labels of every pair."""
 STRATA_KINDS = (*STRATA_MAKERS, LLM_STRATA)
 MAX_STAGES = 10
-"""More looks at the results than this would find something by chance (SAMPLING 4)."""
+"""Maximum number of stages. With more interim checks of the results, chance findings become likely.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class StagedDraw:
-    """strata; place: int64 (n_pairs), in the shuffle of its stratum, from 0; counts: int64
-    (n_stages, n_strata), n_h by the end of each stage; stage: int32 (n_pairs), from 1 on; 0: not
-    drawn."""
+    """A staged sample. place: int64 (n_pairs), position from 0 in the shuffle of its stratum.
+    counts: int64 (n_stages, n_strata), pairs sampled by the end of each stage (n_h). stage: int32
+    (n_pairs), from 1, or 0 if not sampled."""
 
     strata: Strata
     place: NDArray[np.int64]
@@ -52,7 +53,8 @@ class StagedDraw:
 
 
 def check_budgets(budgets: Sequence[float]) -> list[float]:
-    """Shares of the pool, each more than the one before; ValueError for others."""
+    """Return the budgets as a list. Raises ValueError unless they are increasing shares of the
+    pool."""
     given = list(budgets)
     if (
         not given
@@ -78,10 +80,11 @@ def draw_stages(
     grades: NDArray[np.integer] | None = None,
     n_grades: int = 0,
 ) -> StagedDraw:
-    """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the
-    same draw, whatever the order of files.
+    """Sample a pool in stages. The same pairs, runs and seed give the same sample for any order of
+    files.
 
-    grades: int (n_pairs), by a machine whose scale has n_grades, for strata of MACHINE.
+    budgets: shares of the pool by the end of each stage. grades, n_grades: for LLM_STRATA, int
+    (n_pairs) of an LLM judge, and the number of grades on its scale.
     """
     if strata == LLM_STRATA:
         assert grades is not None
@@ -101,19 +104,18 @@ def allocate_stages(
     *,
     least: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """n_h by the end of each stage, int64 (n_stages, n_strata). No stage takes back what one before
-    has drawn, nor `least`.
+    """Return int64 (n_stages, n_strata), the pairs sampled from each stratum by the end of each
+    stage (n_h). A count never falls below that of an earlier stage or below `least`.
 
-    spreads: float64 (n_strata), the standard deviation expected within each.
-
-    A stratum of which less than 15 % would be left is finished: the few left would tell its spread
-    badly."""
+    spreads: float64 (n_strata), expected standard deviation within each stratum. A stratum with
+    less than 15% left is sampled completely, because the few left would estimate its spread badly.
+    """
     before, rows = np.zeros(len(sizes), np.int64) if least is None else least, []
     for budget in budgets:
         wanted = allocate_sample(sizes, spreads, round(budget * int(sizes.sum())))
         before = np.maximum(
             before, take_small_strata_whole(sizes, wanted)
-        )  # the largest remainder of a larger budget can be another's
+        )  # with a larger budget the largest remainder may belong to another stratum
         rows.append(before)
     return np.array(rows, np.int64).reshape(len(rows), len(sizes))
 
@@ -121,18 +123,19 @@ def allocate_stages(
 def assign_stages(
     stratum: NDArray[np.int32], place: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """int32 (n_pairs): the first stage whose n_h exceeds the pair's place; 0 where none does."""
+    """Return int32 (n_pairs), the first stage whose n_h exceeds the pair's position, or 0 if none
+    does."""
     taken = place[None, :] < counts[:, stratum]
     return np.where(taken.any(axis=0), 1 + taken.argmax(axis=0), 0).astype(np.int32)
 
 
 def service_order(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
-    """Rows in the order of service: stage by stage; in each the topics in random order and a
-    topic's pairs in random order, so that the strata cannot be read off what comes next; what is
-    not drawn last. Ties and files do not matter."""
+    """Return the rows in the order of service: by stage, within a stage by topic in random order,
+    and within a topic in random order, so that the next pair does not reveal its stratum. Pairs
+    that are not sampled come last. Independent of ties and of the order of files."""
     rng = np.random.default_rng(
         [seed, 1]
-    )  # not the generator of the draw: a pair's place in its stratum must not show
+    )  # not the generator of the sample: a pair's position in its stratum must not show
     by_id = np.lexsort((pool.documents, pool.topic))
     chance = np.empty(len(pool))
     chance[by_id] = rng.random(len(pool))
@@ -146,7 +149,7 @@ def service_order(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> 
 def arrange_in_stages(
     pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]
 ) -> PooledPairs:
-    """In this order, with the priorities of their stages."""
+    """Return the pairs in this order, with their stages as priorities."""
     priority = np.array(
         [staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32
     )

@@ -1,12 +1,12 @@
-"""Sampled pools: strata, how many pairs of each are drawn, and which (SAMPLING 3.1).
+"""Sampled pools: strata, allocation of the sample to strata, and the random sample.
 
-rank_strata(pool), vote_strata(pool) -> Strata     every pair of a pool in one stratum
-allocation(sizes, rates, n) -> n_h                 Neyman (1934)
-shuffled(strata, rng) -> place                     each stratum shuffled once; a budget takes
-prefixes, so that more only adds
-drawn(strata, place, n_h) -> bool                  the pairs of the first n_h places
+    make_rank_strata(pool), make_vote_strata(pool) -> Strata     every pair in one stratum
+    allocate_sample(sizes, spreads, n) -> n_h                    Neyman (1934)
+    shuffle_strata(strata, rng, ...) -> place                    one shuffle per stratum
+    sampled_mask(strata, place, n_h) -> bool                     pairs of the first n_h places
 
-A stratum is named `topic/band`, or `*band` where it spans all topics.
+A larger sample takes longer prefixes of the shuffles and so contains the smaller one. A stratum is
+named `topic/window`, or `*window` if it spans all topics.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from assay.pools.depth import PooledPairs
 
 RANK_BANDS = (3, 10, 20, 50)
-"""Deepest best rank of each band but the last, which has no end: 1-3, 4-10, 11-20, 21-50, 51+."""
+"""Last rank of each rank window except the open last one: 1-3, 4-10, 11-20, 21-50, 51+. A pair
+belongs to the window of its best rank."""
 RANK_RATES = (0.50, 0.30, 0.18, 0.08, 0.03)
-"""Share of relevant documents expected in each band before anything is judged."""
+"""Prior share of relevant documents in each rank window."""
 VOTE_QUANTILES = (0.5, 0.8, 0.95)
 VOTE_DEPTH = 10
 VOTE_RATES = (0.08, 0.20, 0.35, 0.50)
@@ -31,26 +32,23 @@ RANK_NAMES = [
     f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RANK_BANDS, strict=True)
 ] + [f"{RANK_BANDS[-1] + 1}+"]
 GRADE_RATES = VOTE_RATES
-"""Share of relevant documents expected at each grade of a machine, from its lowest to its
-highest."""
+"""Prior share of relevant documents at each grade of an LLM judge, from the lowest to the highest.
+"""
 VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
 LATE_PREFIX = "@"
-"""Between a band and the stage in which a late run brought it: pairs that come after a draw form
-strata of their own."""
+"""Separates the rank window from the stage in which an unpooled run added its pairs. Pairs added
+after a draw form separate strata."""
 MIN_DRAWN = 2
-"""Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within
-it."""
+"""Minimum pairs sampled per stratum, because a single pair gives no estimate of the spread."""
 
 WHOLE_STRATUM_SHARE = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """names: n_strata. stratum: int32 (n_pairs), index into names. sizes: int64 (n_strata), N_h at
-    the time of the draw.
-
-    rates: float64 (n_strata), the share of relevant documents expected in each.
-    """
+    """Strata of a pool's pairs. names: n_strata. stratum: int32 (n_pairs), index into names. sizes:
+    int64 (n_strata), N_h at the time of the draw. rates: float64 (n_strata), expected share of
+    relevant documents."""
 
     names: list[str]
     stratum: NDArray[np.int32]
@@ -59,7 +57,7 @@ class Strata:
 
 
 def make_rank_strata(pool: PooledPairs) -> Strata:
-    """Topic x band of best rank. A best rank that is not known (0) counts as deep."""
+    """Make one stratum per topic and window of best rank. An unknown best rank (0) counts as deep."""
     deep = np.where(pool.best_rank > 0, pool.best_rank, np.iinfo(np.int32).max)
     band = np.searchsorted(RANK_BANDS, deep, side="left")
     n = len(RANK_NAMES)
@@ -70,17 +68,16 @@ def make_rank_strata(pool: PooledPairs) -> Strata:
 
 
 def make_vote_strata(pool: PooledPairs) -> Strata:
-    """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over
+    """Make strata by votes, the share of runs with the pair in their top ten, cut at quantiles over
     all topics."""
     return _make_strata(_vote_band_index(vote_shares(pool)), VOTE_NAMES, np.array(VOTE_RATES))
 
 
 def prior_rate(name: str, *, n_grades: int = 0) -> float:
-    """Share of relevant documents expected in the stratum of this name before anything is judged;
-    what a late run brought (`@stage`) has the rate of its band. KeyError for a band that is none of
-    ours.
+    """Return the prior share of relevant documents in the stratum of this name. Strata added by an
+    unpooled run (`@stage`) have the rate of their rank window. Raises KeyError for an unknown name.
 
-    n_grades: of the scale of the machine by whose grades the strata were made.
+    n_grades: number of grades on the scale of the LLM judge whose grades define the strata.
     """
     if name.startswith("*votes") and "-grade" in name:
         return float(prior_rates(n_grades)[int(name.rpartition("-grade")[2])])
@@ -98,8 +95,8 @@ def prior_rates(n_grades: int) -> NDArray[np.float64]:
 def vote_spreads(
     stratum: NDArray[np.int32], rates: NDArray[np.float64], votes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """float64 (n_strata): the mean of √(v(1 - v)) over the votes v of a stratum's pairs, times
-    √(p(1 - p)) of its rate."""
+    """Return float64 (n_strata), the expected spread: the mean of √(v(1 - v)) over the votes v of a
+    stratum's pairs, times √(p(1 - p)) for its rate p."""
     n = len(rates)
     return (
         np.bincount(stratum, weights=rate_spreads(votes), minlength=n)
@@ -111,12 +108,12 @@ def vote_spreads(
 def make_llm_strata(
     pool: PooledPairs, grades: NDArray[np.integer], *, n_grades: int = 0
 ) -> tuple[Strata, NDArray[np.float64]]:
-    """Band of votes x the machine's grade, over all topics, and the spreads by which people's
-    judgements are shared out (SAMPLING 5.2).
+    """Make strata by votes and an LLM judge's grade, over all topics. Returns the strata and
+    float64 (n_strata), the spreads for the allocation of human judgements.
 
-    grades: int (n_pairs), by the machine, which must have been made before the draw; n_grades: of
-    its scale, where that is known. The rate expected at a grade goes from .08 at the lowest to .50
-    at the highest. -> Strata, spreads float64 (n_strata)"""
+    grades: int (n_pairs) of the LLM judge, made before the draw. n_grades: number of grades on its
+    scale, if known. The prior rate rises from 0.08 at the lowest grade to 0.50 at the highest.
+    """
     votes = vote_shares(pool)
     band = _vote_band_index(votes)
     n_grades = max(n_grades, int(grades.max(initial=0)) + 1)
@@ -127,12 +124,12 @@ def make_llm_strata(
 
 
 def vote_shares(pool: PooledPairs) -> NDArray[np.float64]:
-    """float64 (n_pairs): share of the pool's runs that have the pair among their first ten."""
+    """Return float64 (n_pairs), the share of the pool's runs with the pair in their top ten."""
     return ((pool.ranks > 0) & (pool.ranks <= VOTE_DEPTH)).sum(axis=1) / max(len(pool.tags), 1)
 
 
 def _vote_band_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Of each pair, index into VOTE_NAMES."""
+    """Return each pair's index into VOTE_NAMES."""
     cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
     return np.searchsorted(cuts, votes, side="left")
 
@@ -140,7 +137,7 @@ def _vote_band_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
 def _make_strata(
     code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]
 ) -> Strata:
-    """Strata without a pair are left out; the others keep their order."""
+    """Make strata, leaving out those without a pair. The others keep their order."""
     sizes = np.bincount(code, minlength=len(names))
     kept = np.flatnonzero(sizes)
     number = np.zeros(len(names), np.int32)
@@ -153,13 +150,12 @@ def _make_strata(
 def allocate_sample(
     sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = MIN_DRAWN
 ) -> NDArray[np.int64]:
-    """How many pairs of each stratum: proportional to N_h times its spread, at least `least`, at
-    most N_h.
+    """Return int64 (n_strata), the number of pairs to sample from each stratum: proportional to N_h
+    times its spread, at least `least` and at most N_h.
 
-    spreads: float64 (n_strata), the standard deviation expected within each, √(p(1 - p)) for a rate
-    p. Rounded by largest remainder, ties to the first stratum. The least of every stratum comes
-    first, so that a small `n` is exceeded; n above all pairs is all.
-    -> int64 (n_strata)
+    spreads: float64 (n_strata), expected standard deviation within each, √(p(1 - p)) for a rate p.
+    Counts are rounded by largest remainder, ties to the first stratum. The minimum of every stratum
+    is met first, which may exceed a small `n`. If n exceeds the number of pairs, all are sampled.
     """
     counts = np.minimum(sizes, least)
     weight = sizes * spreads
@@ -171,9 +167,7 @@ def allocate_sample(
             wanted = room.astype(np.float64)
         exact = left * wanted / wanted.sum()
         full = exact > room
-        if (
-            full.any()
-        ):  # what a full stratum cannot take is shared among the others in the next round
+        if full.any():  # the excess of a full stratum is shared among the others in the next round
             counts, left = counts + np.where(full, room, 0), left - int(room[full].sum())
             continue
         whole = np.floor(exact).astype(np.int64)
@@ -187,8 +181,8 @@ def allocate_sample(
 def take_small_strata_whole(
     sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = WHOLE_STRATUM_SHARE
 ) -> NDArray[np.int64]:
-    """The counts, with a stratum taken whole where less than `left` of it would remain: the few
-    left would tell its spread badly (ours)."""
+    """Return the counts, with a stratum sampled completely if less than the share `left` of it
+    would remain. The few left would estimate its spread badly."""
     remains = sizes - counts
     return np.where(remains < left * sizes, sizes, counts)
 
@@ -200,10 +194,11 @@ def rate_spreads(rates: NDArray[np.float64]) -> NDArray[np.float64]:
 def shuffle_strata(
     strata: Strata, rng: np.random.Generator, keys: NDArray[np.bytes_], topics: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Place of each pair in its stratum's shuffle, from 0.
+    """Return int64 (n_pairs), the position from 0 of each pair in the shuffle of its stratum.
 
-    keys, topics: document and topic of each pair; the shuffle is drawn over the pairs in their
-    order, so that the order of files does not matter. -> int64 (n_pairs)"""
+    keys, topics: document and topic of each pair. Pairs are sorted by them before the shuffle, so
+    that the order of files does not matter.
+    """
     by_id = np.lexsort((keys, topics, strata.stratum))
     place = np.empty(len(by_id), np.int64)
     start = 0
@@ -216,17 +211,19 @@ def shuffle_strata(
 def sampled_mask(
     strata: Strata, place: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """bool (n_pairs): the pairs whose place in the shuffle is below their stratum's count."""
+    """Return bool (n_pairs): whether the pair's position in the shuffle is below its stratum's
+    count."""
     return place < counts[strata.stratum]
 
 
 @dataclass(frozen=True, eq=False)
 class PoolSample:
-    """A pool and the pairs drawn from each of its strata.
+    """A pool and the pairs sampled from each of its strata.
 
-    place: int (n_pairs), from 0 within the stratum, in random order. counts: int (n_strata), pairs
-    drawn. is_drawn: bool (n_pairs). labels: int64 (n_pairs), grades of drawn pairs, -1 if unknown;
-    None without grades."""
+    place: int (n_pairs), random position from 0 within the stratum. counts: int (n_strata), pairs
+    sampled. is_drawn: bool (n_pairs). labels: int64 (n_pairs), grades of sampled pairs, -1 if
+    unknown, or None without grades.
+    """
 
     pool: PooledPairs
     strata: Strata
@@ -237,6 +234,6 @@ class PoolSample:
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """float64 (n_pairs): of each pair to be drawn."""
+        """Return float64 (n_pairs), each pair's inclusion probability."""
         of_strata: NDArray[np.float64] = self.counts / self.strata.sizes
         return of_strata[self.strata.stratum]

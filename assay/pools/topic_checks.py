@@ -1,7 +1,7 @@
-"""Topics to remove before pooling, with the reason for each (TripJudge, Althammer et al. 2022,
-section 2.1; levels ours).
+"""Propose topics for removal before pooling, with a reason for each (Althammer et al. 2022, section
+2.1, with match levels added).
 
-check_topics(topics, match) -> [Removal]
+    check_topics(topics, match=...) -> list[ProposedRemoval]
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ UNSPACED_SCRIPTS = (
     "TIBETAN ",
     "HANGUL SYLLABLE ",
 )
-"""Names of characters of which one alone can be a word: scripts written without spaces, and
-syllables of several letters."""
+"""Unicode name prefixes of scripts in which one character can be a word: scripts written without
+spaces, and syllables of several letters."""
 DAMAGED_PATTERN = re.compile("[\x80-\x9f\ufffd]")
-"""Characters that only damaged text has: UTF-8 read as Latin-1, or replaced."""
+"""Characters that occur only in damaged text: UTF-8 decoded as Latin-1, or replacement characters.
+"""
 BOOLEAN_OPERATORS = frozenset(("and", "or", "not"))
 
 
 class MatchLevel(StrEnum):
-    """How alike two texts must be for the later one to be proposed."""
+    """How similar two texts must be for the later one to be proposed."""
 
     EXACT = "exact"
     PUNCTUATION = "punctuation"
@@ -40,8 +41,8 @@ class MatchLevel(StrEnum):
 
 
 class ProposedRemoval(NamedTuple):
-    """A topic proposed for removal. reason: `duplicate`, `no text` or `suspect`; same_as: the kept
-    topic that it repeats, or ``."""
+    """A topic proposed for removal. reason: `duplicate`, `no text` or `suspect`. same_as: the kept
+    topic that it repeats, or an empty string."""
 
     topic: str
     text: str
@@ -50,29 +51,32 @@ class ProposedRemoval(NamedTuple):
 
 
 def normalise_text(text: str) -> str:
-    """Unicode NFKC, case folded, trimmed, white space collapsed."""
+    """Return the text in Unicode NFKC, case-folded, trimmed and with white space collapsed."""
     return " ".join(
         unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split()
     )
 
 
 def strip_punctuation(text: str) -> str:
-    """`normal` text with every character of the categories punctuation and symbol as a space;
-    apostrophes vanish without one."""
+    """Return normalised text with punctuation and symbols replaced by spaces. Apostrophes are
+    removed."""
     text = re.sub(r"(?<=\w)['’](?=\w)", "", normalise_text(text))
     return " ".join("".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text).split())
 
 
 def join_need(description: str, narrative: str) -> str:
-    """What is said of the information need besides the query; empty where nothing is."""
+    """Return description and narrative, the information need besides the query, or an empty string
+    without either."""
     return f"{description}\n{narrative}".strip()
 
 
 def has_text(text: str) -> bool:
-    """Whether a word is left after set references (`#1`) and operators (and, or, not).
+    """Return whether a word is left after removing set references (`#1`) and operators (and, or,
+    not).
 
-    A word is a run of letters with their combining marks (vowel signs, accents) and of digits: two
-    characters at least, or one of a script that does not part words by spaces (ours)."""
+    A word is a run of digits and letters with their combining marks (vowel signs, accents). It has
+    at least two characters, or one of a script without spaces between words.
+    """
     return any(
         _is_real_word(word)
         for word in "".join(
@@ -98,15 +102,15 @@ def check_topics(
     match: MatchLevel | str = MatchLevel.EXACT,
     needs: Mapping[str, str] | None = None,
 ) -> list[ProposedRemoval]:
-    """Proposals for removal among (id, text), in file order; the first of equal topics is the one
-    that is kept.
+    """Propose removals among (ID, text), in file order. The first of several equal topics is kept.
 
-    exact: texts equal after `normal`. punctuation: equal after `strip_punctuation` too. suspect:
-    also, as reason `suspect` for a person to confirm, the same words in another order or parted
-    otherwise, singular against plural, one-letter typing errors (same_as says of what), and text
-    with damaged characters. needs: topic id -> what else annotators read of the information need
-    (description, narrative). Topics of one text that state different needs are no duplicates;
-    `suspect` proposes them."""
+    exact: texts are equal after `normalise_text`. punctuation: also equal after
+    `strip_punctuation`. suspect: also, with the reason `suspect` for confirmation by a person, the
+    same words in another order or with other word boundaries, singular and plural, one-letter
+    typing errors (same_as names the other topic), and damaged characters. needs: topic ID ->
+    description and narrative that annotators read. Topics with one text and different needs are not
+    duplicates, but `suspect` proposes them.
+    """
     match = MatchLevel(match)
     removed: list[ProposedRemoval] = []
     kept: list[tuple[str, str]] = []
@@ -149,7 +153,7 @@ def _find_equal(
 
 
 def _to_singular(word: str) -> str:
-    """The word without an English plural ending; words of up to three letters stay."""
+    """Return the word without an English plural ending. Words of up to three letters are unchanged."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
@@ -196,21 +200,21 @@ def _find_similar(
 
 
 SHORTEST, SHORTEST_WORD = 6, 5
-"""Letters of a text and of a word below which one letter makes another word (vitamin c, vitamin d),
-not an error."""
+"""Minimum letters of a text and of a word for typing errors. In shorter ones a different letter
+makes a different word (vitamin c, vitamin d)."""
 
 
 def _deletion_variants(text: str) -> set[str]:
-    """The text, and the text with each one character left out: two texts one error apart share one
-    of these."""
+    """Return the text and its variants with one character deleted. Two texts one error apart share
+    at least one variant."""
     if len(text) < SHORTEST:
         return set()
     return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
 
 
 def _differ_by_one_letter(a: str, b: str) -> bool:
-    """Whether one letter added, left out, changed, or two neighbours exchanged turn one text into
-    the other; digits never do."""
+    """Return whether the texts differ by one inserted, deleted or replaced letter or by two swapped
+    neighbours. Differences in digits never count."""
     if a == b:
         return True
     begin = 0
@@ -231,12 +235,12 @@ def _differ_by_one_letter(a: str, b: str) -> bool:
 
 
 def _word_length(text: str, place: int) -> int:
-    """Letters of the word at a place, or that ends there."""
+    """Return the number of letters of the word at, or ending at, a position."""
     return len(text[:place].rpartition(" ")[2]) + len(text[place:].partition(" ")[0])
 
 
 def _resolve_originals(removed: list[ProposedRemoval]) -> list[ProposedRemoval]:
-    """`same_as` followed to a topic that is kept."""
+    """Return the removals with `same_as` followed to a topic that is kept."""
     target = {r.topic: r.same_as for r in removed if r.same_as}
 
     def kept(topic: str) -> str:
