@@ -1,5 +1,5 @@
-"""The worker of an installation with a broker, by Celery: one task, and the reconciler that makes
-the broker's losses harmless. Without one it is pooling.worker_processes."""
+"""The worker of an installation with a broker, using Celery: one task, and a reconciler that makes
+losses of the broker harmless. Without a broker it is pooling.worker_processes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pooling.tasks import RUN_JOB, queue_task, send
 
 POLL_SECONDS = 5.0
 RESEND_SECONDS = 60.0
-"""Seconds after which a job that nobody has taken is sent once more."""
+"""Seconds after which a job that no worker has claimed is sent again."""
 _stopping = threading.Event()
 
 
 @worker_process_init.connect
 def mark_replaceable(**_: Any) -> None:
-    """Celery begins another process for one of its own that ends."""
+    """Mark this process as replaceable, because Celery replaces processes that end."""
     interruptions.is_expendable = True
 
 
@@ -33,20 +33,19 @@ def run_job(job_id: int) -> None:
 
 
 def run_urgent_job() -> bool:
-    """In the worker's own process: all others may be at long ones."""
+    """Run an urgent job in the worker's main process, because all others may run long jobs."""
     return upkeep.run_first_job(jobs.list_urgent_jobs)
 
 
 class Reconciler:
-    """Sends queued jobs and jobs of dead workers to the broker, each attempt once a minute at
-    most."""
+    """Sends queued jobs and jobs of dead workers to the broker, each attempt at most once a minute."""
 
     def __init__(self) -> None:
         self.upkeep = upkeep.Upkeep(send)
         self.sent: dict[tuple[int, int], float] = {}
 
     def step(self) -> int:
-        """Send what is waiting. -> how many were sent."""
+        """Send waiting jobs. Returns their number."""
         self.upkeep.step()
         now = time.monotonic()
         waiting = jobs.list_waiting_jobs()

@@ -1,8 +1,9 @@
-"""The worker of an installation without a broker: processes that take their jobs from the table,
-and one above them that begins another for one that has ended.
+"""The worker of an installation without a broker: processes that take jobs from the table, and a
+parent that replaces processes that end.
 
-Each job is done in the main thread of a process, so that it can be interrupted, and killed without
-the others (pooling.platform.interruptions). Nothing is shared by the processes but the database."""
+Each job runs in the main thread of a process, so that it can be interrupted, and killed without
+affecting others (pooling.platform.interruptions). The processes share nothing but the database.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ from pooling.platform import interruptions, jobs, liveness
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.2
-"""Seconds between two looks at the table by any of the processes."""
+"""Seconds between two reads of the table by any of the processes."""
 CHECK_SECONDS = 0.5
-"""Seconds between two looks at the processes."""
+"""Seconds between two checks of the processes."""
 N_CANDIDATES = 8
-"""Waiting jobs that a process tries to claim before it looks again at which there are."""
+"""Number of waiting jobs that a process tries to claim before it reads the table again."""
 
 
 class StopSignals:
-    """n: how often the process was asked to end."""
+    """n: number of requests to end."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -41,8 +42,8 @@ class StopSignals:
 
 
 def run_jobs(*, n_processes: int, only_urgent: bool, above: int) -> None:
-    """In a process of its own, until it is asked to end, or the one above it is gone. The job that
-    it is doing by then it finishes."""
+    """Run jobs in a process until it is asked to end or its parent is gone. The current job is
+    finished."""
     interruptions.is_expendable = True
     signals = StopSignals()
 
@@ -63,7 +64,7 @@ def list_oldest_jobs() -> list[int]:
 
 
 def start_process(n_processes: int, *, only_urgent: bool) -> ForkProcess:
-    connections.close_all()  # a connection cannot be shared with another process
+    connections.close_all()  # a connection cannot be shared between processes
     process = multiprocessing.get_context("fork").Process(
         target=run_jobs,
         kwargs={"n_processes": n_processes, "only_urgent": only_urgent, "above": os.getpid()},
@@ -73,8 +74,11 @@ def start_process(n_processes: int, *, only_urgent: bool) -> ForkProcess:
 
 
 def run_processes(n_processes: int) -> None:
-    """Work until SIGTERM or SIGINT, and then until running jobs are done; a second signal kills
-    them. One more process does urgent jobs only: all others may be at long ones."""
+    """Run until SIGTERM or SIGINT, and then until running jobs are finished. A second signal kills
+    them.
+
+    One additional process runs urgent jobs only, because all others may run long ones.
+    """
     upkeep.require_shared_files()
     signals, care = StopSignals(), upkeep.Upkeep()
     processes: dict[int, ForkProcess] = {}

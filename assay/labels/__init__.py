@@ -1,1 +1,1 @@
-"""From judgements to labels: aggregation, agreement between raters, noise of labels."""
+"""From judgements to labels: aggregation, inter-annotator agreement, label noise."""

@@ -1,5 +1,5 @@
-"""Labels from clicks: the Raw and DCTR qrels of TripClick (Rekabsaz et al. 2021), from the counts
-of a click log."""
+"""Convert the counts of a click log to labels: the Raw and DCTR qrels of TripClick (Rekabsaz et al.
+2021)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DEFAULT_THRESHOLDS = (0.04, 0.30)
 
 
 def make_raw_labels(counts: ClickCounts, *, name: str = "raw") -> QrelsColumns:
-    """Clicked at least once: 1. Shown above a click and never clicked: 0. Others have no label
-    (TripClick's Raw)."""
+    """Return TripClick's Raw labels: 1 for pairs clicked at least once, 0 for pairs shown above a
+    click and never clicked. Other pairs have no label."""
     clicked = counts.clicks > 0
     return _make_qrels(name, counts, clicked.astype(np.int64), clicked | (counts.skipped > 0))
 
@@ -27,9 +27,11 @@ def make_raw_labels(counts: ClickCounts, *, name: str = "raw") -> QrelsColumns:
 def make_dctr_labels(
     counts: ClickCounts, *, thresholds: Sequence[float] = DEFAULT_THRESHOLDS, name: str = "dctr"
 ) -> QrelsColumns:
-    """Document click-through rate (Craswell et al. 2008), clicks / impressions, in ranges: never
-    clicked 0, clicked 1, and one grade more for each threshold that the rate exceeds. Every pair
-    shown has a label. thresholds: ascending; else ValueError."""
+    """Return labels from document click-through rates, clicks / impressions (Craswell et al. 2008).
+
+    Pairs never clicked get 0, clicked ones 1, plus one grade for each threshold that the rate
+    exceeds. Every pair shown has a label. thresholds: ascending, otherwise ValueError is raised.
+    """
     if any(low >= high for low, high in pairwise(thresholds)):
         raise ValueError(f"the thresholds {', '.join(map(str, thresholds))} do not ascend")
     rates = counts.clicks / np.maximum(counts.impressions, 1)

@@ -1,12 +1,13 @@
-"""How much of people's work a machine's labels would save, told from pairs that both have labelled
-(SAMPLING 5.2, 9).
+"""Estimate how much human work an LLM judge's labels would save, from pairs that both have
+labelled.
 
-    use = usefulness(people, machine, topic, level=level)
+    use = compute_usefulness(people, machine, topic, level=level)
 
-With correlation ρ between both labels, an estimate from n pairs judged by people and corrected by
-the machine is as certain as one from n / (1 - ρ²) pairs judged by people alone, where pairs are
-drawn at random and the machine has labelled them all. A machine's labels alone are fit for no
-verdict, however high ρ is."""
+If both labels have correlation ρ, an estimate from n pairs judged by people and corrected by the
+LLM judge is as precise as one from n / (1 - ρ²) pairs judged by people alone, provided that pairs
+are sampled at random and the LLM judge has labelled all of them. An LLM judge's labels alone
+support no verdict, however high ρ is.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +24,15 @@ Ints = NDArray[np.int64]
 
 
 class Usefulness(NamedTuple):
-    """gain: worth of people's labels, 1 / (1 - ρ²), of grades and of relevant or not; NaN where
-    people give one label only, infinite where both always agree. interval: of the latter, over
-    topics. sensitivity, specificity: of people's relevant pairs and others, the share that the
-    machine calls so too. share: that the machine calls relevant, people_share: that people do.
-    topic_bias: standard deviation over topics of the difference of both."""
+    """The usefulness of an LLM judge.
+
+    gain: effective sample-size gain, 1 / (1 - ρ²), of grades and of binary relevance. NaN if people
+    give only one label, infinite if both always agree. interval: of the latter, over topics.
+    sensitivity, specificity: the share of people's relevant and non-relevant pairs on which the LLM
+    judge agrees. share: of pairs that the LLM judge calls relevant. people_share: of pairs that
+    people call relevant. topic_bias: standard deviation over topics of the difference between both
+    shares.
+    """
 
     pairs: int
     gain_graded: float
@@ -41,7 +46,8 @@ class Usefulness(NamedTuple):
 
 
 def compute_usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefulness:
-    """people, machine, topic: int64 (n_pairs), grades and the pair's topic from 0."""
+    """Compute the usefulness. people, machine, topic: int64 (n_pairs), grades, and the pair's topic
+    from 0."""
     relevant, called = people >= level, machine >= level
     joint = np.zeros((int(topic.max(initial=-1)) + 1, 2, 2))
     np.add.at(joint, (topic, relevant.astype(np.int64), called.astype(np.int64)), 1.0)
@@ -65,12 +71,13 @@ def compute_usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) 
 
 
 def compute_gain_interval(joint: Floats) -> Interval:
-    """Of the gain, 95 %, from that of ρ by the jackknife over topics, which has its rules and
-    refusals from agreement: ρ is at most 1 as kappa is.
+    """Return the 95% confidence interval of the gain.
 
-    joint: (n_topics, 2, 2), pairs by people's label and the machine's. Percentiles over topics
-    cover less than they say with few topics, down to .80 where few pairs are relevant:
-    docs/evidence/calibration.md."""
+    It follows from that of ρ by the jackknife over topics, with the same conditions as for
+    agreement, because ρ is at most 1 as kappa is. joint: (n_topics, 2, 2), pairs by people's label
+    and the LLM judge's. Bootstrap percentiles over topics cover less with few topics, down to .80
+    if few pairs are relevant: docs/evidence/calibration.md.
+    """
     interval = (
         agreement_interval(joint, np.ones(len(joint), np.int64), binary_correlation, unit="topics")
         if len(joint)
@@ -85,7 +92,7 @@ def compute_gain_interval(joint: Floats) -> Interval:
 
 
 def binary_correlation(joint: Floats) -> Floats:
-    """(n) of joint counts (n, 2, 2); NaN where one of both gives one label only."""
+    """Return (n), the correlation of joint counts (n, 2, 2), NaN if one side gives only one label."""
     rows, columns = joint.sum(axis=2), joint.sum(axis=1)
     spread = rows.prod(axis=1) * columns.prod(axis=1)
     product = joint[:, 0, 0] * joint[:, 1, 1] - joint[:, 0, 1] * joint[:, 1, 0]
@@ -97,8 +104,8 @@ def _share_or_nan(flags: NDArray[np.bool_]) -> float:
 
 
 def _sample_size_gain(x: Floats, y: Floats) -> float:
-    """1 / (1 - ρ²) of people's labels x and the machine's y. A machine that gives one label only is
-    worth nothing: 1."""
+    """Return 1 / (1 - ρ²) of people's labels x and the LLM judge's y, or 1 if the LLM judge gives
+    only one label."""
     if not len(x) or (x == x[0]).all():
         return math.nan
     if (y == y[0]).all():
@@ -108,5 +115,5 @@ def _sample_size_gain(x: Floats, y: Floats) -> float:
 
 
 def _gain_from_square(square: float) -> float:
-    """Of ρ²."""
+    """Return the gain for ρ²."""
     return 1 / (1 - square) if square < 1 - 1e-12 else math.inf

@@ -1,8 +1,9 @@
-"""Intervals of agreement between raters, and of tau between rankings: shown where they cover what
-they say, refused in words elsewhere.
+"""Confidence intervals of agreement and of tau between rankings, given where they are calibrated
+and refused with a reason elsewhere.
 
-METHODS 13. Which method covers was found by simulation; `docs/evidence/calibration.md` has the table,
-`analysis/calibration` the simulation."""
+The methods were selected by simulation. `docs/evidence/calibration.md` has the results,
+`benchmarks/calibration` the simulation.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +19,22 @@ Floats = NDArray[np.float64]
 MIN_UNITS = {"pairs": 20, "topics": 10}
 MIN_AGREED = {"pairs": 3, "topics": 15}
 MIN_DISAGREED = 2
-"""Units with agreement off the most frequent grade (of topics, at most half of them is asked), and
-units with disagreement: below these no interval was found that covers, for a share of 5 % relevant
-makes tables in which chance decides whether anything is agreed on."""
+"""Minimum number of units with agreement on other than the most frequent grade (for topics, at most
+half of them), and of units with disagreement. No method was found that covers below these limits: a
+relevant share of 5% gives tables in which chance determines whether there is any agreement."""
 MIN_EFFECTIVE = 5
-"""Units of equal size that units of unequal size are worth: with fewer, one unit decides."""
+"""Minimum effective number of units. With fewer, one unit dominates."""
 USUAL, LEAST_TOPICS_IF_USUAL = 0.8, 60
-"""Where more than this share of the grades are one and the same, few topics hold the others, and
-fewer than so many topics of equal size do not show how differently they do."""
+"""If more than this share of the grades are equal, few topics contain the others, and at least this
+many topics of equal size are needed to show how much topics differ."""
 MAX_UNDEFINED = 0.05
 MAX_COEFFICIENT = 0.999999
-"""Values are pulled to this before Fisher's z, which is infinite at 1."""
+"""Values are limited to this before Fisher's z, which is infinite at 1."""
 
 
 class Interval(NamedTuple):
-    """NaN bounds: there is none, and `reason` says why. unit: what was taken as drawn at random,
-    `topics` or `pairs`."""
+    """A confidence interval. NaN bounds mean that there is none, for the reason given. unit: the
+    sampling unit, `topics` or `pairs`."""
 
     low: float
     high: float
@@ -50,8 +51,8 @@ def no_interval(reason: str, unit: str = "") -> Interval:
 
 
 def interval_if_holding(interval: Interval, value: float) -> Interval:
-    """The interval, if it contains the value that it is shown beside; that value may rest on more
-    than the interval does."""
+    """Return the interval if it contains the value that is shown with it, which may be computed
+    from more data."""
     if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
         return interval
     return no_interval(
@@ -60,8 +61,8 @@ def interval_if_holding(interval: Interval, value: float) -> Interval:
 
 
 def share_upper_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
-    """Upper bound of a share of which `n_with` among n are an instance (Clopper and Pearson 1934,
-    one-sided)."""
+    """Return the one-sided upper bound of a share observed in `n_with` of n units (Clopper and
+    Pearson 1934)."""
     return (
         1.0 if n_with >= n else float(scipy.special.betaincinv(n_with + 1, n - n_with, confidence))
     )
@@ -75,17 +76,19 @@ def agreement_interval(
     unit: str,
     confidence: float = 0.95,
 ) -> Interval:
-    """Interval of a coefficient of agreement (kappa, alpha) by the jackknife over units, on
-    Fisher's z, with Student's t.
+    """Return the interval of a coefficient of agreement (kappa, alpha) by the jackknife over units
+    on Fisher's z with Student's t.
 
-    units: float64 (k, grades, grades), the joint counts of grades of each distinct unit; times:
-    (k), how often it is there. statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN
-    where undefined. The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables);
-    see docs/evidence/calibration.md. Student's t has the degrees of freedom of the effective number of units
-    (Kish 1965): (sum of sizes)^2 / sum of squared sizes, less 1. Refused with fewer than
-    LEAST_UNITS, LEAST_EFFECTIVE, LEAST_AGREED or LEAST_DISAGREED units, with fewer than
-    LEAST_TOPICS_IF_USUAL topics where one grade is that frequent, and where more than 5 % of the
-    samples without one unit are undefined."""
+    units: float64 (k, grades, grades), the joint counts of grades of each distinct unit. times:
+    (k), its multiplicity. statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN if
+    undefined. Student's t has the degrees of freedom of the effective number of units (Kish 1965),
+    (sum of sizes)^2 / sum of squared sizes, minus 1. The bootstrap is too narrow here (coverage .55
+    to .93 for small or skewed tables, docs/evidence/calibration.md).
+
+    The interval is refused below the minimum numbers of units, effective units, and units with
+    agreement and disagreement, with too few topics if one grade dominates, and if more than 5% of
+    the leave-one-out samples are undefined.
+    """
     owner = np.zeros(len(units), dtype=np.int64)
     return agreement_intervals(units, times, owner, 1, statistic, unit=unit, confidence=confidence)[
         0
@@ -102,8 +105,8 @@ def agreement_intervals(
     unit: str,
     confidence: float = 0.95,
 ) -> list[Interval]:
-    """`agreement_interval` of each of many owners of units, with one call of `statistic` for all of
-    them. owner: (k), from 0."""
+    """Return `agreement_interval` for each owner of units with one call of `statistic`. owner: (k),
+    from 0."""
     g = units.shape[-1]
     total = np.zeros((n_owners, g, g))
     np.add.at(total, owner, units * times[:, None, None])
@@ -146,7 +149,7 @@ def agreement_intervals(
 def _refusal_reason(
     units: Floats, times: NDArray[np.integer], total: Floats, effective: float, unit: str
 ) -> str:
-    """Why there is no interval; empty where there is one."""
+    """Return the reason why there is no interval, or an empty string."""
     n = int(times.sum())
     agreed = np.einsum("kii->ki", units)
     mass = total.sum(axis=0) + total.sum(axis=1)
@@ -180,8 +183,7 @@ def _refusal_reason(
         return f"{math.floor(100 * share)} % of the grades are the same; {needed}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
     if unit == "pairs" and n * _chance_share(total, usual) >= MIN_AGREED[unit]:
-        # the grades are not rare: there is nothing to agree on for somebody who judges the other
-        # way round
+        # the grades are not rare; an annotator who judges the opposite way has no agreement at all
         return ""
     least = min(MIN_AGREED[unit], (n + 1) // 2)
     if n_agreed < least:
@@ -193,7 +195,7 @@ def _refusal_reason(
 
 
 def _chance_share(total: Floats, usual: int) -> float:
-    """The share of units that would agree on another than the usual grade, if the grades were given
-    by chance."""
+    """Return the share of units that would agree on other than the usual grade if grades were
+    random."""
     shares = total.sum(axis=0) * total.sum(axis=1) / total.sum() ** 2
     return float(shares.sum() - shares[usual])

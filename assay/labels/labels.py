@@ -1,5 +1,4 @@
-"""The table of counted judgements: the one form in which judgements enter aggregation, agreement
-and statistics."""
+"""The table of counted judgements, the common input of aggregation, agreement and statistics."""
 
 from __future__ import annotations
 
@@ -14,21 +13,21 @@ if TYPE_CHECKING:
     from assay.column_types import JudgementColumns
 
 MISSING = -1
-"""The label of a pair that has none. Never a grade: unlabelled is not non-relevant."""
+"""Label of a pair without one. It is never a grade, because unlabelled is not non-relevant."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """Counted judgements, at most one for each annotator and pair.
+    """Counted judgements, at most one per annotator and pair.
 
-    topics, documents, annotators: distinct ids, ascending by code point (the order of UTF-8 bytes);
-    each has a judgement. pair_topic, pair_document: int32 (n_pairs), the pairs in ascending order
-    of topic id, then document id. pair, annotator: int32 (n_judgements), rows in ascending order of
+    topics, documents, annotators: distinct IDs with a judgement, ascending by code point (the order
+    of UTF-8 bytes). pair_topic, pair_document: int32 (n_pairs), the pairs in ascending order of
+    topic ID, then document ID. pair, annotator: int32 (n_judgements), rows in ascending order of
     pair, then annotator. grade: int16 (n_judgements), 0 to n_grades - 1. seconds: float64
-    (n_judgements), NaN where no time is known. judged_at: float64 (n_judgements), seconds since
-    1970 in UTC, NaN where unknown.
+    (n_judgements), NaN if unknown. judged_at: float64 (n_judgements), seconds since 1970 in UTC,
+    NaN if unknown.
 
-    The order is canonical: whatever the order of the rows it was made from, the table is the same.
+    The order is canonical: the table does not depend on the order of the rows it was made from.
     """
 
     topics: list[str]
@@ -56,7 +55,7 @@ class LabelTable:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How often each pair was given each grade: (n_pairs, n_grades)."""
+        """Return (n_pairs, n_grades), the number of judgements of each pair with each grade."""
         cells = self.pair.astype(np.int64) * self.n_grades + self.grade
         return np.bincount(cells, minlength=self.n_pairs * self.n_grades).reshape(
             self.n_pairs, self.n_grades
@@ -64,16 +63,16 @@ class LabelTable:
 
     @cached_property
     def judgements_per_pair(self) -> NDArray[np.int64]:
-        """(n_pairs)"""
+        """Return (n_pairs), the number of judgements."""
         return np.bincount(self.pair, minlength=self.n_pairs)
 
     def pair_ids(self, pair: int) -> tuple[str, str]:
-        """-> (topic id, document id)"""
+        """Return (topic ID, document ID)."""
         return self.topics[self.pair_topic[pair]], self.documents[self.pair_document[pair]]
 
     def where(self, rows: NDArray[np.bool_]) -> LabelTable:
-        """Only these judgements; pairs, topics, documents and annotators left without one are
-        gone."""
+        """Return the table of these judgements, without pairs, topics, documents and annotators
+        that have none left."""
         if rows.all():
             return self
         pair, topic = self.pair[rows], self.pair_topic[self.pair[rows]]
@@ -91,21 +90,21 @@ class LabelTable:
         )
 
     def for_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
-        """Only the judgements of these pairs (n_pairs)."""
+        """Return the judgements of these pairs (n_pairs)."""
         return self.where(pairs[self.pair])
 
     def without_annotators(self, names: set[str]) -> LabelTable:
-        """Without the judgements of these annotators; unknown names are ignored."""
+        """Return the table without the judgements of these annotators. Unknown names are ignored."""
         dropped = np.array([name in names for name in self.annotators], dtype=bool)
         return self.where(~dropped[self.annotator]) if len(self) else self
 
     def with_enough(self, min_judgements: int) -> LabelTable:
-        """Only the pairs with at least so many judgements."""
+        """Return the pairs with at least this many judgements."""
         return self.for_pairs(self.judgements_per_pair >= min_judgements)
 
     def binary(self, threshold: int) -> LabelTable:
-        """Each judgement binarised: 1 (relevant) from grade `threshold`, else 0 (METHODS 4: before
-        any aggregation)."""
+        """Binarise each judgement before aggregation: 1 (relevant) from grade `threshold`,
+        otherwise 0."""
         if not 0 < threshold < self.n_grades:
             raise ValueError(
                 f"threshold {threshold} does not divide the grades 0 to {self.n_grades - 1}"
@@ -126,12 +125,13 @@ def make_label_table(
     seconds: ArrayLike | None = None,
     judged_at: ArrayLike | None = None,
 ) -> LabelTable:
-    """A table from one row per judgement, given as indices into lists of distinct ids; ids without
+    """Make a table from one row per judgement, with indices into lists of distinct IDs. IDs without
     a judgement are dropped.
 
-    topic, document, annotator, grade: (n). seconds, judged_at: (n), NaN where unknown; None:
-    unknown throughout. ValueError if a grade is outside 0 to n_grades - 1, or if an annotator has a
-    pair twice."""
+    topic, document, annotator, grade: (n). seconds, judged_at: (n), NaN if unknown, or None if all
+    are unknown. Raises ValueError if a grade is outside 0 to n_grades - 1, or if an annotator has
+    two judgements of a pair.
+    """
     topic, document, annotator = (
         np.asarray(a, dtype=np.int64) for a in (topic, document, annotator)
     )
@@ -167,7 +167,7 @@ def make_label_table(
 
 
 def _sort_used_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
-    """The ids in use, ascending, and the index into them."""
+    """Return (the IDs in use, ascending; the index into them)."""
     used = np.unique(index)
     order = sorted(used.tolist(), key=ids.__getitem__)
     position = np.full(len(ids), MISSING, dtype=np.int64)
@@ -177,28 +177,29 @@ def _sort_used_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str],
 
 @dataclass(frozen=True)
 class DroppedCounts:
-    """What does not count, in rows of the file. Each row is counted once, under the first reason
-    that holds in this order."""
+    """Numbers of rows that do not count. Each row is counted under the first reason that applies in
+    this order."""
 
     repeated: int
     """Rows followed by a later row of the same annotator for the same pair."""
     too_fast: int
     excluded: int
     gold: int
-    """Rows of gold pairs, where these were not wanted."""
+    """Rows of gold pairs, if these were excluded."""
     emptied_pairs: int
-    """Pairs (not rows) of the file that are left without any counted judgement."""
+    """Pairs (not rows) without any counted judgement."""
 
 
 def select_counted(
     judgements: JudgementColumns, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True
 ) -> tuple[LabelTable, DroppedCounts]:
-    """The judgements that count, and how many do not and why.
+    """Return (the judgements that count, numbers of those that do not by reason).
 
-    Where an annotator has a pair twice the last row of the file counts, before any other filter: if
-    that one is too fast or excluded, none of that annotator for the pair counts. Then those with a
-    known time below `min_seconds` are left out (an unknown time is never too fast), then the
-    excluded ones, then, unless `with_gold`, those of gold pairs."""
+    If an annotator has several judgements of a pair, only the last row counts, before any other
+    filter: if it is too fast or excluded, the annotator has no judgement of the pair. The following
+    filters remove judgements with a known time below `min_seconds` (unknown times are never too
+    fast), excluded ones, and, unless `with_gold`, those of gold pairs.
+    """
     last = _last_row_mask(judgements)
     too_fast = last & (judgements.seconds < min_seconds)
     excluded = last & ~too_fast & judgements.excluded
@@ -236,7 +237,7 @@ def select_counted(
 
 
 def _last_row_mask(judgements: JudgementColumns) -> NDArray[np.bool_]:
-    """True for the last row of each annotator and pair: (n)."""
+    """Return (n), True for the last row of each annotator and pair."""
     pairs = (
         judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document
     )
@@ -249,7 +250,7 @@ def _last_row_mask(judgements: JudgementColumns) -> NDArray[np.bool_]:
 
 
 def find_scale_warnings(table: LabelTable) -> list[str]:
-    """What is odd about the grades as a whole: grades that never use 0 may have been counted from
+    """Return warnings on the grades as a whole: grades that never use 0 may have been counted from
     1."""
     if len(table) and not (table.grade == 0).any():
         return [

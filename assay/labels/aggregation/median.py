@@ -9,8 +9,8 @@ from assay.labels.labels import MISSING, LabelTable
 
 
 def median(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
-    """The middle grade of each pair; of an even number of judgements the lower of the two in the
-    middle.
+    """Return the median grade of each pair, and the lower middle one of an even number of
+    judgements.
 
     Pairs with fewer than `min_judgements` judgements have no label. There are no decisions.
     """

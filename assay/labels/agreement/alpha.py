@@ -1,4 +1,4 @@
-"""Krippendorff's alpha, by the krippendorff library, and its interval."""
+"""Krippendorff's alpha, computed by the krippendorff library, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 
 
 def krippendorff_alpha(counts: NDArray[np.integer], *, level: Level) -> float:
-    """Alpha of the annotator x pair matrix with missing values, given as counts (n_pairs,
+    """Return alpha of the annotator x pair matrix with missing values, given as counts (n_pairs,
     n_grades).
 
-    Krippendorff (2011), "Computing Krippendorff's alpha-reliability". Pairs with one judgement
-    carry nothing. NaN where it is undefined: no pair with two judgements, or one grade only among
-    those that have."""
+    Krippendorff (2011), "Computing Krippendorff's alpha-reliability". Pairs with one judgement have
+    no effect. NaN if undefined: no pair with two judgements, or only one grade among such pairs.
+    """
     pairable = counts[counts.sum(axis=1) > 1]
     if np.count_nonzero(pairable.sum(axis=0)) < 2:
         return float("nan")
@@ -31,11 +31,12 @@ def krippendorff_alpha(counts: NDArray[np.integer], *, level: Level) -> float:
 def alpha_interval(
     counts: NDArray[np.integer], *, level: Level, topic: NDArray[np.integer] | None = None
 ) -> Interval:
-    """95 % interval of alpha, or the reason why there is none (`core/intervals.py`).
+    """Return the 95% confidence interval of alpha, or the reason why there is none
+    (`assay/labels/intervals.py`).
 
-    topic: (n_pairs), of each row of counts; None where pairs do not come by topic. Pairs of one
-    topic are not independent: the topics are the units, and the pairs only where all are of one
-    topic."""
+    topic: (n_pairs), of each row of counts, or None without topics. Pairs of one topic are not
+    independent, so topics are the sampling units, and pairs only if all belong to one topic.
+    """
     twice = counts.sum(axis=1) > 1
     if not twice.any():
         return no_interval("no pair has two judgements")
@@ -58,8 +59,8 @@ def alpha_interval(
 
 
 def _coincidence_matrices(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-    """The coincidence matrix of each row of counts (n, n_grades), each with at least two
-    judgements: (n, n_grades, n_grades)."""
+    """Return (n, n_grades, n_grades), the coincidence matrix of each row of counts (n, n_grades),
+    each with at least two judgements."""
     ordered_pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(
         counts.shape[1]
     )
@@ -69,7 +70,7 @@ def _coincidence_matrices(counts: NDArray[np.integer]) -> NDArray[np.float64]:
 def alpha_of_coincidences(
     coincidences: NDArray[np.float64], *, level: Level
 ) -> NDArray[np.float64]:
-    """Alpha of each coincidence matrix: (n, n_grades, n_grades) -> (n); NaN where undefined."""
+    """Return (n), alpha of each coincidence matrix (n, n_grades, n_grades), NaN if undefined."""
     marginals = coincidences.sum(axis=1)
     n = marginals.sum(axis=1)
     distance = _squared_distances(marginals, level)
@@ -80,8 +81,8 @@ def alpha_of_coincidences(
 
 
 def _squared_distances(marginals: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-    """(n, n_grades) -> (n, n_grades, n_grades). Ordinal: the square of the difference of mid-ranks;
-    interval: of the grades; ratio: of the grades over their sum."""
+    """Return squared distances (n, n_grades, n_grades) for marginals (n, n_grades): of mid-ranks
+    (ordinal), of the grades (interval), or of the grades divided by their sum (ratio)."""
     n_grades = marginals.shape[1]
     if level != "ordinal":
         grades = np.arange(n_grades, dtype=np.float64)
@@ -103,22 +104,23 @@ class SubsetAlpha(NamedTuple):
     n_pairs: int
     """Pairs of the subset with at least two judgements."""
     n_judgements: int
-    """Their judgements."""
+    """Number of their judgements."""
 
 
 def alpha_by_group(
     table: LabelTable, group: NDArray[np.integer], *, level: Level
 ) -> dict[int, SubsetAlpha]:
-    """Alpha of each group of pairs: by topic, document length, guideline version, day.
+    """Return alpha of each group of pairs, for example by topic, document length, guideline version
+    or day.
 
-    group: (n_pairs), negative: in none.
+    group: (n_pairs), negative for pairs without a group.
     """
     result = {}
     order = np.argsort(group, kind="stable")
     groups, starts = np.unique(group[order], return_index=True)
     for g, members in zip(
         groups.tolist(), np.split(order, starts[1:]), strict=False
-    ):  # of nothing, split makes one part
+    ):  # split returns one part for an empty array
         if g < 0:
             continue
         counts = table.counts[members]

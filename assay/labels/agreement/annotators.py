@@ -1,4 +1,4 @@
-"""One annotator at a time: agreement with the others, and what excluding somebody would change."""
+"""One annotator at a time: agreement with the others, and the effect of an exclusion."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from assay.labels.intervals import Interval, agreement_intervals, no_interval
 from assay.labels.labels import MISSING, LabelTable
 
 UNIT_BATCH_SIZE = 20_000
-"""Topics of annotators whose intervals are computed together; what is more is a matter of
-memory."""
+"""Number of annotators' topics whose intervals are computed together, which bounds memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorKappa:
-    """An annotator against the label of the others (majority, lowest-grade rule).
+    """Agreement of an annotator with the label of the others (majority, lowest-grade rule).
 
-    kappa: NaN where undefined. interval: over the topics of the annotator's judgements, the others'
-    labels held fixed; over the pairs where all are of one topic. over_pairs: over the pairs in any
-    case, for `assay/campaigns/outlier_annotators.py` alone: where pairs come by topic it is too narrow. n:
-    judgements that have at least one other. confusion: (n_grades, n_grades), own grade x label of
-    the others."""
+    kappa: NaN if undefined. interval: over the topics of the annotator's judgements with the
+    others' labels fixed, or over the pairs if all belong to one topic. over_pairs: always over the
+    pairs, used only by `assay/campaigns/outlier_annotators.py`, because it is too narrow if pairs
+    are grouped by topic. n: judgements of pairs with at least one other judgement. confusion:
+    (n_grades, n_grades), own grade x label of the others.
+    """
 
     name: str
     kappa: float
@@ -43,8 +43,8 @@ class AnnotatorKappa:
 def compute_annotator_kappas(
     names: Sequence[str], counts: TopicCounts, *, weighted: bool = True
 ) -> list[AnnotatorKappa]:
-    """Each annotator, with linear weights; counts: their grades and the labels of the others, by
-    topic."""
+    """Return the agreement of each annotator, with linear weights. counts: their grades and the
+    labels of the others, by topic."""
     n, g = len(names), counts.joint.shape[-1]
     joint = np.zeros((n, g, g), dtype=np.int64)
     np.add.at(joint, counts.annotator, counts.joint)
@@ -64,11 +64,12 @@ def compute_annotator_kappas(
 
 
 def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
-    """95 % interval of the kappa of joint counts (n_topics, n_grades, n_grades), or the reason why
-    there is none (`core/intervals.py`).
+    """Return the 95% confidence interval of the kappa of joint counts (n_topics, n_grades,
+    n_grades), or the reason why there is none (`assay/labels/intervals.py`).
 
-    Pairs of one topic are not independent: the topics are the units, and the pairs only where all
-    are of one topic."""
+    Pairs of one topic are not independent, so topics are the sampling units, and pairs only if all
+    belong to one topic.
+    """
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     if len(joint) < 2:
         return _intervals_over_pairs(joint.sum(axis=0)[None], weighted=weighted)[0]
@@ -78,7 +79,7 @@ def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
 
 
 def _intervals_over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[Interval]:
-    """joint: (n, n_grades, n_grades)."""
+    """Return intervals over pairs. joint: (n, n_grades, n_grades)."""
     owner, row, column = np.nonzero(joint)
     units = np.zeros((len(owner), *joint.shape[1:]))
     units[np.arange(len(owner)), row, column] = 1
@@ -97,7 +98,7 @@ def _intervals_over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[I
 
 
 def _intervals_over_topics(counts: TopicCounts, n: int, *, weighted: bool) -> list[Interval]:
-    """n: annotators."""
+    """Return intervals over topics. n: number of annotators."""
     last = np.bincount(counts.annotator, minlength=n).cumsum()
     result: list[Interval] = []
     while len(result) < n:
@@ -125,30 +126,29 @@ class LabelChange:
 
 @dataclass(frozen=True, eq=False)
 class ExclusionEffect:
-    """What the labels would be without some annotators. Pairs are (topic id, document id),
-    ascending."""
+    """The labels without some annotators. Pairs are (topic ID, document ID), ascending."""
 
     annotators: list[str]
     n_judgements: int
     """Judgements that would no longer count."""
     without_label: list[tuple[str, str]]
-    """Pairs that fall below the minimum and lose their label."""
+    """Pairs that fall below the minimum number of judgements and lose their label."""
     changes: list[LabelChange]
-    """Pairs that keep a label, but another one."""
+    """Pairs whose label changes."""
     before: Aggregation
     after: Aggregation
 
     @property
     def topics_lost(self) -> list[str]:
-        """Topics that have a label now and would have none, ascending by id."""
+        """Return the topics that would lose all labels, ascending by ID."""
         before, after = (
             set(labels.relevant_share_per_topic()) for labels in (self.before, self.after)
         )
         return sorted(before - after)
 
     def on_common_topics(self) -> tuple[QrelsColumns, QrelsColumns]:
-        """The labels before and after, of the topics that have some in both: means over different
-        topics cannot be compared."""
+        """Return the labels before and after, for topics with labels in both, because means over
+        different topics are not comparable."""
         lost = [
             i for i, topic in enumerate(self.before.table.topics) if topic in set(self.topics_lost)
         ]
@@ -161,8 +161,8 @@ class ExclusionEffect:
 def compute_exclusion_effect(
     table: LabelTable, annotators: Iterable[str], *, min_judgements: int = 2
 ) -> ExclusionEffect:
-    """What excluding these annotators would do to the labels (majority, lowest-grade rule). Nothing
-    is changed."""
+    """Compute the effect on the labels of excluding these annotators (majority, lowest-grade rule).
+    Nothing is changed."""
     excluded = sorted(set(annotators) & set(table.annotators))
     before = majority(table, min_judgements=min_judgements)
     remaining = table.without_annotators(set(excluded))

@@ -1,4 +1,4 @@
-"""Agreement of any number of raters without weights: Fleiss' kappa and percent agreement."""
+"""Unweighted agreement of any number of raters: Fleiss' kappa and percent agreement."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 
 def fleiss_kappa(counts: NDArray[np.integer]) -> float:
-    """Fleiss' kappa of counts (n_pairs, n_grades), each pair with the same number of judgements, at
-    least two.
+    """Return Fleiss' kappa of counts (n_pairs, n_grades), each pair with the same number of
+    judgements, at least two.
 
-    Fleiss (1971), "Measuring nominal scale agreement among many raters". NaN where it is undefined:
-    pairs with different numbers of judgements or fewer than two, none at all, or one grade only.
+    Fleiss (1971), "Measuring nominal scale agreement among many raters". NaN if undefined: pairs
+    with different numbers of judgements or fewer than two, no pairs, or only one grade.
     """
     n = counts.sum(axis=1)
     if not len(n) or n[0] < 2 or (n != n[0]).any() or np.count_nonzero(counts.sum(axis=0)) < 2:
@@ -21,8 +21,7 @@ def fleiss_kappa(counts: NDArray[np.integer]) -> float:
 
 
 def percent_agreement(counts: NDArray[np.integer]) -> float:
-    """Share of the pairs of judgements (two judgements of one pair) that have the same grade; NaN
-    if there are none.
+    """Return the share of equal grades among all two judgements of one pair, NaN if there are none.
 
     counts: (n_pairs, n_grades).
     """

@@ -1,5 +1,5 @@
-"""Gwet's AC1: agreement beyond chance where one grade is far more frequent than the others, and
-kappa falls for that alone."""
+"""Gwet's AC1, a chance-corrected agreement that does not fall merely because one grade is much more
+frequent than the others, as kappa does."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 
 def ac1(counts: NDArray[np.integer]) -> float:
-    """AC1 of counts (n_pairs, n_grades), any number of judgements of each pair; over all grades of
-    the scale.
+    """Return AC1 of counts (n_pairs, n_grades), with any number of judgements per pair, over all
+    grades of the scale.
 
     Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
-    agreement": agreement is the mean over the pairs with two judgements or more, chance Σ π (1 - π)
-    / (grades - 1) with π the mean share of a grade over all judged pairs. NaN without a pair that
-    has two judgements, and on a scale of one grade."""
+    agreement": agreement is the mean over pairs with at least two judgements, chance is Σ π (1 - π)
+    / (grades - 1) with π the mean share of a grade over all judged pairs. NaN without a pair with
+    two judgements, and on a scale with one grade.
+    """
     n = counts.sum(axis=1)
     twice = n > 1
     n_grades = counts.shape[1]

@@ -1,4 +1,4 @@
-"""Words for kappa: a convention, shown beside a value and never in its place."""
+"""Conventional interpretation labels of kappa, shown next to a value and never instead of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ INTERPRETATION_LABELS = (
     (0.80, "substantial"),
     (1.00, "almost perfect"),
 )
-"""Highest kappa of each band, to two decimals; below 0: poor. Landis and Koch (1977), "The
-measurement of observer agreement for categorical data", who call the divisions clearly
-arbitrary."""
+"""Highest kappa of each class to two decimals. Values below 0 are poor. Landis and Koch (1977),
+"The measurement of observer agreement for categorical data", call the divisions clearly arbitrary.
+"""
 
 CAVEAT = (
     "The words are the bands of Landis and Koch (1977), a convention without a statistical "
@@ -23,7 +23,7 @@ CAVEAT = (
 
 
 def interpretation_label(kappa: float | None) -> str | None:
-    """Of a kappa rounded to two decimals; None where it is undefined."""
+    """Return the label of a kappa rounded to two decimals, or None if it is undefined."""
     if kappa is None or math.isnan(kappa):
         return None
     if kappa < 0:

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 
 def disagreement_weights(n_grades: int, *, weighted: bool, power: int = 1) -> NDArray[np.float64]:
-    """(n_grades, n_grades): (|i - j| / (n_grades - 1))^power if weighted (1: linear, 2: quadratic),
-    else 0 on the diagonal and 1 elsewhere.
+    """Return (n_grades, n_grades): (|i - j| / (n_grades - 1))^power if weighted (1: linear, 2:
+    quadratic), otherwise 0 on the diagonal and 1 elsewhere.
 
-    Over all grades of the scale, not only those seen. These are 1 minus the agreement weights of
-    Cohen (1968)."""
+    The weights cover all grades of the scale, not only those that occur. They are 1 minus the
+    agreement weights of Cohen (1968).
+    """
     grades = np.arange(n_grades)
     distance = np.abs(grades[:, None] - grades[None, :])
     return (distance / (n_grades - 1)) ** power if weighted else (distance > 0).astype(np.float64)
@@ -20,12 +21,13 @@ def disagreement_weights(n_grades: int, *, weighted: bool, power: int = 1) -> ND
 def cohen_kappa(
     joint: NDArray[np.number], *, weighted: bool, power: int = 1
 ) -> NDArray[np.float64]:
-    """Kappa of each table of joint counts: (..., n_grades, n_grades) -> (...).
+    """Return kappa of each table of joint counts: (..., n_grades, n_grades) -> (...).
 
-    Cohen (1960), "A coefficient of agreement for nominal scales"; weighted: Cohen (1968) with
-    *linear* weights, or quadratic ones (power 2; Fleiss and Cohen 1973). NaN where it is undefined:
-    no item in common, or both raters use one and the same grade only (nothing left to agree on
-    beyond chance)."""
+    Cohen (1960), "A coefficient of agreement for nominal scales". weighted: Cohen (1968) with
+    *linear* weights, or quadratic ones (power 2; Fleiss and Cohen 1973). NaN if undefined: no
+    common item, or both raters use one and the same grade only, so that no agreement beyond chance
+    is possible.
+    """
     joint = np.asarray(joint, dtype=np.float64)
     n_grades = joint.shape[-1]
     weights = disagreement_weights(n_grades, weighted=weighted, power=power)
@@ -39,7 +41,7 @@ def cohen_kappa(
 def mean_of_defined(
     values: NDArray[np.float64], weights: NDArray[np.number] | None = None
 ) -> float:
-    """Mean over the defined values; NaN if there is none."""
+    """Return the mean of the defined values, NaN if there are none."""
     defined = ~np.isnan(values)
     if not defined.any():
         return float("nan")

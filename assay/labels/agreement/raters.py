@@ -1,5 +1,5 @@
-"""Joint counts of grades: annotators against labels, against the labels of the others, against each
-other."""
+"""Joint counts of grades: annotators against labels, against the labels of the others, and against
+each other."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from assay.labels.labels import MISSING, LabelTable
 
 
 def count_against_labels(table: LabelTable, label: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Grades of each annotator (second axis) against the labels (third): (n_annotators, n_grades,
-    n_grades).
+    """Return (n_annotators, n_grades, n_grades), each annotator's grades (second axis) against the
+    labels (third).
 
-    label: (n_pairs), MISSING where a pair has none; its judgements are left out.
+    label: (n_pairs), MISSING for pairs without one, whose judgements are left out.
     """
     return _count_joint(table, label[table.pair])
 
 
 def compute_labels_of_others(table: LabelTable) -> NDArray[np.int64]:
-    """For each judgement the label that the other judgements of its pair give: (n_judgements).
-
-    Majority with the lowest-grade rule, from one other judgement on; MISSING where there is no
-    other."""
+    """Return (n_judgements), the label that the other judgements of the pair give, by majority with
+    the lowest-grade rule. MISSING without other judgements."""
     others = table.counts[table.pair]
     others[np.arange(len(table)), table.grade] -= 1
     alone = table.judgements_per_pair[table.pair] < 2
@@ -39,16 +37,16 @@ def compute_labels_of_others(table: LabelTable) -> NDArray[np.int64]:
 
 
 def count_against_others(table: LabelTable) -> NDArray[np.int64]:
-    """Grades of each annotator (second axis) against the label of the others (third):
-    (n_annotators, n_grades, n_grades)."""
+    """Return (n_annotators, n_grades, n_grades), each annotator's grades (second axis) against the
+    label of the others (third)."""
     return _count_joint(table, compute_labels_of_others(table))
 
 
 class TopicCounts(NamedTuple):
-    """Of every annotator and topic with judgements that have another grade set against them, by
-    annotator, then by topic.
+    """Joint counts of each annotator and topic with comparable judgements, sorted by annotator,
+    then topic.
 
-    annotator: (k), index. joint: (k, n_grades, n_grades), own grade x the grade set against it.
+    annotator: (k), index. joint: (k, n_grades, n_grades), own grade x compared grade.
     """
 
     annotator: NDArray[np.int64]
@@ -63,7 +61,7 @@ def count_by_topic(
     *,
     n_grades: int,
 ) -> TopicCounts:
-    """From judgements (n), each with the grade set against it."""
+    """Count judgements (n), each with the grade it is compared with."""
     n_topics = int(topic.max(initial=0)) + 1
     codes, place = np.unique(annotator.astype(np.int64) * n_topics + topic, return_inverse=True)
     cells = (place * n_grades + grade) * n_grades + other
@@ -74,7 +72,7 @@ def count_by_topic(
 
 
 def count_against_others_by_topic(table: LabelTable) -> TopicCounts:
-    """`count_against_others`, topic by topic."""
+    """Return `count_against_others` for each topic."""
     other = compute_labels_of_others(table)
     kept = np.flatnonzero(other != MISSING)
     topic = table.pair_topic[table.pair[kept]]
@@ -84,8 +82,8 @@ def count_against_others_by_topic(table: LabelTable) -> TopicCounts:
 
 
 def _count_joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Joint counts by annotator of the judgements' grades and the grades set against them
-    (n_judgements, or MISSING)."""
+    """Return joint counts by annotator of the judgements' grades and the grades they are compared
+    with (n_judgements, or MISSING)."""
     kept = other != MISSING
     g = table.n_grades
     cells = (table.annotator[kept].astype(np.int64) * g + table.grade[kept]) * g + other[kept]
@@ -96,11 +94,12 @@ def _count_joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.in
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorPairs:
-    """Pairs of annotators with pairs in common.
+    """Pairs of annotators with common pairs.
 
     first, second: (n), indices of annotators, first < second, ascending. joint: float64 (n,
-    n_grades, n_grades), how often the first gave the second axis' grade where the second gave the
-    third's."""
+    n_grades, n_grades), the number of times the first annotator gave the second axis' grade and the
+    second annotator the third's.
+    """
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -108,7 +107,7 @@ class AnnotatorPairs:
 
     @property
     def common(self) -> NDArray[np.int64]:
-        """Pairs in common: (n)."""
+        """Return (n), the number of common pairs."""
         return self.joint.sum(axis=(1, 2)).astype(np.int64)
 
     def __len__(self) -> int:
@@ -116,10 +115,11 @@ class AnnotatorPairs:
 
 
 def find_annotator_pairs(table: LabelTable, *, min_common: int = 10) -> AnnotatorPairs:
-    """Every pair of annotators with at least `min_common` pairs in common.
+    """Return every pair of annotators with at least `min_common` common pairs.
 
     The joint counts of all of them are one sparse product: annotators and grades x pairs, times its
-    transpose."""
+    transpose.
+    """
     g = table.n_grades
     column = table.annotator.astype(np.int64) * g + table.grade
     given = scipy.sparse.csr_array(
@@ -151,12 +151,13 @@ def find_annotator_pairs(table: LabelTable, *, min_common: int = 10) -> Annotato
 def chance_level_kappa(
     table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
 ) -> float:
-    """The mean kappa against the label that annotators would reach by chance, since each label
-    holds their own vote.
+    """Return the mean kappa against the label that annotators would reach by chance, because each
+    label contains their own vote.
 
-    The grades of each annotator are permuted among the pairs that this annotator judged, labels are
-    made anew, and the mean kappa over annotators taken; the mean over the permutations. NaN if it
-    is undefined in each. All pairs of `table` take part."""
+    The grades of each annotator are permuted among the pairs that they judged, labels are
+    recomputed, and the mean kappa over annotators is averaged over the permutations. NaN if it is
+    undefined in each. All pairs of `table` take part.
+    """
     return mean_of_defined(
         permuted_kappas(table, weighted=weighted, rng=rng, permutations=permutations)
     )
@@ -165,8 +166,8 @@ def chance_level_kappa(
 def permuted_kappas(
     table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
 ) -> NDArray[np.float64]:
-    """(permutations) the mean kappa of each permutation: their spread tells how well the floor is
-    known."""
+    """Return (permutations), the mean kappa of each permutation, whose spread shows the precision
+    of the chance level."""
     floors = np.full(permutations, np.nan)
     by_annotator = np.argsort(table.annotator, kind="stable")
     g, own = table.n_grades, table.grade[by_annotator].astype(np.int64)
@@ -191,11 +192,12 @@ def permuted_kappas(
 def _shuffle_within(
     bounds: list[int], grade: NDArray[np.int64], random: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The grades (n) of each annotator in the order of their random numbers in [0, 1); bounds:
-    where each annotator's grades begin, and where the last's end.
+    """Return the grades (n) of each annotator in the order of their random numbers in [0, 1).
+    bounds: start of each annotator's grades, and the end of the last.
 
-    Number and grade are the bits of one integer: it is quicker to sort the values of one annotator
-    after the other than to find the order of all."""
+    Random number and grade are the bits of one integer, because sorting the values of one annotator
+    after the other is faster than computing a permutation of all.
+    """
     of_grade = int(grade.max(initial=0)).bit_length()
     key = ((random * 2.0**52).astype(np.int64) << of_grade) + grade
     for start, end in pairwise(bounds):
@@ -205,15 +207,18 @@ def _shuffle_within(
 
 @dataclass(frozen=True, eq=False)
 class ConfusionMatrix:
-    """counts: (n_grades, n_grades). Against labels: rows are annotators' grades, columns labels.
-    Between annotators: symmetric, each two judgements of a pair are counted once in either
-    order."""
+    """A confusion matrix of grades.
+
+    counts: (n_grades, n_grades). Against labels, rows are annotators' grades and columns are
+    labels. Between annotators it is symmetric, with every two judgements of a pair counted once in
+    each order.
+    """
 
     counts: NDArray[np.int64]
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Each row's shares; NaN for a grade never given."""
+        """Return each row's shares, NaN for a grade that never occurs."""
         totals = self.counts.sum(axis=1, keepdims=True)
         return np.where(totals > 0, self.counts / np.maximum(totals, 1), np.nan)
 
@@ -221,7 +226,7 @@ class ConfusionMatrix:
 def make_confusion_matrix(
     table: LabelTable, label: NDArray[np.integer] | None = None
 ) -> ConfusionMatrix:
-    """How often one grade meets another: between any two judgements of a pair, or against labels
+    """Count how often grades coincide: between any two judgements of a pair, or against labels
     (n_pairs), if given."""
     if label is not None:
         return ConfusionMatrix(count_against_labels(table, label).sum(axis=0))

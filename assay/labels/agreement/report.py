@@ -1,4 +1,4 @@
-"""All figures of agreement of a campaign, on the full scale and on two grades (METHODS 5)."""
+"""All agreement statistics of a campaign, on the full scale and on two grades."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from assay.significant_digits import mean_standard_error
 
 @dataclass(frozen=True, eq=False)
 class ScaleAgreement:
-    """Agreement on one scale. Undefined figures are NaN; `undefined` counts the kappas left out of
-    each mean, and `reasons` says in words why a figure is undefined.
+    """Agreement on one scale. Undefined values are NaN. `undefined` counts the kappas left out of
+    each mean, and `reasons` explains undefined values in words.
 
     kappa, kappa_others: float64 (n_annotators), in the order of the table's annotators.
     """
@@ -37,13 +37,13 @@ class ScaleAgreement:
     kappa_quartiles: tuple[float, float, float]
     chance_floor: float
     chance_floor_error: float
-    """Standard error of the floor, from the permutations."""
+    """Standard error of the chance level, from the permutations."""
     mean_kappa_others: float
     mean_pairwise_kappa: float
     mean_pairwise_kappa_weighted: float
-    """Weighted by pairs in common."""
+    """Weighted by the number of common pairs."""
     pairs_of_annotators: int
-    """With enough pairs in common, those with an undefined kappa among them."""
+    """With enough common pairs, including those with an undefined kappa."""
     alpha: float
     alpha_nominal: float
     alpha_interval: Interval
@@ -53,8 +53,8 @@ class ScaleAgreement:
     """By level of measurement."""
     ac1: float
     quadratic: dict[str, float]
-    """The mean kappas against the label, against the others and of two annotators, with quadratic
-    weights; on two grades the same as without."""
+    """Mean kappas against the label, against the others and of two annotators, with quadratic
+    weights. On two grades they equal the unweighted ones."""
     undefined: dict[str, int]
     reasons: dict[str, str]
 
@@ -79,7 +79,7 @@ class AgreementReport:
     annotators: list[AnnotatorAgreement]
     n_pairs: int
     n_labelled: int
-    """Pairs with enough judgements for a label: those that kappa is set against."""
+    """Pairs with enough judgements for a label, with which kappa compares."""
     n_judgements: int
 
 
@@ -92,12 +92,12 @@ def make_agreement_report(
     min_judgements: int = 2,
     permutations: int = 100,
 ) -> AgreementReport:
-    """Agreement on the full scale (kappa linearly weighted, alpha ordinal) and on two grades (both
-    unweighted).
+    """Compute agreement on the full scale (kappa linearly weighted, alpha ordinal) and on two
+    grades (both unweighted).
 
-    The kappas against labels take every label, those by the lowest-grade rule among them, of the
-    pairs with at least `min_judgements` judgements; the other figures take all judgements. Means
-    and quartiles are plain, over the annotators (or pairs of annotators) whose kappa is defined.
+    Kappas against labels use all labels, including those by the lowest-grade rule, of pairs with at
+    least `min_judgements` judgements. The other statistics use all judgements. Means and quartiles
+    are unweighted, over the annotators (or pairs of annotators) with a defined kappa.
     """
     graded_rng, binary_rng = rng.spawn(2)
     options = {
@@ -128,8 +128,8 @@ def compute_scale_agreement(
     min_judgements: int = 2,
     permutations: int = 100,
 ) -> ScaleAgreement:
-    """The figures of one scale; `weighted`: kappa with linear weights and alpha ordinal, else both
-    nominal."""
+    """Compute the statistics of one scale. weighted: kappa with linear weights and alpha ordinal,
+    otherwise both nominal."""
     pairs = find_annotator_pairs(table, min_common=min_common)
     joints = (
         count_against_labels(table, majority(table, min_judgements=min_judgements).label),
@@ -202,7 +202,7 @@ def _undefined_reasons(
     min_common: int,
     min_judgements: int,
 ) -> dict[str, str]:
-    """In words, why a figure is undefined."""
+    """Return the reasons why statistics are undefined, in words."""
     n = table.judgements_per_pair
     one_grade = "use one and the same grade only on the pairs they share, so nothing is left to agree on beyond chance"
     no_two = "no pair has two judgements"
@@ -243,7 +243,7 @@ def _undefined_reasons(
 def _annotator_rows(
     table: LabelTable, graded: ScaleAgreement, binary: ScaleAgreement
 ) -> list[AnnotatorAgreement]:
-    """One row a person, in the order of names."""
+    """Return one row per annotator, ordered by name."""
     g = table.n_grades
     counts = np.bincount(
         table.annotator.astype(np.int64) * g + table.grade, minlength=table.n_annotators * g
@@ -265,7 +265,7 @@ def _annotator_rows(
 
 
 def median_seconds_by_annotator(table: LabelTable) -> NDArray[np.float64]:
-    """The median of each annotator's known times: (n_annotators), NaN where none is known."""
+    """Return (n_annotators), the median of each annotator's known times, NaN if none is known."""
     known = np.flatnonzero(~np.isnan(table.seconds))
     order = known[np.lexsort((table.seconds[known], table.annotator[known]))]
     seconds = table.seconds[order]
