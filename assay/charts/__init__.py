@@ -1,3 +1,5 @@
-"""Light pictures for live pages: data in, an SVG figure with a text alternative and its table out.
-No Django, no style attributes; colours and lines are classes of the style sheet, so they follow
-light and dark."""
+"""Charts for web pages: data in, an SVG figure with its text alternative and data table out.
+
+Nothing here imports Django. Colours and line styles are classes of the style sheet, not style
+attributes, so that charts follow the light and dark theme.
+"""

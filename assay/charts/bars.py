@@ -1,4 +1,4 @@
-"""Bars: simple, stacked, and small histograms."""
+"""Bar charts: simple, stacked, and histograms."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from assay.charts.svg import (
 
 RIGHT, TOP = 12.0, 26.0
 MAX_NUMBERED = 12
-"""Of more bars than this, short labels that have no room are left out; long ones are numbers that
-are explained below."""
+"""Maximum number of bars whose short labels are replaced by numbers with a key if they do not fit.
+With more bars, some short labels are left out."""
 NAME_WIDTH = 24
-"""Characters of one line of a row's name."""
+"""Maximum number of characters per line of a row's name."""
 
 
 def bar_chart(
@@ -58,8 +58,10 @@ def bar_chart(
     form: Callable[[float], str] = format_number,
     high: float = 0.0,
 ) -> Picture:
-    """Upright bars, one a label; None is a gap, not a zero. `what` names the labels' column. high:
-    the axis reaches at least so far."""
+    """Draw vertical bars, one per label. None is a gap, not a zero.
+
+    what: name of the labels' column in the data table. high: value that the axis reaches at least.
+    """
     defined = [v for v in values if v is not None]
     if not defined:
         return undefined_figure(reason, caption=caption)
@@ -123,8 +125,8 @@ def bar_chart(
 
 
 class _BarLabels(NamedTuple):
-    """What stands below bars: the lines of each label, whether they are numbers that a key
-    explains, and of how many one is shown."""
+    """The labels below bars: the lines of each label, whether labels are numbers with a key, and
+    the step between the labels shown."""
 
     lines: list[list[str]]
     numbered: bool = False
@@ -132,7 +134,7 @@ class _BarLabels(NamedTuple):
 
 
 def _layout_bar_labels(labels: Sequence[str], step: float, width: float) -> _BarLabels:
-    """step: the width of a bar with its gaps."""
+    """Choose labels that fit. step: width of a bar and its gap in pixels."""
     lines = wrap_headers(labels, step - 4, MAX_HEADER_LINES if width > NARROW else 1)
     if lines is not None:
         return _BarLabels(lines)
@@ -157,8 +159,10 @@ def histogram_chart(
     vertical: Sequence[tuple[float, str]] = (),
     reason: str = "There is nothing to show yet.",
 ) -> Picture:
-    """Bars that touch, counts[i] from edges[i] to edges[i + 1]. vertical: (value, name) of
-    reference lines, their names one below another."""
+    """Draw adjacent bars. The bar of counts[i] extends from edges[i] to edges[i + 1].
+
+    vertical: (value, name) of reference lines, whose names are placed one below another.
+    """
     if not any(counts):
         return undefined_figure(reason, caption=caption)
     described = (
@@ -233,10 +237,12 @@ def stacked_bar_chart(
     classes: Sequence[str] = (),
     written: bool = False,
 ) -> Picture:
-    """Lying stacked bars, one a label, one colour a series. shares: each bar is scaled to its sum
-    (written beside it as n), or to what `wholes` says that it is a part of. classes: of each
-    series, where the first colours in their order do not say what it is. written: shares stand in
-    the bars where there is room."""
+    """Draw horizontal stacked bars, one per label, with one colour per series.
+
+    shares: scale each bar to its sum, which is written next to it as n, or to its value in
+    `wholes`. classes: style class of each series, if the default order of colours does not fit.
+    written: write shares into bars if there is room.
+    """
     classes = classes or [f"{prefix}{k}" for k in range(1, len(series) + 1)]
     totals = [sum(values[i] for _, values in series) for i in range(len(labels))]
     if not any(totals):
@@ -297,7 +303,7 @@ def stacked_bar_chart(
 
 
 def _label_background(share: str, middle: float, y: float) -> str:
-    """A share in its bar, on a ground that keeps it legible."""
+    """Draw a share on a background that keeps it legible."""
     room = CHARACTER_WIDTH * len(share)
     return svg_element(
         "rect", x=middle - room / 2, y=y + 3, width=room, height=14, class_="plate"

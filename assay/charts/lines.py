@@ -1,4 +1,4 @@
-"""Lines over a numeric axis, with bands (intervals), marks and reference lines."""
+"""Line charts over a numeric axis, with confidence bands, marks and reference lines."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Point = tuple[float, float | None]
 
 @dataclass(frozen=True)
 class Line:
-    """points: (x, y), y None where undefined: the line is broken there. low/high: an interval
-    around y, or empty."""
+    """One line of a chart. points: (x, y), with y None if undefined, which interrupts the line.
+    low, high: bounds of an interval around y, or empty."""
 
     name: str
     points: Sequence[Point]
@@ -41,8 +41,8 @@ class Line:
     high: Sequence[float | None] = field(default_factory=list)
     marks: bool = False
     thin: bool = False
-    """A fitted or calculated line beside what was measured; style: of the series (from 1) whose
-    colour it has."""
+    """Whether the line is fitted or computed rather than measured. `style` is the number from 1 of
+    the series with the same colour."""
     style: int = 0
 
 
@@ -64,9 +64,11 @@ def line_chart(
     whole: bool = False,
     width: float = WIDTH,
 ) -> Picture:
-    """One line a series, the first six distinguished by colour and dash. vertical, horizontal:
-    (value, name) of reference lines. whole: y is a count. width: of the usual form; a panel's is
-    less."""
+    """Draw one line per series. Colour and dash distinguish up to six.
+
+    vertical, horizontal: (value, name) of reference lines. whole: y is a count. width: of the wide
+    form in pixels.
+    """
     xs = [x for line in series for x, y in line.points if y is not None]
     ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
     ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
@@ -76,7 +78,7 @@ def line_chart(
     xs += [v for v, _ in vertical]
     low, high = min(ys) if y_low is None else y_low, max(ys) if y_high is None else y_high
     if y_high is None and high > low:
-        high += (high - low) * 0.04  # points stand within the frame, not on it
+        high += (high - low) * 0.04  # points stay clear of the frame
     if y_low is None and high > low:
         low -= (high - low) * 0.04
     described = "; ".join(_describe_line(line, x_form, y_form) for line in series)

@@ -1,4 +1,4 @@
-"""Heat maps and confusion matrices: cells in nine steps of one colour, each with its number as
+"""Heat maps and confusion matrices: cells in nine shades of one colour, each with its number as
 text."""
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from assay.charts.svg import (
 )
 
 STEPS, NAME, WIDEST = 9, 24, 190.0
-"""Of colours; characters of a line of a row's name, and the pixels that names of rows take at
-most."""
+"""Number of shades, maximum number of characters per line of a row's name, and maximum width of
+rows' names in pixels."""
 CELL_WIDTH = 90.0
-"""A cell is at most so wide, and twice that where its column's name needs it."""
+"""Maximum width of a cell in pixels. It may double if its column's name needs the room."""
 
 
 def matrix_chart(
@@ -53,10 +53,12 @@ def matrix_chart(
     reason: str = "There is nothing to show yet.",
     classes: Sequence[tuple[float, str]] = (),
 ) -> Picture:
-    """values: rows x columns, None is an empty (hatched) cell. Darker is more, up to `high`.
-    written: numbers inside the cells, for small matrices; every cell has its number as a tooltip
-    and in the table anyway. classes: in place of even steps, (from which value on, its words in the
-    legend), ascending, the darkest first."""
+    """Draw a matrix in which darker cells have higher values, up to `high`.
+
+    values: (rows, columns), None for an empty cell, which is hatched. written: write numbers into
+    the cells. The tooltips and the data table have them in any case. classes: (lower bound, label
+    in the legend) of each shade, ascending, used instead of equal steps.
+    """
     defined = [v for line in values for v in line if v is not None]
     if not defined or not rows or not columns:
         return undefined_figure(reason, caption=caption)
@@ -93,7 +95,7 @@ def matrix_chart(
 
 
 class _MatrixStyle(NamedTuple):
-    """How cells are coloured and written; see `matrix`."""
+    """How cells are coloured and labelled. Fields as for `matrix_chart`."""
 
     high: float
     classes: Sequence[tuple[float, str]]
@@ -112,10 +114,13 @@ def _layout_matrix(
     width: float,
     ways: _MatrixStyle,
 ) -> tuple[list[str], float]:
-    """The parts and their height: names of rows at the left, or above their rows where the form is
-    narrow and they are long; names of columns above, or numbers in their place where there is no
-    room: of rows that are the columns, too, their numbers stand before the rows' names, otherwise a
-    key stands below. In the narrow form cells have no tooltips: a finger does not ask for them."""
+    """Return (the parts of the drawing, its height).
+
+    Names of rows are at the left, or above their rows if they are long and the form is narrow.
+    Names of columns are above. If they do not fit, numbers replace them. A key below explains the
+    numbers, unless rows and columns have the same names: then each row's name begins with its
+    number. The narrow form has no tooltips, because touch screens do not show them.
+    """
     narrow = width == NARROW
     heads, widest = _layout_headers(rows, columns, width)
     numbered = heads is None and not is_counting_sequence(columns)
@@ -163,8 +168,8 @@ def _layout_matrix(
 def _layout_headers(
     rows: Sequence[str], columns: Sequence[str], width: float
 ) -> tuple[list[list[str]] | None, float]:
-    """The lines of the names of columns, None where they have no room, and how wide a cell may be:
-    wider where that makes room."""
+    """Return (the lines of each column's name, or None if they do not fit; the maximum width of a
+    cell, which is increased if names then fit)."""
     if width == NARROW:
         names = layout_row_names(rows, width=width, most=NAME, widest=WIDEST)
         return wrap_headers(
@@ -195,8 +200,11 @@ def _draw_rows(
     *,
     tips: bool,
 ) -> tuple[list[str], float]:
-    """The rows from y downwards, names: as shown; rows: for tooltips. And where they end. Where
-    rows are lower than words, some are named."""
+    """Draw the rows from y downwards. Return (the parts, the y where they end).
+
+    names: as shown. rows: full names for tooltips. If rows are lower than a line of text, only some
+    are named.
+    """
     cell_h = 26.0 if ways.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
     n_lines = [len(wrap_label(name, room.most)) for name in names]
     every = 1 if cell_h >= 12 or room.above else math.ceil(LINE_HEIGHT * max(n_lines) / cell_h)
@@ -225,7 +233,7 @@ def _draw_rows(
 
 
 def _colour_step(value: float | None, high: float, classes: Sequence[tuple[float, str]]) -> int:
-    """The darkness of a cell, from 0."""
+    """Return the shade of a cell, from 0 (lightest)."""
     if value is None:
         return 0
     if classes:
@@ -237,7 +245,7 @@ def _colour_step(value: float | None, high: float, classes: Sequence[tuple[float
 def _draw_cell(
     x: float, y: float, w: float, h: float, value: float | None, name: str, ways: _MatrixStyle
 ) -> str:
-    """name: for the tooltip; none without it."""
+    """Draw a cell. name: its tooltip, empty for none."""
     if value is None:
         tip = svg_element("title", text=f"{name}: undefined") if name else ""
         return svg_element(

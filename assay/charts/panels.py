@@ -1,5 +1,5 @@
-"""Several pictures as one: panels beside each other, in the narrow form one below another, each
-under its name."""
+"""Figures with several panels: side by side in the wide form, below each other in the narrow form,
+each with its name."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from assay.charts.svg import (
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
 EMPTY_WIDTH = 320.0
-"""The width of panels where none has a picture."""
+"""Width of panels in pixels if none has a picture."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """name: with its letter. root: the `<figure>`. picture: of the form that is drawn, None where
-    the figure says why it has none."""
+    """One panel of a figure. name: with its letter. root: its `<figure>`. picture: the SVG of the
+    form to draw, or None if the figure states why it has none."""
 
     name: str
     root: ElementTree.Element
@@ -39,7 +39,7 @@ class Panel:
         return 0.0 if self.picture is None else _picture_size(self.picture)[0]
 
     def words(self, width: float) -> tuple[list[str], list[str]]:
-        """The lines of its name, and of what it says in place of a picture."""
+        """Return (the lines of the name, the lines of the text shown instead of a picture)."""
         reason, most = self.root.find("p"), int((width - 16) / CHARACTER_WIDTH)
         said = (
             ""
@@ -49,7 +49,7 @@ class Panel:
         return wrap_label(self.name, most), wrap_label(said, most) if said else []
 
     def height(self, width: float) -> tuple[float, float]:
-        """Of its name, and of what stands below it."""
+        """Return (the height of the name, the height of what is below it)."""
         name, said = self.words(width)
         below = (
             LINE_HEIGHT * len(said) + 12 if self.picture is None else _picture_size(self.picture)[1]
@@ -70,8 +70,11 @@ class Panel:
 
 
 def panel_chart(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> Picture:
-    """named: (name, `<figure>` of this package). Those without a picture say why in their panel.
-    The legend is the first picture's."""
+    """Combine figures into one with several panels.
+
+    named: (name, `<figure>` of this package). A figure without a picture shows its reason in its
+    panel. The legend is that of the first picture.
+    """
     ElementTree.register_namespace("", SVG_NAMESPACE)
     roots = [(name, ElementTree.fromstring(one)) for name, one in named]
     words = [
@@ -119,7 +122,7 @@ def panel_chart(named: Sequence[tuple[str, str]], *, caption: str, columns: int 
 
 
 def _select_form(root: ElementTree.Element, number: int) -> ElementTree.Element | None:
-    """Its usual picture, or its narrow one."""
+    """Return form `number` of a figure's picture (0: wide, 1: narrow), or None without a picture."""
     forms = root.findall(f".//div[@class='picture']/{{{SVG_NAMESPACE}}}svg")
     return forms[number] if forms else None
 
@@ -127,7 +130,7 @@ def _select_form(root: ElementTree.Element, number: int) -> ElementTree.Element 
 def _place_panels(
     each: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]
 ) -> str:
-    """The panels in rows of so many, those of a row equally high."""
+    """Place `columns` panels per row, with equal heights within a row."""
     parts, y = [], 0.0
     for first in range(0, len(each), columns):
         row = each[first : first + columns]

@@ -1,4 +1,4 @@
-"""Points with intervals (one a row), scatter plots, boxes, and the radar."""
+"""Interval plots (one interval per row), scatter plots, box plots and radar charts."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from assay.charts.svg import (
 )
 
 NAME, SHORT = 24, 19
-"""Characters of one line of a row's name in the space at the left."""
+"""Maximum number of characters per line of a row's name, in interval plots and in box plots."""
 
 
 class DrawnInterval(NamedTuple):
-    """value None: undefined, with the reason in `note`, which is said of no other. least, most:
-    between which it could lie for another reason than the interval's, None where that is not
-    told."""
+    """One row of an interval plot. value: None if undefined, with the reason in `note`. low, high:
+    the interval. least, most: bounds for another reason, such as unjudged documents, or None if
+    there are none."""
 
     name: str
     value: float | None
@@ -65,8 +65,10 @@ def interval_chart(
     reason: str = "There is nothing to show yet.",
     meanings: tuple[str, str, str] = ("", "", ""),
 ) -> Picture:
-    """A point and its interval in each row. meanings: what a point, an interval and the thin line
-    from least to most are, for the legend."""
+    """Draw a point and its interval in each row.
+
+    meanings: legend entries of the point, the interval and the thin line from `least` to `most`.
+    """
     seen = [
         v
         for row in rows
@@ -121,7 +123,7 @@ def interval_chart(
             parts.append(names.drawn(row.name, top=start, height=heights[i]))
             y = start + (names.head(row.name) + heights[i]) / 2
             if row.value is None:
-                if reference:  # its line would run through the words
+                if reference:  # the reference line would cross the text
                     tall, wide = LINE_HEIGHT * len(notes[i]), max(map(text_width, notes[i]))
                     parts.append(
                         svg_element(
@@ -188,7 +190,7 @@ def _draw_interval(
 
 
 def _draw_range_line(start: float, end: float, y: float) -> list[str]:
-    """A thin line with its ends marked."""
+    """Draw a thin line with marks at its ends."""
     marks = [
         svg_element("line", x1=x, x2=x, y1=y - 4, y2=y + 4, class_="axis") for x in (start, end)
     ]
@@ -196,7 +198,7 @@ def _draw_range_line(start: float, end: float, y: float) -> list[str]:
 
 
 def _interval_legend(rows: Sequence[DrawnInterval], meanings: tuple[str, str, str]) -> str:
-    """The legend of what is drawn; none where no meaning is given."""
+    """Return the legend of the elements that are drawn, without those that have no meaning."""
     point = svg_element("circle", cx=8, cy=8, r=4, class_="s1")
     line, thin = (
         svg_element("line", x1=0, x2=16, y1=8, y2=8, class_=name) for name in ("l1", "axis")
@@ -223,7 +225,7 @@ class ScatterPoint(NamedTuple):
     x: float
     y: float
     kind: int = 0
-    """Index into the names of kinds: colour and shape."""
+    """Index into the names of kinds, which determines colour and shape."""
 
 
 def scatter_chart(
@@ -237,7 +239,7 @@ def scatter_chart(
     y_form: Callable[[float], str] = format_number,
     reason: str = "There is nothing to show yet.",
 ) -> Picture:
-    """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
+    """Draw points whose kinds differ in colour and shape (circle, square, triangle)."""
     if not spots:
         return undefined_figure(reason, caption=caption)
     xs, ys = [s.x for s in spots], [s.y for s in spots]
@@ -301,7 +303,8 @@ def _draw_mark(x: float, y: float, kind: int, tip: str) -> str:
 
 
 class BoxSummary(NamedTuple):
-    """Five numbers of a distribution and its size; None where nothing was measured."""
+    """Five-number summary of a distribution, and its size n. Values are None if nothing was
+    measured."""
 
     name: str
     low: float | None
@@ -321,7 +324,7 @@ def box_chart(
     form: Callable[[float], str] = format_number,
     reason: str = "There is nothing to show yet.",
 ) -> Picture:
-    """A lying box a row: median, quartiles, and the low and high ends given."""
+    """Draw one horizontal box per row: median, quartiles, and the given low and high ends."""
     seen = [row for row in rows if row.median is not None]
     if not seen:
         return undefined_figure(reason, caption=caption)
@@ -407,7 +410,7 @@ def radar_chart(
     high: float,
     form: Callable[[float], str] = format_number,
 ) -> Picture:
-    """One closed line a series over at least three axes from 0 (centre) to `high` (rim)."""
+    """Draw one closed line per series over at least three axes, from 0 (centre) to `high` (rim)."""
     if len(axes) < 3:
         return undefined_figure(
             f"A radar needs three axes; there {'is' if len(axes) == 1 else 'are'} {len(axes)}.",
@@ -438,7 +441,8 @@ def _draw_radar(
     caption: str,
     described: str,
 ) -> str:
-    """Names that have no room, or would meet, are numbers, explained below."""
+    """Draw the chart. Names that do not fit or would overlap are replaced by numbers with a key
+    below."""
     narrow = width == NARROW
     centre, radius = (width / 2, 134.0 if narrow else 160.0), 94.0 if narrow else 108.0
 
@@ -449,7 +453,7 @@ def _draw_radar(
         ) * radius * value / high
 
     def put(axis: int) -> tuple[float, float, str, float]:
-        """x, y, anchor and room of an axis' name."""
+        """Return x, y, text anchor and available width of an axis' name."""
         tx, ty = place(axis, high * (1.25 if narrow else 1.22))
         anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
         return (
@@ -511,8 +515,8 @@ def _draw_radar(
 def _overlapping_labels(
     names: Sequence[str], put_at: Sequence[tuple[float, float, str, float]]
 ) -> list[bool]:
-    """Of each name whether it would lie on one before it that is shown. put_at: x, y, anchor and
-    room."""
+    """Return for each name whether it would overlap an earlier name that is shown. put_at: x, y,
+    text anchor and available width of each."""
     taken: list[tuple[float, float, float]] = []
     meets = []
     for words, (x, y, anchor, _) in zip(names, put_at, strict=True):

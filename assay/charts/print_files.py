@@ -1,11 +1,12 @@
-"""A picture of the page for print: the same description as PDF, SVG and PNG.
+"""Charts of the web pages as PDF, SVG and PNG files for print.
 
-    printed(figure) -> {"pdf": bytes, "svg": bytes, "png": bytes}
+    render_files(figure) -> {"pdf": bytes, "svg": bytes, "png": bytes}
 
-figure: what `assay.charts` gives. Its elements (few kinds, no style attributes) are drawn with
-the colours of the light page, its title above, so that a file alone says what it shows, its legend
-below. The same figure gives the same bytes with the same matplotlib, which is loaded here and
-nowhere above: pages do without it."""
+figure: the HTML of an `assay.charts` figure. Its elements (few types, no style attributes) are
+drawn in the colours of the light theme, with the title above and the legend below, so that the file
+is understandable alone. The same figure gives the same bytes with the same version of matplotlib.
+Only this module imports matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -38,26 +39,27 @@ STEPS = (
 )
 DASHES = ((), (6, 3), (2, 3), (9, 3, 2, 3), (12, 4), (1, 4))
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
-"""Of stacked bars: paper may be printed without colours."""
+"""Hatches of stacked bars, which distinguish them when printed without colours."""
 AGREE = ("#9fd3c4", "#5fb59d", "#2a9377", "#00785a")
 DISAGREE = ("#f1c6a2", "#e29a61", "#d17629", "#c05400")
-"""Four steps each, the last the darkest: colours of labels that agree and that contradict."""
+"""Colours of labels that agree and that contradict: four shades each, from light to dark."""
 PIXELS_PER_INCH = 100.0
 POINTS = 72 / PIXELS_PER_INCH
 FONT = 11 * POINTS
-"""Print has a wider font than the pages, whose 12 pixels leave it no room."""
+"""Font size in points. It is smaller than the web pages' 12 pixels because the print font is wider.
+"""
 ROW_HEIGHT = 20.0
-"""Height of a row of the legend."""
+"""Height of a row of the legend in pixels."""
 TITLE_LINE = 19.0
 BOLD_FACTOR = 1.2
-"""A bold letter beside a plain one."""
+"""Width of a bold letter relative to a regular one."""
 DPI = 300
 EMPTY_METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
     "svg": {"Date": None, "Creator": "Assay"},
     "png": {"Software": "Assay"},
 }
-"""Metadata without the moment, so that the same picture is the same file."""
+"""File metadata without dates, so that the same picture always gives the same file."""
 SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "assay",
     "svg.fonttype": "none",
@@ -67,15 +69,15 @@ SETTINGS: dict[str, Any] = {
 }
 
 LAYOUT = ("GDEF", "GPOS", "GSUB")
-"""Tables of a font by which words are laid out."""
+"""Font tables used to lay out text."""
 
 
 class EmptyFigure(ValueError):
-    """The figure has no picture: what it says instead."""
+    """Raised if a figure has no picture. Contains the text shown instead."""
 
 
 class LegendKey(NamedTuple):
-    """One entry of a legend: words before its swatches, and behind them."""
+    """One entry of a legend: text before its swatches, the swatches, and text after them."""
 
     before: str
     swatches: list[ElementTree.Element]
@@ -83,7 +85,7 @@ class LegendKey(NamedTuple):
 
     @property
     def start(self) -> float:
-        """Where its swatches begin."""
+        """Return the x offset of the first swatch."""
         return CHARACTER_WIDTH * len(self.before) + (4 if self.before else 0)
 
     @property
@@ -95,15 +97,18 @@ class LegendKey(NamedTuple):
         return self.words_start + text_width(self.words) + 14
 
     def lines(self, width: float) -> list[str]:
-        """Its words in lines that fit beside its swatches into a legend of this width."""
+        """Return the text in lines that fit next to the swatches in a legend of this width."""
         return wrap_label(self.words, int((width - 16 - self.words_start) / CHARACTER_WIDTH)) or [
             ""
         ]
 
 
 def render_files(figure: str, *, titled: bool = True) -> dict[str, bytes]:
-    """titled: with the figure's caption above; a paper says it in words of its own. Raises Nothing
-    for a figure without a picture."""
+    """Return the figure as {"pdf": bytes, "svg": bytes, "png": bytes}.
+
+    titled: draw the figure's caption above it. Papers have captions of their own. Raises
+    EmptyFigure if the figure has no picture.
+    """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -155,16 +160,15 @@ def render_files(figure: str, *, titled: bool = True) -> dict[str, bytes]:
 
 @cache
 def _embed_glyphs_only() -> None:
-    """Words stand in a PDF as numbers of letters with their places: the tables by which they were
-    laid out are read by nobody there, and to make them smaller was half the time of a picture."""
+    """Leave layout tables out of fonts embedded in PDF files, which store positioned glyphs.
+    Reducing these tables took half of the time of a picture."""
     from fontTools.subset import Options
 
     Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
 
 
 def _keep_inside(paper: Figure, axes: Axes) -> None:
-    """In the order of the description, later over earlier; words that reach over an edge are moved
-    in."""
+    """Draw elements in the order of the description, and move text that crosses an edge inside."""
     renderer = paper.canvas.get_renderer()  # type: ignore[attr-defined]  # of the Agg canvas
     edge = paper.bbox.width
     scale = PIXELS_PER_INCH / paper.dpi
@@ -179,7 +183,7 @@ def _keep_inside(paper: Figure, axes: Axes) -> None:
 
 
 def figure_title(figure: str) -> str:
-    """The caption of a `<figure>`."""
+    """Return the caption of a `<figure>`."""
     return " ".join(
         "".join(one.itertext())
         for one in ElementTree.fromstring(figure).iter()
@@ -188,8 +192,8 @@ def figure_title(figure: str) -> str:
 
 
 def figure_parts(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
-    """The picture of a `<figure>` and the entries of its legend. Raises Nothing."""
-    root = ElementTree.fromstring(figure)  # our own description, well-formed by construction
+    """Return (the SVG of a `<figure>`, its legend entries). Raises EmptyFigure."""
+    root = ElementTree.fromstring(figure)  # written by this package, so well-formed
     for one in root.iter():
         one.tag = one.tag.rpartition("}")[2]
     for text in root.iter("text"):
@@ -214,15 +218,15 @@ def figure_parts(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
 
 
 class LegendRow(NamedTuple):
-    """keys: (x, entry). height: of its longest entry, which stands alone where it has several
-    lines."""
+    """One row of a legend. keys: (x, entry). height: that of its highest entry. An entry with
+    several lines has a row of its own."""
 
     keys: list[tuple[float, LegendKey]]
     height: float
 
 
 def _legend_rows(keys: list[LegendKey], width: float) -> list[LegendRow]:
-    """Wrapped at the picture's width."""
+    """Wrap the legend at the picture's width."""
     rows: list[LegendRow] = []
     x = width
     for key in keys:
@@ -259,7 +263,7 @@ class PrintedStyle(NamedTuple):
 
 
 def style_for_classes(classes: str) -> PrintedStyle:
-    """What the style sheet of the page says of these classes, in its light colours."""
+    """Return the style that the web pages' light theme gives these classes."""
     look = PrintedStyle()
     for name in classes.split():
         letter, number = name[:1], int(name[1:]) if name[1:].isdigit() else -1
@@ -377,13 +381,13 @@ def _draw_text(axes: Axes, one: ElementTree.Element) -> None:
 
 
 def render_css() -> str:
-    """The same looks for a page that stands alone, as rules of a style sheet."""
+    """Return the same styles as CSS rules, for HTML files outside the application."""
     names = [f"{letter}{k}" for letter in "sl" for k in range(1, 7)] + [
         f"g{k}" for k in range(len(STEPS))
     ]
     names += [f"{word}{k}" for word in ("agree", "disagree") for k in range(4)]
     rules = [f"svg .{name} {{ {_css_rule(style_for_classes(name))} }}" for name in names]
-    for name, said in STYLES.items():  # only what they say: they stand beside a series' class
+    for name, said in STYLES.items():  # partial rules, combined with a series' class
         words = {"fill": "fill", "stroke": "stroke", "width": "stroke-width", "opacity": "opacity"}
         parts = [f"{words[key]}: {value};" for key, value in said.items() if key in words]
         parts += (

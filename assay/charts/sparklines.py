@@ -1,5 +1,5 @@
-"""Pictures of one cell of a table: no axes, the numbers stand in words for those who hear the page,
-and beside or below it."""
+"""Charts that fit into a table cell: no axes. Screen readers and the cells next to them give the
+numbers as text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from assay.charts.svg import LinearScale, format_number, svg_element
 
 CELL_HEIGHT = 28.0
 BAR_WIDTH = 12.0
-"""Width of a bar with its gap, in pixels."""
+"""Width of a bar and its gap in pixels."""
 KAPPA_WIDTH = 92.0
 
 
 def inline_bars(
     values: Sequence[float | None], names: Sequence[str], *, highest: float, unit: str
 ) -> str:
-    """One bar for each name, to `highest` (that of all rows, so that rows compare); nothing where a
-    value is undefined."""
+    """Draw one bar per name, scaled to `highest`, which is the maximum of all rows so that rows are
+    comparable. Undefined values have no bar."""
     if not any(value is not None for value in values):
         return ""
     said = ", ".join(
@@ -50,7 +50,7 @@ def inline_bars(
 
 
 def inline_interval(value: float, low: float | None, high: float | None, *, what: str) -> str:
-    """A dot on a line from -1 to 1 with a mark at 0, and its interval if there is one."""
+    """Draw a dot on a line from -1 to 1 with a mark at 0, and the interval, if there is one."""
     at = LinearScale(-1.0, 1.0, 6.0, KAPPA_WIDTH - 6)
     middle = 8.0
     said = f"{what} {format_number(value)}" + (

@@ -1,4 +1,5 @@
-"""The pieces that all pictures share: elements, scales, ticks, and the figure around them."""
+"""Elements shared by all charts: SVG elements, scales, ticks, labels, legends, and the figure with
+its data table."""
 
 from __future__ import annotations
 
@@ -15,30 +16,30 @@ from assay.number_words import format_minus
 from assay.tabular import Cell, Table
 
 CHARACTER_WIDTH = 7.2
-"""Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""
+"""Estimated width of a label's character in pixels, with a margin because fonts differ."""
 LINE_HEIGHT = 14.0
-"""Height of a line of text in a picture, in its pixels."""
+"""Height of a line of text in pixels."""
 WIDTH, NARROW = 560.0, 280.0
-"""Of a picture, whose words are 11 pixels high in one of two columns of a window of 1,280, and of
-the form of it that a narrow window shows: there, 560 pixels would be scrolled or their words be too
-small to read."""
+"""Widths in pixels of the two forms of a chart. The wide form has 11-pixel text in one of two
+columns of a 1,280-pixel window. In a narrow window it would need scrolling or have text too small
+to read, so the narrow form is shown."""
 LABEL_OFFSET = 11
-"""Characters of a row's name that still stands beside its row in the narrow form; longer ones stand
-above it."""
+"""Maximum number of characters of a row's name next to its row in the narrow form. Longer names are
+placed above the row."""
 PART_PATTERN = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
 COUNTED_PATTERN = re.compile(rf"\d+|\b(?:{'|'.join(calendar.month_abbr[1:])})\b")
 INVALID_XML_PATTERN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Signs that no XML may hold, and so no file of a picture."""
+"""Characters that XML does not allow."""
 SHORT_LABEL = 18
-"""Characters of a label that may stand for those beside it, which are left out."""
+"""Maximum number of characters of labels some of which may be left out if they do not fit."""
 MAX_HEADER_LINES = 3
-"""Lines of a column's name in the usual form; the narrow one has room for one."""
+"""Maximum number of lines of a column's name in the wide form. The narrow form has room for one."""
 _id_counter = count(1)
 
 
 def svg_element(name: str, *children: str, text: str = "", **attributes: object) -> str:
-    """`<name …>`; a trailing underscore of an attribute is dropped, other underscores become
-    hyphens; None is left out."""
+    """Return the element `<name …>`. In attribute names, a trailing underscore is dropped and other
+    underscores become hyphens. Attributes that are None are left out."""
     given = "".join(
         [
             f'{_attribute_name(key)}"{_quote_value(value)}"'
@@ -52,7 +53,8 @@ def svg_element(name: str, *children: str, text: str = "", **attributes: object)
 
 @cache
 def _attribute_name(key: str) -> str:
-    """A page has thousands of elements with the same few attributes."""
+    """Return the attribute's name in SVG. Cached, because a page has thousands of elements with the
+    same few attributes."""
     return f" {key.rstrip('_').replace('_', '-')}="
 
 
@@ -63,11 +65,13 @@ def _quote_value(value: object) -> str:
 
 
 def format_number(value: float | None, digits: int = 2) -> str:
-    """For people: thousands separated, undefined as a dash."""
+    """Format a number with thousands separators, or as a dash if undefined."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if isinstance(value, int) or abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
-        return format_minus(f"{round(value):,}")  # 97.00000000000001 is a count after a division
+        return format_minus(
+            f"{round(value):,}"
+        )  # a whole number with a rounding error, such as 97.00000000000001
     return format_minus(f"{value:,.{digits}f}")
 
 
@@ -90,13 +94,13 @@ class LinearScale:
 
 
 def are_whole(values: Iterable[float]) -> bool:
-    """Whether all are whole numbers, as counts are: then their axis has no others."""
+    """Return whether all values are whole numbers. Their axis then has only whole numbers."""
     return all(float(value).is_integer() for value in values)
 
 
 def choose_ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> list[float]:
-    """Round numbers (1, 2 or 5 times a power of ten apart) that cover low..high from the inside.
-    whole: whole numbers only."""
+    """Return round numbers (1, 2 or 5 times a power of ten apart) within low..high. whole: whole
+    numbers only."""
     if not high > low:
         return [low]
     rough = (high - low) / max(wanted, 1)
@@ -110,8 +114,8 @@ def choose_ticks(low: float, high: float, wanted: int = 5, *, whole: bool = Fals
 
 
 def tick_labels(values: Sequence[float], form: Callable[[float], str]) -> list[str]:
-    """Labels of an axis. Each states its tick's value: numbers get the decimals that the step
-    needs, and of equal dates or percentages only the first is kept (the others are empty)."""
+    """Return the labels of an axis. Numbers have the decimals that the step needs. Of equal dates
+    or percentages only the first is kept, and the others are empty."""
     labels = [format_minus(form(value)) for value in values]
     written = [_parse_label(label) for label in labels]
     if all(
@@ -133,7 +137,7 @@ def tick_labels(values: Sequence[float], form: Callable[[float], str]) -> list[s
 
 
 def _parse_label(label: str) -> float:
-    """The number that a label states, NaN for dates, percentages and other words."""
+    """Return the number that a label states, or NaN for dates, percentages and other text."""
     try:
         return float(label.replace(",", "").replace("\u2212", "-"))
     except ValueError:
@@ -141,8 +145,8 @@ def _parse_label(label: str) -> float:
 
 
 def wrap_label(name: str, most: int) -> list[str]:
-    """The name in lines of `most` usual characters, fewer where they are wide, broken after a space
-    or sign where there is one, and whole."""
+    """Wrap a name into lines of about `most` characters of usual width, after a space or
+    punctuation if possible. Nothing is cut off."""
     lines = [""]
     for part in PART_PATTERN.findall(name):
         if lines[-1] and not _does_fit(lines[-1] + part.rstrip(), most):
@@ -159,8 +163,8 @@ def _does_fit(words: str, most: int) -> bool:
 
 
 def label_margin(names: Iterable[str], most: int, widest: float) -> float:
-    """The space at the left that the names of rows need, in lines of at most `most` characters:
-    short names leave it to the picture."""
+    """Return the width in pixels that rows' names need at the left, in lines of at most `most`
+    characters and at most `widest` pixels."""
     longest = max(
         (text_width(line) for name in names for line in wrap_label(name, most)), default=0.0
     )
@@ -168,8 +172,8 @@ def label_margin(names: Iterable[str], most: int, widest: float) -> float:
 
 
 def text_width(words: str) -> float:
-    """Of a label, in the picture's pixels; capitals take more than small letters, and nDCG@10 is
-    hardly anything else."""
+    """Return the estimated width of a label in pixels. Capitals are wider than small letters, which
+    matters for labels such as nDCG@10."""
     return (
         CHARACTER_WIDTH * len(words)
         + 2 * sum(letter.isupper() for letter in words)
@@ -178,8 +182,8 @@ def text_width(words: str) -> float:
 
 
 def wrap_headers(names: Sequence[str], room: float, most: int) -> list[list[str]] | None:
-    """Names of columns or bars in at most so many lines, each within `room` and no word broken;
-    None where that cannot be."""
+    """Wrap names of columns or bars into at most `most` lines within `room` pixels each, without
+    breaking words. Return None if that is not possible."""
     if all(text_width(name) <= room for name in names):
         return [[name] for name in names]
     letters = int(room / CHARACTER_WIDTH)
@@ -192,8 +196,8 @@ def wrap_headers(names: Sequence[str], room: float, most: int) -> list[list[str]
 
 
 def is_counting_sequence(names: Sequence[str]) -> bool:
-    """Whether short names differ by numbers or months alone, as ranks and hours do: between two of
-    them the others are clear."""
+    """Return whether short labels differ only in numbers or months, as ranks and hours do. Labels
+    between two of them can then be left out."""
     return (
         max(map(len, names)) <= SHORT_LABEL
         and len({COUNTED_PATTERN.sub("", name) for name in names}) == 1
@@ -201,26 +205,26 @@ def is_counting_sequence(names: Sequence[str]) -> bool:
 
 
 def clamp_centre(x: float, words: str, width: float) -> float:
-    """Where words centred on x are centred so that they stay within a picture of this width."""
+    """Return the x closest to `x` at which centred text stays within a picture of this width."""
     half = text_width(words) / 2
     return min(max(x, half), max(width - half, half))
 
 
 @dataclass(frozen=True)
 class RowNameLayout:
-    """Where the names of rows stand. left: where the rows begin. most: characters of a line of a
-    name. above: over the row instead of beside it."""
+    """Where rows' names are placed. left: x at which rows begin. most: maximum number of characters
+    per line of a name. above: names are above their rows, not next to them."""
 
     left: float
     most: int
     above: bool = False
 
     def head(self, name: str) -> float:
-        """The height that a name takes above its row."""
+        """Return the height that a name takes above its row."""
         return LINE_HEIGHT * len(wrap_label(name, self.most)) + 2 if self.above else 0.0
 
     def height(self, name: str, least: float) -> float:
-        """Of a row with its name; least: of what is drawn in it."""
+        """Return the height of a row with its name. least: height of the row's drawing."""
         return (
             self.head(name) + least
             if self.above
@@ -228,7 +232,7 @@ class RowNameLayout:
         )
 
     def drawn(self, name: str, *, top: float, height: float, gap: float = 10.0) -> str:
-        """The name of the row that begins at `top`. gap: to what stands beside it."""
+        """Draw the name of the row that begins at `top`. gap: distance to the row's drawing."""
         if self.above:
             return text_lines(
                 wrap_label(name, self.most),
@@ -243,8 +247,8 @@ class RowNameLayout:
 def layout_row_names(
     names: Sequence[str], *, width: float, most: int, widest: float
 ) -> RowNameLayout:
-    """most, widest: of a name's line beside its row in the usual form, in characters and in
-    pixels."""
+    """Choose where rows' names are placed. most, widest: maximum width of a line next to its row in
+    the wide form, in characters and in pixels."""
     if width > NARROW:
         return RowNameLayout(label_margin(names, most, widest), most)
     if all(len(wrap_label(name, LABEL_OFFSET)) < 2 for name in names):
@@ -256,14 +260,14 @@ def layout_row_names(
 
 
 def draw_both_widths(draw: Callable[[float], str], usual: float = WIDTH) -> str:
-    """draw: width -> `<svg>`. The usual form first, which is the one for print, then the narrow
-    one: the style sheet shows one of them."""
+    """Draw the wide form, which is also used for print, and the narrow form. The style sheet shows
+    one of them. draw: width -> `<svg>`."""
     return draw(usual) + draw(NARROW)
 
 
 def numbered_key(names: Sequence[str], *, y: float, width: float) -> tuple[str, float]:
-    """Lines "1: name" from y downwards, for labels that are numbers because they had no room, and
-    the height of all. Two columns in the usual form."""
+    """Return (lines "1: name" from y downwards, their height), the key of labels replaced by
+    numbers. The wide form has two columns."""
     across = 2 if width > NARROW and len(names) > 3 else 1
     parts, most, down = [], int((width / across - 4) / CHARACTER_WIDTH), -(-len(names) // across)
     ends = [y]
@@ -289,8 +293,8 @@ def text_lines(
     tip: str = "",
     class_: str = "label",
 ) -> str:
-    """first: y of the first line. tip: its tooltip, which tells a name's row from other words,
-    too."""
+    """Draw lines of text. first: y of the first line. tip: tooltip, which also marks the text as
+    the name of a row."""
     title = svg_element("title", text=tip) if tip else ""
     if len(lines) == 1:
         return svg_element(
@@ -304,7 +308,7 @@ def text_lines(
 
 
 def draw_row_name(name: str, *, x: float, y: float, most: int) -> str:
-    """A row's name, ending at x and centred on y: in lines of `most` characters."""
+    """Draw a row's name in lines of `most` characters, ending at x and centred on y."""
     lines = wrap_label(name, most)
     return text_lines(
         lines, x=x, first=y + 4 - LINE_HEIGHT * (len(lines) - 1) / 2, anchor="end", tip=name
@@ -314,14 +318,14 @@ def draw_row_name(name: str, *, x: float, y: float, most: int) -> str:
 def axis_margin(
     scale: LinearScale, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False
 ) -> float:
-    """The space at the left that the values of an upright axis need."""
+    """Return the width in pixels that the values of a vertical axis need at the left."""
     values = choose_ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
     return max(least, 10 + CHARACTER_WIDTH * max(map(len, tick_labels(values, form))))
 
 
 def draw_reference_label(name: str, *, x: float, last: float, width: float, most: int = 30) -> str:
-    """The name of an upright reference line at x, on the side that has more room, in lines that end
-    at y = `last`. most: characters of a line."""
+    """Draw the name of a vertical reference line at x, on the side with more room, in lines that
+    end at y = `last`. most: maximum number of characters per line."""
     left, lines = x > width / 2, wrap_reference_label(name, x=x, width=width, most=most)
     return text_lines(
         lines,
@@ -332,24 +336,24 @@ def draw_reference_label(name: str, *, x: float, last: float, width: float, most
 
 
 def wrap_reference_label(name: str, *, x: float, width: float, most: int = 30) -> list[str]:
-    """The lines of `draw_reference_label`."""
+    """Return the lines of `draw_reference_label`."""
     room = min(most, int((max(x, width - x) - 4) / CHARACTER_WIDTH))
     return wrap_label(name, max(room, 1))
 
 
 def wrap_axis_label(label: str, width: float) -> list[str]:
-    """An axis' label in lines that fit into a picture of this width."""
+    """Wrap an axis' label into lines that fit into a picture of this width."""
     return wrap_label(label, int((width - 4) / CHARACTER_WIDTH))
 
 
 def extra_label_height(label: str, width: float) -> float:
-    """The height that a label takes beyond one line."""
+    """Return the height that a label takes beyond one line."""
     return LINE_HEIGHT * max(len(wrap_axis_label(label, width)) - 1, 0)
 
 
 def extra_axis_label_height(label: str, right: float) -> float:
-    """The height that the label of an upright axis takes beyond one line. right: where the grid
-    ends."""
+    """Return the height that the label of a vertical axis takes beyond one line. right: x at which
+    the grid ends."""
     return extra_label_height(label, _axis_label_width(right))
 
 
@@ -366,7 +370,7 @@ def draw_left_axis(
     form: Callable[[float], str] = lambda v: format_number(v),
     whole: bool = False,
 ) -> str:
-    """Horizontal grid lines with their values at the left."""
+    """Draw horizontal grid lines with their values at the left."""
     parts = []
     at = choose_ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
     for tick, words in zip(at, tick_labels(at, form), strict=True):
@@ -397,8 +401,8 @@ def draw_bottom_axis(
     width: float = WIDTH,
     whole: bool = False,
 ) -> str:
-    """A line with its values below; of labels that would meet, the later one is left out. width: of
-    the picture."""
+    """Draw a horizontal axis with its values below. Of labels that would overlap, the later one is
+    left out. width: of the picture."""
     parts = [
         svg_element(
             "line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis"
@@ -430,7 +434,7 @@ def draw_bottom_axis(
 
 
 def svg_drawing(width: float, height: float, *parts: str, title: str, description: str) -> str:
-    """An SVG that screen readers announce by title and description."""
+    """Return an SVG whose title and description are announced by screen readers."""
     key = f"p{next(_id_counter)}"
     head = svg_element("title", text=title, id=f"{key}t") + svg_element(
         "desc", text=description, id=f"{key}d"
@@ -449,7 +453,7 @@ def svg_drawing(width: float, height: float, *parts: str, title: str, descriptio
 
 
 def data_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str) -> str:
-    """The numbers behind a picture."""
+    """Return the table of the numbers that a picture shows."""
 
     def cell(value: Cell) -> str:
         if isinstance(value, str):
@@ -476,7 +480,7 @@ def data_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption
 
 
 def series_legend(names: Sequence[str], prefix: str = "s", classes: Sequence[str] = ()) -> str:
-    """Names beside swatches of the classes s1, s2, … or of those given."""
+    """Return a legend of names with swatches of the classes s1, s2, …, or of the classes given."""
     items = []
     for i, name in enumerate(names, start=1):
         shape = (
@@ -502,8 +506,8 @@ def series_legend(names: Sequence[str], prefix: str = "s", classes: Sequence[str
 
 
 def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
-    """What the colours of a heat map mean: from `low` to `high`. empty: a hatched cell is
-    explained, too."""
+    """Return the legend of a heat map's colours, from `low` to `high`. empty: explain hatched cells
+    as well."""
 
     def swatch(of: str) -> str:
         return svg_element(
@@ -521,8 +525,8 @@ def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
 
 
 class Picture(str):
-    """The HTML of a figure, with the values that it shows. A figure that only says why it has
-    nothing to show has no rows."""
+    """The HTML of a figure and the values it shows. A figure that only states why it has nothing to
+    show has no rows."""
 
     def __new__(
         cls,
@@ -543,7 +547,7 @@ class Picture(str):
         return Table(key, self.caption, list(self.header), [list(row) for row in self.rows])
 
     def __html__(self) -> Picture:
-        """Return the figure itself: templates write it as it is."""
+        """Return the figure itself, so that templates do not escape it."""
         return self
 
 
@@ -555,7 +559,7 @@ def figure_html(
     rows: Sequence[Sequence[Cell]],
     key: str = "",
 ) -> Picture:
-    """A picture with its caption, legend and the table behind it."""
+    """Return a picture with its caption, legend and data table."""
     data = svg_element(
         "details",
         svg_element("summary", text="The numbers"),
@@ -583,7 +587,7 @@ def figure_html(
 
 
 def undefined_figure(reason: str, *, caption: str) -> Picture:
-    """In place of a picture that has nothing to show: why."""
+    """Return a figure that states why there is nothing to show."""
     said = svg_element("figcaption", text=caption) + svg_element(
         "p", text=reason, class_="callout info"
     )
