@@ -1,1 +1,1 @@
-"""Who judged what, when and how: campaigns, annotators, leases, judgements."""
+"""Campaigns, annotators, assignment of pairs, and judgements."""

@@ -1,5 +1,5 @@
-"""Accounts of the institution for administrators: the one place where an account that was there
-before is connected with its person."""
+"""Admin pages for single sign-on accounts. Only administrators can connect an existing account with
+an identity of the institution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of this app's API, under /api/v1/."""
+"""URLs of this app's API under /api/v1/."""
 
 from django.urls import path
 

@@ -1,5 +1,5 @@
-"""API tokens for scripts: `Authorization: Bearer …` (or `Token …`); only the token's digest is
-stored, and its scopes bound what it opens."""
+"""API tokens for scripts: `Authorization: Bearer …` (or `Token …`). Only the digest of a token is
+stored, and its scopes limit its access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.services.people import tokens
 
 
 class ApiToken(BaseAuthentication):
-    """`request.auth` is the token's row."""
+    """Authentication by API token. `request.auth` is the token's row."""
 
     keywords = ("bearer", "token")
 
@@ -45,10 +45,10 @@ class OutOfScope(APIException):
 
 
 class HasTokenScope(BasePermission):
-    """Of every address of the API: what a token opens is what its owner may do, and of that what
-    its scopes say. Sessions have all.
+    """Permission for all API views: a token grants what its owner may do, limited to its scopes.
+    Sessions have all scopes.
 
-    Views of judging say so by `judging = True`.
+    Views for judging set `judging = True`.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Fields that read what browsers send as the people at them meant it."""
+"""Form fields that correct what browsers send."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ FIRST_YEAR, LAST_YEAR = 2000, 2999
 
 
 class ProseField(forms.CharField):
-    """A text of several lines. Browsers end each with a carriage return, too: a text that was sent
-    back as it is would differ from itself."""
+    """A text of several lines with carriage returns removed. Browsers add them, so an unchanged
+    text would appear to be edited."""
 
     widget = forms.Textarea
 
@@ -24,8 +24,7 @@ class ProseField(forms.CharField):
 
 
 class MomentField(forms.DateTimeField):
-    """A moment in the time zone of who types it. Who types 26 for the year has sent the year
-    0026."""
+    """A date and time in the user's time zone. Years with two digits arrive as 0026 and are rejected."""
 
     widget = forms.DateTimeInput(
         attrs={
@@ -47,7 +46,7 @@ class MomentField(forms.DateTimeField):
 
 
 def check_future(moment: datetime | None) -> datetime | None:
-    """The moment; ValidationError where it is over."""
+    """Return the moment. Raises ValidationError if it is in the past."""
     if moment is not None and moment <= timezone.now():
         raise forms.ValidationError(_("Choose a date in the future, or leave the field empty."))
     return moment

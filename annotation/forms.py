@@ -1,4 +1,5 @@
-"""Forms of the people pages: the shape of what is typed in; meaning is checked by the services."""
+"""Forms of the account and people pages. They check the form of the input, and the services check
+its meaning."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ class RegisterForm(forms.Form):
     )
 
     def full_clean(self) -> None:
-        """The first field with an error has the focus: on a small screen it would stand below the
-        fold."""
+        """Validate the form and focus the first invalid field, which may be below the fold on a
+        small screen."""
         super().full_clean()
         wrong = next((name for name in self.fields if name in self.errors), None)
         if wrong:
@@ -100,15 +101,15 @@ class CodeForm(forms.Form):
 
 
 class AccountOwner:
-    """Who is signed in, asked to show that it is not somebody who found the browser open. came_now:
-    the session has begun a moment ago."""
+    """Proof that the signed-in user is the account's owner and not someone at an unattended
+    browser. came_now: the session has just begun."""
 
     def __init__(self, user: User, *, came_now: bool) -> None:
         self.user, self.came_now, self.has_password = user, came_now, user.has_usable_password()
 
     def check(self, password: str) -> None:
-        """ValidationError unless it is the account's password or, where the account has none, the
-        sign-in is fresh."""
+        """Raises ValidationError unless the password is correct or, for accounts without a
+        password, the sign-in is recent."""
         if not self.has_password:
             if not self.came_now:
                 raise forms.ValidationError(
@@ -129,8 +130,8 @@ class AccountOwner:
 
 
 class AccountForm(forms.Form):
-    """owner: whose own hands these have to be where the address changes, to which sign-in links go;
-    None where none do."""
+    """Settings of an account. owner: proof of ownership that a change of the email address
+    requires, because sign-in links are sent there. None if not required."""
 
     email = forms.EmailField(label=_("Email address"), required=False)
     password = forms.CharField(
@@ -173,7 +174,7 @@ class AccountForm(forms.Form):
                 "console, and nobody gets it."
             )
             self.fields["to_do_mail"].help_text = unsent
-        zone: Any = self.fields["time_zone"]  # a field that has choices
+        zone: Any = self.fields["time_zone"]  # a field with choices
         zone.choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
 
     def clean(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Forms of the campaign's settings: rules, scale, guidelines, invitations."""
+"""Forms of the campaign settings: rules, scale, guidelines and invitations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from pooling.models import Pool
 
 class CampaignPoolForm(forms.Form):
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None, widget=forms.RadioSelect)
-    settings = forms.BooleanField(required=False)  # take those that came with the pool
+    settings = forms.BooleanField(required=False)  # use the settings that came with the pool
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        chosen: Any = self.fields["pool"]  # a field that has a queryset
+        chosen: Any = self.fields["pool"]  # a field with a queryset
         chosen.queryset = Pool.objects.filter(
             collection=campaign.collection, n_pairs__gt=0
-        )  # one that is being built has none yet
+        )  # a pool that is being built has no pairs yet
 
 
 class RulesForm(forms.ModelForm):
@@ -253,15 +253,15 @@ class RulesForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, least in limits.MIN_VALUES.items():
-            number: Any = self.fields[name]  # a field that has a least value
+            number: Any = self.fields[name]  # a field with a minimum
             number.min_value = least
             number.widget.attrs["min"] = least
         for name, most in limits.MAX_VALUES.items():
             self.fields[name].widget.attrs["max"] = most
 
     def clean_deadline(self) -> datetime | None:
-        """One that is over stays where it is, and comes from nowhere: closing ends a campaign,
-        too."""
+        """Return the deadline. An unchanged past deadline is accepted, but a new one must be in the
+        future. A campaign is ended by closing it."""
         deadline, before = self.cleaned_data["deadline"], self.instance.deadline
         same = (
             deadline is not None
@@ -295,7 +295,7 @@ class GradeForm(forms.Form):
 
 
 class BaseScale(forms.BaseFormSet):
-    """Grades from the lowest up; rows without a name are left out."""
+    """Grades from the lowest up. Rows without a name are ignored."""
 
     def clean(self) -> None:
         names = [

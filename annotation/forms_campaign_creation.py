@@ -1,4 +1,4 @@
-"""Forms of making a campaign at once, and of known pairs from qrels or a file."""
+"""Forms for creating a campaign on one page and for adding known pairs from qrels or a file."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pooling.models import Collection, Pool, Qrels
 from pooling.platform.requests import parse_row_id
 
 MAX_FILE_BYTES = 8_000_000
-"""Bytes of a file of known pairs."""
+"""Maximum size of a file of known pairs in bytes."""
 
 
 MAX_KEPT_CHARACTERS = 2_000_000
-"""Bytes of its rows that the page keeps while their grades are asked for."""
+"""Maximum number of characters of the rows that the page keeps while it asks for their grades."""
 
 
 class PoolChoiceField(forms.ModelChoiceField):
@@ -41,8 +41,8 @@ class QrelsChoiceField(forms.ModelChoiceField):
 
 
 class KnownPairsFields(forms.Form):
-    """What both forms ask of known pairs. doubt: why the grades of the rows are asked for; empty
-    while they are not."""
+    """Fields for known pairs, shared by both forms. doubt: why the user must map the grades, empty
+    if not needed."""
 
     doubt = ""
     file_needed = False
@@ -64,7 +64,7 @@ class KnownPairsFields(forms.Form):
     )
     known_text = forms.CharField(
         required=False, strip=False
-    )  # rows of a file that was sent before, while its grades are asked for
+    )  # rows of a file uploaded earlier, kept while the page asks for their grades
     n_gold = forms.IntegerField(
         label=_("Gold questions"),
         min_value=0,
@@ -91,7 +91,8 @@ class KnownPairsFields(forms.Form):
         return file
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of the file, else of the qrels. FormatError for a file that cannot be read."""
+        """Return the rows of the file or else of the qrels. Raises FormatError if the file cannot
+        be read."""
         file, text, qrels = (
             self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels")
         )
@@ -104,7 +105,8 @@ class KnownPairsFields(forms.Form):
             return read_gold_file(kept.name, file.name if file else "the file")
 
     def counts_as(self) -> dict[int, int | None] | None:
-        """What the page says each grade of the rows counts as; None where it was not asked."""
+        """Return the grade on the scale for each grade of the rows, or None if the page did not
+        ask."""
         given = {
             name.removeprefix("grade_"): value
             for name, value in self.data.items()
@@ -121,8 +123,8 @@ class KnownPairsFields(forms.Form):
         } or None
 
     def ask_for_grades(self, doubt: GradesInDoubt) -> None:
-        """Show the form again with a choice for each grade, and with the rows of its file, for
-        browsers do not send a file twice."""
+        """Show the form again with one choice per grade and the rows of its file, because browsers
+        do not send a file twice."""
         chosen = suggest_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
         self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
         self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
@@ -136,7 +138,7 @@ class KnownPairsFields(forms.Form):
 
 
 class KnownPairsForm(KnownPairsFields):
-    """On the page of a campaign that is there."""
+    """Known pairs of an existing campaign."""
 
     replace = forms.BooleanField(
         label=_("Replace selected pairs"),
@@ -157,8 +159,8 @@ class KnownPairsForm(KnownPairsFields):
 
 
 class NewCampaignForm(KnownPairsFields):
-    """The whole of a campaign on one page. Without `way` name and collection are enough: the rest
-    is made step by step."""
+    """A new campaign on one page. Without `way`, name and collection are sufficient and the other
+    settings follow step by step."""
 
     name = forms.CharField(
         max_length=200, help_text=_("Shown to annotators. Example: “Health queries 2026”.")
@@ -225,7 +227,7 @@ class NewCampaignForm(KnownPairsFields):
 
     @staticmethod
     def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
-        """What the form shows at first: the pool or collection of the address, and the collection's
+        """Return the initial values: the pool or collection of the address, and the collection's
         name."""
         mine = (
             Collection.objects.all()
@@ -250,8 +252,7 @@ class NewCampaignForm(KnownPairsFields):
         }
 
     def guidelines_of(self, preset: Preset) -> str:
-        """The text of this preset as it stands on the page: as it was edited there, else as the
-        preset begins."""
+        """Return the guidelines for this preset on the page: the edited text, or else the preset's."""
         given = self.data.get(f"guidelines-{preset.key}")
         return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 
@@ -292,8 +293,8 @@ class NewCampaignForm(KnownPairsFields):
         return data
 
     def wanted(self) -> dict[str, Any]:
-        """As `start_campaign` takes it. FormatError for a file of known pairs that cannot be
-        read."""
+        """Return the values for `start_campaign`. Raises FormatError if the file of known pairs
+        cannot be read."""
         data = self.cleaned_data
         names = ("judgements_per_pair", "target_per_annotator", "deadline")
         preset = PRESETS[data["preset"] or next(iter(PRESETS))]

@@ -1,4 +1,5 @@
-"""Forms of machine judges: one that is asked at an endpoint, one whose labels come as a file."""
+"""Forms of LLM judges: one that is called at an endpoint, and one whose labels are uploaded as a
+file."""
 
 from __future__ import annotations
 

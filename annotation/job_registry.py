@@ -1,4 +1,4 @@
-"""Imports every service that registers a kind of job."""
+"""Imports of every service that registers a kind of job."""
 
 # ruff: noqa: F401
 

@@ -1,8 +1,9 @@
-"""Which language a person reads: chosen on the account or in this browser, else what the browser
-asks for.
+"""The language of the interface: the choice of the account or browser, or else the browser's
+preference.
 
-The annotator's way is translated, managers' pages are not yet: those are told in English as a
-whole, not in two languages at once."""
+Only annotators' pages are translated. Managers' pages are in English throughout, to avoid pages in
+two languages.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ ANNOTATOR_PATHS = (
     "/judge/",
     "/api/v1/judging/",
 )
-"""Paths of the annotator's way begin so; the home page is on it, too."""
+"""Prefixes of annotators' pages. The home page is one, too."""
 EXCLUDED_PATH = "/accounts"
-"""Begins as one of them, and is the administrators'."""
+"""Begins with one of these prefixes but is for administrators."""
 
 
 def known_language(code: str | None) -> str:
-    """The code where it is one of the languages of these pages; else empty."""
+    """Return the code if it is a supported language, or else an empty string."""
     return code if code in dict(settings.LANGUAGES) else ""
 
 
@@ -36,15 +37,15 @@ def is_annotator_path(path: str) -> bool:
 
 
 def request_language(request: HttpRequest) -> str:
-    """That of the signed-in person; else the one chosen in this browser, or which the browser asks
-    for; English where none is known."""
+    """Return the language of the signed-in user, of the browser's choice or of the browser's
+    preference, in this order, or English."""
     session = getattr(request, "session", None)
     own = known_language(session.get(SESSION_KEY)) if session is not None else ""
     return own or translation.get_language_from_request(request)
 
 
 def user_language(user: User) -> str:
-    """For mails: the one chosen on the account, else that of whoever asks for the mail."""
+    """Return the language for emails: the account's choice, or else that of the current request."""
     profile = getattr(user, "profile", None)
     return (
         known_language(profile.language if profile is not None else "")

@@ -1,5 +1,5 @@
-"""Markdown of guidelines, consent and thanks to HTML that cannot do anything: no script, style,
-picture or remote content."""
+"""Safe HTML from the Markdown of guidelines, consent and thanks: no scripts, styles, images or
+remote content."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ ALLOWED_TAGS = {
 
 @lru_cache(maxsize=64)
 def markdown(text: str) -> str:
-    """HTML of a Markdown text (CommonMark with tables and strikethrough; raw HTML is shown as
-    text)."""
+    """Return HTML for a Markdown text (CommonMark with tables and strikethrough). Raw HTML is
+    escaped."""
     html = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).render(text)
     return nh3.clean(
         html,

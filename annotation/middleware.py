@@ -1,4 +1,4 @@
-"""The time zone of their profile, in which every signed-in person sees times; the language."""
+"""Middleware for the user's time zone and language."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation import languages
 
 @functools.cache
 def available_zones() -> frozenset[str]:
-    """Reads the system's folders of time zones, so not with every request."""
+    """Return the names of all time zones, cached because it reads the system's directories."""
     return frozenset(zoneinfo.available_timezones())
 
 
@@ -36,7 +36,7 @@ class TimeZoneMiddleware:
 
 
 class LanguageMiddleware:
-    """The annotator's way in the person's language, all else in English (annotation.languages)."""
+    """Annotators' pages in the user's language, all others in English (annotation.languages)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

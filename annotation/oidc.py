@@ -1,8 +1,9 @@
-"""OpenID Connect by the package mozilla-django-oidc, where that is installed, and what it leaves to
-who uses it: whose token it is.
+"""OpenID Connect by the package mozilla-django-oidc, if installed, with the checks that it leaves
+to its users.
 
-The package exchanges the code (with PKCE) and checks signature, expiry and nonce. Issuer, audience,
-and that the answer to who the person is speaks of the same person, are checked here."""
+The package exchanges the code (with PKCE) and checks signature, expiry and nonce. This module
+checks issuer and audience, and that the userinfo response has the subject of the token.
+"""
 
 from __future__ import annotations
 
@@ -26,25 +27,27 @@ PROVIDER_ERRORS = (
     ValueError,
     AttributeError,
 )
-"""What a provider that is away, or says what it should not, ends in."""
+"""Exceptions raised if a provider is unavailable or sends an invalid response."""
 
 
 class OidcProvider(OIDCAuthenticationBackend):
-    """Asked directly by the view, and no backend of Django's: passwords do not come past it."""
+    """The provider, called by the view. It is not registered as a backend of Django, so passwords
+    are never passed to it."""
 
     identity: InstitutionIdentity | None = None
 
     def identify(
         self, request: HttpRequest, *, nonce: str, code_verifier: str
     ) -> InstitutionIdentity:
-        """Who has come back with the code of this request. Raises one of WRONG."""
+        """Return the identity of the user who returned with the code of this request. Raises one of
+        PROVIDER_ERRORS."""
         self.authenticate(request, nonce=nonce, code_verifier=code_verifier)
         if self.identity is None:
             raise SuspiciousOperation("the provider did not say who it is")
         return self.identity
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> None:
-        """Called with the token's content, once its signature is known to be good."""
+        """Check the token's content. Called by the package after it has verified the signature."""
         audience = payload["aud"] if isinstance(payload["aud"], list) else [payload["aud"]]
         if payload["iss"] != settings.OIDC_ISSUER:
             raise SuspiciousOperation("the token is of another issuer")

@@ -1,8 +1,8 @@
-"""Who may see and do what in a campaign. Pages and API ask here; each function returns the object
-or raises.
+"""Permissions of users in campaigns, for pages and API. Each function returns the object or raises.
 
-`Http404` where the person may not even know that the thing exists, `PermissionDenied` where he
-knows it but may not do this. Superusers may everything."""
+Raises Http404 if the user must not learn that the object exists, and PermissionDenied if the user
+can see it but lacks this permission. Superusers have all permissions.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ MEMBERSHIP_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.colum
   FROM annotation_campaign c JOIN annotation_membership m ON m.campaign_id = c.id
     LEFT JOIN annotation_profile f ON f.user_id = m.user_id
   WHERE c.slug = %(slug)s AND m.user_id = %(user)s"""
-"""With every request of the judging page: a prepared statement, since the ORM takes longer to
-compose its own than the database to answer it (decision 9)."""
+"""Prepared statement for every request of the judging page. The ORM needs more time to build its
+own than the database to answer it (docs/decisions)."""
 
 
 def get_person(request_or_user: Any) -> Any:
-    """The user behind a request, or the user itself."""
+    """Return the user of a request, or the user itself."""
     return getattr(request_or_user, "user", request_or_user)
 
 
 def get_membership(request_or_user: Any, slug: str) -> Membership:
-    """The person's membership in the campaign, with `campaign`, `user` and the user's profile
-    loaded, in one statement. 404 for everybody who is not a member."""
+    """Return the user's membership in the campaign, with `campaign`, `user` and profile loaded in
+    one statement. Raises Http404 for other users."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
         raise Http404(_("Campaign not found."))
@@ -62,8 +62,8 @@ def get_membership(request_or_user: Any, slug: str) -> Membership:
 
 
 def get_annotator(request_or_user: Any, slug: str) -> Membership:
-    """The person's membership as an annotator. 404 for strangers, 403 for a manager or viewer, who
-    do not annotate."""
+    """Return the user's membership as an annotator. Raises Http404 for non-members, and
+    PermissionDenied for managers and viewers."""
     annotator = get_membership(request_or_user, slug)
     if annotator.role == Membership.Role.VIEWER:
         raise PermissionDenied(_("Viewers do not judge. They see the results of the campaign."))
@@ -75,8 +75,8 @@ def get_annotator(request_or_user: Any, slug: str) -> Membership:
 
 
 def get_managed_campaign(request_or_user: Any, slug: str) -> Campaign:
-    """The campaign, for its managers and superusers. 404 for strangers, 403 for its annotators and
-    viewers."""
+    """Return the campaign for its managers and superusers. Raises Http404 for non-members, and
+    PermissionDenied for annotators and viewers."""
     return _get_campaign(
         request_or_user,
         slug,
@@ -86,8 +86,8 @@ def get_managed_campaign(request_or_user: Any, slug: str) -> Campaign:
 
 
 def get_results_campaign(request_or_user: Any, slug: str) -> Campaign:
-    """The campaign, for who may read its results: viewers, managers and superusers. 404 for
-    strangers, 403 for its annotators."""
+    """Return the campaign for users who may read its results: viewers, managers and superusers.
+    Raises Http404 for non-members, and PermissionDenied for annotators."""
     readers = {Membership.Role.MANAGER, Membership.Role.VIEWER}
     return _get_campaign(
         request_or_user,
@@ -121,7 +121,7 @@ def _get_campaign(
 
 
 def is_manager(request_or_user: Any) -> bool:
-    """Whether the person may make, or manages, any campaign or collection: in one query."""
+    """Return whether the user may create or manages a campaign or collection, in one query."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
         return False

@@ -1,4 +1,4 @@
-"""Addresses of the app: people, judging, managing."""
+"""URLs of the app: accounts, judging and campaign management."""
 
 from django.urls import path
 
@@ -16,7 +16,7 @@ from annotation.views import (
 )
 
 urlpatterns = [
-    # People
+    # Accounts and people
     path("sign-in", people.sign_in, name="sign-in"),
     path("sign-in/institution", single_sign_on.by_header, name="sign-in-institution"),
     path("sign-in/oidc", single_sign_on.oidc_ask, name="sign-in-oidc"),
@@ -29,12 +29,12 @@ urlpatterns = [
     path("join/<str:token>", people.join, name="join"),
     path("account", account.account, name="account"),
     path("accounts", people.accounts, name="accounts"),
-    # The judging page
+    # Judging
     path("judge/<slug:slug>/", judging.judge, name="judge"),
     path("judge/<slug:slug>/try", judging.trial, name="judge-try"),
     path("judge/<slug:slug>/history", judging.history, name="judge-history"),
     path("judge/<slug:slug>/build", judging.current_build, name="judge-build"),
-    # Making and changing campaigns
+    # Creating and changing campaigns
     path("campaigns/", campaigns.index, name="campaigns"),
     path("campaigns/new", campaign_creation.new, name="campaign-new"),
     path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),

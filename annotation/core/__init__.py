@@ -1,2 +1,2 @@
-"""What annotation computes without a database: only Python here, no Django, no clock, no global
-randomness (held by a test)."""
+"""Computations of annotation without database, Django, clock or global randomness (checked by a
+test)."""

@@ -1,5 +1,5 @@
-"""What the audit trail can tell of: the words that are stored and shown. A new action is one row
-here."""
+"""Actions of the audit trail, with the codes that are stored and the words that are shown. Each
+action is one row here."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""A campaign as a document: what it may say, read from TOML or JSON into plain values, and written
-again.
+"""Campaign files: read a campaign from TOML or JSON into plain values, and write it again.
 
-described = read_document({"collection": {...}, "pool": {...}, "campaign": {...}})     #
-CampaignMistakes otherwise
-document_of(described)                                                                 # the same
-again
+    described = read_document({"collection": {...}, "pool": {...}, "campaign": {...}})
+    make_document(described)
+
+`read_document` raises CampaignMistakes if the file is invalid.
 """
 
 from __future__ import annotations
@@ -285,7 +284,7 @@ UNCOMPARED_KEYS = {"guidelines_note", "guidelines_file", "gold_file", "gold_grad
 
 @dataclass(frozen=True)
 class CampaignDescription:
-    """What was said, by table and key: a key that is not there was not mentioned."""
+    """The contents of a campaign file, by table and key. Keys that the file omits are absent."""
 
     collection: dict[str, Any] = field(default_factory=dict)
     pool: dict[str, Any] = field(default_factory=dict)
@@ -293,7 +292,7 @@ class CampaignDescription:
 
 
 class CampaignMistakes(Exception):
-    """All that is wrong with a document."""
+    """All errors in a campaign file."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__("; ".join(format_mistake(one) for one in mistakes))
@@ -305,14 +304,15 @@ def format_mistake(mistake: Mistake) -> str:
 
 
 def format_path(path: Path) -> str:
-    """As one would write it: campaign.people[2].role."""
+    """Format a path as in an expression: campaign.people[2].role."""
     return "".join(
         f"[{part}]" if isinstance(part, int) else f".{part}" for part in path
     ).removeprefix(".")
 
 
 def read_document(said: Any) -> CampaignDescription:
-    """Raises CampaignMistakes for all that no look at what is there could make right."""
+    """Read a campaign file from its parsed values. Raises CampaignMistakes with every error that
+    can be found without the database."""
     if not isinstance(said, Mapping):
         raise CampaignMistakes(
             [Mistake(("document",), "no table", "tables collection, pool and campaign")]
@@ -413,8 +413,8 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
 
 
 def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
-    """Return the table with the grades of its gold as the scale has them. Raises CampaignMistakes
-    if it does not say what they count as."""
+    """Return the table with its gold grades mapped to the scale. Raises CampaignMistakes if the
+    mapping of a grade is missing."""
     given = {row["grade"] for row in said.get("gold", []) if row["grade"] is not None}
     counts_as = {row["file_grade"]: row["grade"] for row in said.get("gold_grades", [])}
     if "gold" not in said or (not counts_as and not is_scale_uncertain(given, scale)):
@@ -447,7 +447,8 @@ def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
 
 
 def make_document(described: CampaignDescription, *, as_text: bool = False) -> dict[str, Any]:
-    """As TOML or, as_text, JSON has it: what `read_document` reads again."""
+    """Return the values of a campaign file, for TOML or, with `as_text`, for JSON. `read_document`
+    accepts the result."""
     tables = {
         "collection": described.collection,
         "pool": described.pool,
@@ -463,7 +464,11 @@ def make_document(described: CampaignDescription, *, as_text: bool = False) -> d
 def plan_campaign_changes(
     before: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> tuple[list[Change], list[Mistake]]:
-    """before: what is there, {} where nothing is. -> (changes, what cannot be)"""
+    """Compare a stored campaign with a wanted one.
+
+    before: the stored values, {} if the campaign does not exist. Returns (changes, errors), where
+    errors are the changes that are not possible.
+    """
     refused: list[Mistake] = []
     if before:
         for name, why in FIXED_REASONS.items():
@@ -486,7 +491,8 @@ def plan_campaign_changes(
 def resolve_people(
     before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The rows of people with user and pseudonym of those who are there, whichever was given."""
+    """Return the wanted rows of people, completed with username and pseudonym of existing members,
+    whichever of the two was given."""
     by_user, by_pseudonym = (
         {row["user"]: row for row in before},
         {row["pseudonym"]: row for row in before},

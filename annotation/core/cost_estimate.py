@@ -1,4 +1,4 @@
-"""What a campaign costs before it has begun."""
+"""Estimates of a campaign's workload before it opens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 
 class Workload(NamedTuple):
-    """judgements: of all annotators together. annotators: to finish at their target each, who judge
-    no pair twice; None where they have none."""
+    """The workload of a campaign.
+
+    judgements: total over all annotators. annotators: the number needed if each reaches the target
+    and judges each pair at most once, None without a target.
+    """
 
     judgements: int
     annotators: int | None
@@ -19,12 +22,15 @@ class Workload(NamedTuple):
 def estimate_workload(
     n_pairs: int, *, per_pair: int, n_special: int = 0, gold_every: int = 20, target: int = 0
 ) -> Workload:
-    """n_pairs: ordinary ones, `per_pair` judgements each. n_special: gold and everyone pairs, which
-    each annotator judges.
+    """Estimate the number of judgements and annotators that a campaign needs.
 
-    One pair in `gold_every` of an annotator's target is a special one as long as there are some, so
-    it fills no ordinary pair (ours). Without a target the special pairs are counted once a
-    judgement per pair, the least that they should have."""
+    n_pairs: ordinary pairs, with `per_pair` judgements each. n_special: gold and calibration pairs,
+    which every annotator judges.
+
+    Gold and calibration pairs take one of `gold_every` judgements of an annotator's target until
+    they are used up. Without a target they are counted with `per_pair` judgements each, which is
+    the minimum.
+    """
     ordinary = n_pairs * per_pair
     if not target:
         return Workload(ordinary + n_special * per_pair, None)
@@ -34,16 +40,17 @@ def estimate_workload(
 
 
 def max_calendar_days(left: timedelta) -> int:
-    """Days of the calendar that this time touches at most, in whichever time zone: annotators' days
-    begin at their own midnight."""
+    """Return the largest number of calendar days that a period can touch in any time zone. The days
+    of annotators begin at their local midnight."""
     return math.ceil(left / timedelta(days=1)) + 1
 
 
 def max_judgements_in_time(
     annotators: Iterable[tuple[int | None, int | None]], *, n_days: int, n_pairs: int
 ) -> int:
-    """Judgements that annotators may make on so many days, each no more than there are pairs.
-    annotators: (target, daily limit), None for none."""
+    """Return the largest number of judgements that annotators can make in `n_days` days, at most
+    one per annotator and pair. annotators: (target, daily limit), each None if there is no limit.
+    """
     return sum(
         min(target or n_pairs, n_pairs if limit is None else limit * n_days, n_pairs)
         for target, limit in annotators

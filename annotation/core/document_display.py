@@ -1,5 +1,5 @@
-"""What the judging page shows of a document: how much, from where on, and after how long without a
-sign of life it is idle."""
+"""Display of documents on the judging page: length of the shown part, start of rotated texts,
+inactivity timeout, language and highlighted spans."""
 
 from __future__ import annotations
 
@@ -10,48 +10,49 @@ from collections.abc import Mapping
 
 from assay.word_count import find_word_end
 
-# silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and
-# Language 109)
+# Silent reading of English prose: 238 words per minute (Brysbaert 2019, Journal of Memory and
+# Language 109).
 WORDS_PER_MINUTE = 240
 SENTENCE_START = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s++(?=\S)|\n[^\S\n]*\n\s*+(?=\S)")
 CODE = re.compile(
     r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n.*?(?:^ {0,3}\1[`~]*[^\S\n]*$|\Z)|^(?: {4}|\t| {0,3}(?:>>>|\.\.\.) )[^\n]*",
     re.MULTILINE | re.DOTALL,
 )
-"""Code as Markdown has it, between fences or indented, and lines of an interpreter's session."""
+"""Code in Markdown, fenced or indented, and lines of an interpreter session."""
 
 
 def idle_limit_seconds(base_s: int, n_words: int) -> int:
-    """Seconds without any input after which the reader counts as away (ours).
+    """Return the inactivity timeout of a document in seconds.
 
-    `base_s` for a text that is read within a minute; a minute more for each further minute of
-    reading, at most five times the base."""
+    It is `base_s` for a text that takes up to a minute to read, plus one minute per further minute
+    of reading, and at most five times `base_s`.
+    """
     longer = max(0, n_words - WORDS_PER_MINUTE) * 60 / WORDS_PER_MINUTE
     return round(min(base_s + longer, 5 * base_s))
 
 
 def n_shown_words(n_words: int, truncate_words: int | None) -> int | None:
-    """How many words are shown at first; None: all."""
+    """Return the number of words that are shown first, or None for all."""
     return truncate_words if truncate_words and n_words > truncate_words else None
 
 
 def shown_end(text: str, words: int | None) -> int:
-    """The code point at which the shown part of a text ends: that of its first `words` words; None:
-    all."""
+    """Return the code point at which the shown part of a text ends, after `words` words (None: the
+    whole text)."""
     return find_word_end(text, words) if words else len(text)
 
 
 def rotation_start(text: str, seed: int, *, words: int | None = None) -> int:
-    """The code point at which the shown text begins when a campaign rotates texts (as FiRA does): a
-    sentence's start drawn by `seed`, of a sentence outside of code: a stop and a blank end none
-    there.
+    """Return the code point at which a rotated text begins, 0 if it has a single sentence.
 
-    Of a text cut after its first `words` words only the shown part, text[:e], is rotated: the page
-    shows text[k:e] + text[:k]. Stored positions are always those of the unrotated text. 0 for one
-    sentence."""
+    The start of a sentence is drawn with `seed` (rotation as in FiRA, Hofstätter et al. 2020). Code
+    is excluded, because full stops do not end sentences in it. With `words`, only the shown part
+    text[:e] is rotated: the page shows text[k:e] + text[:k]. Stored positions always refer to the
+    text before rotation.
+    """
     shown = text[
         : shown_end(text, words)
-    ].rstrip()  # else each blank at the end is a place from which a start is looked for in vain
+    ].rstrip()  # otherwise the pattern searches in vain from each trailing blank
     code = [match.span() for match in CODE.finditer(shown)]
     starts = [
         0,
@@ -66,7 +67,7 @@ def rotation_start(text: str, seed: int, *, words: int | None = None) -> int:
 
 
 def _is_in_spans(spans: list[tuple[int, int]], place: int) -> bool:
-    """Whether a place is in one of these spans, which are in order and do not overlap."""
+    """Return whether `place` is inside one of the spans, which are sorted and disjoint."""
     before = bisect_right(spans, place, key=lambda span: span[0])
     return before > 0 and place < spans[before - 1][1]
 
@@ -91,8 +92,8 @@ RIGHT_TO_LEFT = {
 
 
 def get_language(fields: Mapping[str, object]) -> str:
-    """The language tag (BCP 47) of a document's field `lang` or `language`; empty where there is
-    none, or no such tag ("German")."""
+    """Return the language tag (BCP 47) in a document's field `lang` or `language`. Empty if it is
+    missing or invalid ("German")."""
     named = next(
         (str(fields[name]).strip() for name in ("lang", "language") if fields.get(name)), ""
     )
@@ -100,8 +101,8 @@ def get_language(fields: Mapping[str, object]) -> str:
 
 
 def get_direction(fields: Mapping[str, object]) -> str:
-    """ltr or rtl: by the field `dir`, else by the language; "auto" (each paragraph by its first
-    letter) where neither says."""
+    """Return the text direction, ltr or rtl, from the field `dir` or else the language. "auto"
+    (each paragraph by its first letter) if neither is known."""
     given = str(fields.get("dir", "")).strip().lower()
     if given in ("ltr", "rtl"):
         return given
@@ -109,8 +110,8 @@ def get_direction(fields: Mapping[str, object]) -> str:
 
 
 def merge_spans(spans: list[tuple[int, int]], *, length: int) -> list[list[int]]:
-    """The spans sorted, with those that overlap or touch joined. ValueError when one is empty or
-    reaches outside the text."""
+    """Return the spans sorted, with overlapping and adjacent ones merged. Raises ValueError if a
+    span is empty or outside the text."""
     merged: list[list[int]] = []
     for start, end in sorted(spans):
         if not 0 <= start < end <= length:

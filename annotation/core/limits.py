@@ -1,4 +1,4 @@
-"""Bounds of a campaign's numbers, for its forms and its file."""
+"""Limits of a campaign's numeric settings, for its forms and its file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_VALUES = {
     "idle_seconds": 5,
 }
 MAX_SMALL_INTEGER = 32_767
-"""Of the smaller columns of whole numbers: of minutes more than three weeks."""
+"""Largest value of a small integer column: in minutes, more than three weeks."""
 MAX_VALUES = {
     **dict.fromkeys(
         (
@@ -43,8 +43,8 @@ BOUND_REASONS = {"lease_window": "pairs loaded ahead are not available to other 
 
 
 def find_time_contradictions(settings: Mapping[str, Any]) -> list[str]:
-    """Times that cannot hold together, as sentences with the way out. settings: all of a
-    campaign's."""
+    """Return messages about times that contradict each other, each with a fix. settings: all
+    settings of a campaign."""
     least, idle, expected = (
         float(settings[name]) for name in ("min_active_seconds", "idle_seconds", "expected_seconds")
     )
@@ -76,8 +76,8 @@ def find_time_contradictions(settings: Mapping[str, Any]) -> list[str]:
 
 
 def find_problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is wrong with settings that were given, as (name, sentence). Empty ones are somebody
-    else's business."""
+    """Check the given settings and return problems as (name, message). Empty values are not checked
+    here."""
     sentences = [
         (name, f"The value must be at least {least}.")
         for name, least in MIN_VALUES.items()

@@ -1,9 +1,9 @@
-"""What a machine judge is asked, and what its answer means. Templates have a name and a version;
-their digest is kept with every label.
+"""Prompts for LLM judges, and parsing of their answers. A template has a name and a version, and
+its digest is stored with every label.
 
-template = TEMPLATES["grade"]                    or template_of(text, "mine")
-messages = template.messages(Asked(topic, need, title, text), scale, guidelines)
-reply = graded("... Grade: 2", values)           a grade, or why there is none
+    template = TEMPLATES["grade"]                    or make_template(text, "mine")
+    messages = template.messages(PromptInput(topic, need, title, text), scale, guidelines)
+    reply = parse_reply("... Grade: 2", values)      a grade, or the reason why there is none
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from string import Template
 from typing import NamedTuple
 
 MAX_TEXT = 24_000
-"""Characters of a document that are sent; what is cut is said in the prompt."""
+"""Maximum number of characters of a document that are sent. The prompt mentions if the text was
+cut."""
 CHARACTERS_PER_TOKEN = 4.0
-"""For the estimate of cost before anything is asked; the sum afterwards is of what the endpoint
-counted."""
+"""Used to estimate the cost in advance. The final cost uses the token counts of the endpoint."""
 
 SYSTEM = (
     "You judge for a test collection how well documents answer a query. You follow the "
@@ -44,7 +44,7 @@ Then decide. End with one line: "Grade: " and the number."""
 
 
 class PromptInput(NamedTuple):
-    """What the judge sees of a pair: no rank, no run, no label of anybody."""
+    """The parts of a pair that the LLM judge sees: no rank, run or label."""
 
     query: str
     need: str
@@ -60,7 +60,7 @@ class Grade(NamedTuple):
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """text: with $query, $need, $guidelines, $scale and $document."""
+    """A prompt. text: contains $query, $need, $guidelines, $scale and $document."""
 
     name: str
     version: int
@@ -73,7 +73,7 @@ class PromptTemplate:
     def messages(
         self, asked: PromptInput, scale: Sequence[Grade], guidelines: str = ""
     ) -> list[dict[str, str]]:
-        """In the chat-completions form."""
+        """Return the prompt for a pair in the chat-completions format."""
         document = f"{asked.title}\n{asked.text}".strip()
         if len(document) > MAX_TEXT:
             document = document[:MAX_TEXT] + "\n[the rest of the document is cut]"
@@ -99,7 +99,7 @@ REQUIRED_PLACEHOLDERS = ("query", "scale", "document")
 
 
 def make_template(text: str, name: str) -> PromptTemplate:
-    """Somebody's own. ValueError: a placeholder that is missing or unknown."""
+    """Create a custom template. Raises ValueError if a placeholder is missing or unknown."""
     template = Template(text)
     if not template.is_valid():
         raise ValueError("a $ that begins no placeholder; write $$ for the sign itself")
@@ -119,9 +119,9 @@ def make_template(text: str, name: str) -> PromptTemplate:
 class Outcome(StrEnum):
     GRADED = "graded"
     REFUSED = "refused"
-    """The machine would not answer."""
+    """The model declined to answer."""
     MALFORMED = "malformed"
-    """An answer without a grade, or with one outside the scale."""
+    """The answer has no grade, or a grade outside the scale."""
 
 
 class Reply(NamedTuple):
@@ -140,8 +140,8 @@ LONE_GRADE_PATTERN = re.compile(r"\s*(-?\d+)\s*\.?\s*")
 
 
 def parse_reply(answer: str, values: Sequence[int]) -> Reply:
-    """The last grade that the answer states, or the number that it is; never a number found
-    somewhere in its reasons."""
+    """Parse an answer: the last grade that it states, or the whole answer if it is a number.
+    Numbers in the reasoning are ignored."""
     stated = STATED_GRADE_PATTERN.findall(answer)
     alone = LONE_GRADE_PATTERN.fullmatch(answer)
     text = stated[-1] if stated else alone.group(1) if alone else None
@@ -154,11 +154,11 @@ def parse_reply(answer: str, values: Sequence[int]) -> Reply:
 
 
 def aggregate_grades(grades: Sequence[int]) -> int | None:
-    """Of several samples of one pair: the most frequent grade, the lowest of several; None without
-    one."""
+    """Return the most frequent grade of a pair's samples, the lowest of ties, or None without a
+    grade."""
     return min(set(grades), key=lambda grade: (-grades.count(grade), grade)) if grades else None
 
 
 def estimate_tokens(messages: Sequence[dict[str, str]]) -> int:
-    """About how many tokens are sent."""
+    """Estimate the number of tokens in the messages."""
     return round(sum(len(message["content"]) for message in messages) / CHARACTERS_PER_TOKEN)

@@ -1,7 +1,7 @@
-"""Campaigns to begin with: scale, rules and times as data, and guidelines made from the scale.
+"""Presets for new campaigns: scale, rules and times, with guidelines generated from the scale.
 
 PRESETS[key].settings      fields of a campaign
-guidelines_text(scale)     Markdown that explains these grades, with their examples
+guidelines_text(scale)     Markdown that explains the grades, with their examples
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from annotation.core.scale import SHAPES
 
 @dataclass(frozen=True)
 class Preset:
-    """settings: fields of a campaign, as `create_campaign` takes them. source: where grades and
-    rules come from."""
+    """A preset. settings: fields of a campaign, as in `create_campaign`. source: origin of the
+    grades and rules."""
 
     key: str
     title: str
@@ -26,7 +26,7 @@ class Preset:
 
     @property
     def guidelines(self) -> str:
-        """To begin with, of its scale and passages."""
+        """Return initial guidelines for the preset's scale and passage rules."""
         settings = self.settings
         return guidelines_text(
             settings["scale"],
@@ -36,7 +36,7 @@ class Preset:
 
 
 def _make_scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """(name, explanation, example) of each grade, lowest first."""
+    """Create the grades of a scale from rows of (name, explanation, example), lowest first."""
     return [
         {
             "value": value,
@@ -174,8 +174,8 @@ PRESETS = {
 def guidelines_text(
     scale: Sequence[Mapping[str, Any]], *, spans: str = "off", spans_from: int = 0
 ) -> str:
-    """A text to begin with: rules, the grades of this scale with explanation and examples, and when
-    to answer that one cannot judge.
+    """Return initial guidelines in Markdown: rules, the grades with explanations and examples, and
+    when to use "cannot judge".
 
     spans: off, optional or required (from the grade spans_from up).
     """

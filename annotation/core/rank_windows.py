@@ -1,5 +1,5 @@
-"""What bands of priorities do to a campaign, before it begins: the order of service played through
-by itself (METHODS 3)."""
+"""Preview of rank windows for a campaign that has not opened, by a simulation of the judging order
+(docs/reference/methods)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from annotation.core.scheduling import compute_band, stays_in_block
 
 
 class BandEntry(NamedTuple):
-    """A pair of the pool: its topic, and its priority. Its place in the sequence is the pool's
-    order."""
+    """A pair of the pool: topic and priority. Its position in the sequence is the order of the
+    pool."""
 
     topic: int
     priority: int
 
 
 class BandPreview(NamedTuple):
-    """What a band width gives: documents of one topic in a row (mean); the share of judgements that
-    were made while a pair of a higher priority still had a free slot; judgements made; the most
-    judgements that any pair got."""
+    """The simulated effect of a window width.
+
+    mean_run: mean number of consecutive documents of one topic. out_of_order: share of judgements
+    made while a pair of higher priority still had a free slot. most_per_pair: largest number of
+    judgements of one pair.
+    """
 
     width: int
     mean_run: float
@@ -37,7 +40,7 @@ class BandPreview(NamedTuple):
 
 
 class BandSlots:
-    """Free slots, and who judged what."""
+    """The free slots and judgements of each pair during the simulation."""
 
     def __init__(self, entries: Sequence[BandEntry], needed: int, width: int) -> None:
         self.entries, self.needed = entries, needed
@@ -50,7 +53,7 @@ class BandSlots:
             ].append(place)
         self.started: dict[int, set[int]] = defaultdict(
             set
-        )  # band -> places that have a judgement and a free slot
+        )  # rank window -> positions of pairs with a judgement and a free slot
         self.band = [
             compute_band(entry.priority, highest=highest, width=width) for entry in entries
         ]
@@ -72,8 +75,8 @@ class BandSlots:
 def next_position(
     pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int
 ) -> int | None:
-    """The place of the annotator's next pair by the order of service, or None. mine: the places
-    judged before."""
+    """Return the position of the annotator's next pair, or None if there is none. mine: positions
+    that the annotator has already judged."""
     for band in sorted(pool.by_band):
         topics = pool.by_band[band]
         stays = topic is not None and stays_in_block(served=in_block, length=length)
@@ -82,10 +85,10 @@ def next_position(
             if topic is not None
             else []
         )
-        # Within a block: the same topic, pairs that others have judged first.
+        # Within a block: stay on the topic, partly judged pairs first.
         if stays and own:
             return min(own, key=lambda place: (pool.judged[place] == 0, place))
-        # Else finish what others have begun; at the end of a block, of another topic.
+        # Otherwise continue a partly judged pair. At the end of a block, change the topic.
         left = (
             place
             for place in pool.started[band]
@@ -101,11 +104,11 @@ def next_position(
             for place in places
             if place not in mine
         )
-        # Else open a new pair of another topic.
+        # Otherwise start a new pair of another topic.
         first = min(others, default=None)
         if first is not None:
             return first
-        if own:  # the block has ended, but the band has no other topic left
+        if own:  # The block has ended, but the window has no other topic left.
             return min(own, key=lambda place: (pool.judged[place] == 0, place))
     return None
 
@@ -119,7 +122,8 @@ def simulate_judging(
     block_length: int,
     seed: int = 0,
 ) -> BandPreview:
-    """Judge a whole pool by annotators who take turns at random until nobody finds a pair."""
+    """Simulate the judging of a whole pool. Annotators take turns at random until no annotator can
+    be assigned a pair."""
     rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
     mine: list[set[int]] = [set() for _ in range(annotators)]
     blocks: list[tuple[int | None, int]] = [(None, 0)] * annotators

@@ -1,9 +1,8 @@
-"""The grades of a campaign: 2 to 9 of them, each with a name, an explanation, an example, a key and
-a shape.
+"""The grades of a campaign: 2 to 9, each with a name, an explanation, an example, a key and a
+shape.
 
-Scale(grades, threshold)       values, names, size of tables and the lowest relevant grade, in one
-place
-problems(scale, threshold=)    what is wrong with one that somebody wrote
+    Scale(grades, threshold)                    values, names, table size and lowest relevant grade
+    find_scale_problems(scale, threshold=...)   errors in a scale that a user entered
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "sta
 
 
 def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
-    """What is wrong with a scale, as sentences; empty when it can be used. Grades are whole
+    """Check a scale and return its problems as sentences, empty if it is valid. Grades are whole
     numbers, lowest first."""
     mistakes: list[str] = []
     if not FEWEST_GRADES <= len(scale) <= MOST_GRADES:
@@ -50,11 +49,13 @@ def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> l
 
 @dataclass(frozen=True)
 class Scale:
-    """grades: lowest first, as a campaign stores them. threshold: lowest relevant grade.
+    """The scale of a campaign. grades: lowest first, as stored in a campaign. threshold: lowest
+    relevant grade.
 
-    Values may have gaps (0, 1, 3): a grade is a number, whose distance to the others weighted kappa
-    takes for what it says. Tables have a place for every value from 0 to the highest, and a value
-    that no grade has stays empty."""
+    Values may have gaps (0, 1, 3). Weighted kappa uses the differences of the values as distances.
+    Tables have a position for every value from 0 to the highest, and positions without a grade
+    remain empty.
+    """
 
     grades: Sequence[Mapping[str, Any]]
     threshold: int
@@ -65,17 +66,18 @@ class Scale:
 
     @cached_property
     def size(self) -> int:
-        """Places of a table by grade: one more than the highest value."""
+        """Number of positions of a table by grade: the highest value plus one."""
         return max(self.values, default=0) + 1
 
     @cached_property
     def names(self) -> list[str]:
-        """(size), by value; one that no grade has says so."""
+        """Return one name per value from 0 to the highest, with a placeholder for values without a
+        grade."""
         named = {int(grade["value"]): str(grade["name"]) for grade in self.grades}
         return [named.get(value, f"({value}: no grade)") for value in range(self.size)]
 
     def __len__(self) -> int:
-        """How many grades there are."""
+        """Return the number of grades."""
         return len(self.grades)
 
 
@@ -84,4 +86,4 @@ DEFAULT_NAMES = {
     3: ("Not relevant", "Partly relevant", "Relevant"),
     4: ("Wrong", "Topic", "Partial", "Perfect"),
 }
-"""Names that fit together, by the number of grades; four as TripJudge has them."""
+"""Default grade names by the number of grades. Those of four grades are from TripJudge."""

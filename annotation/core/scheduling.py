@@ -1,4 +1,4 @@
-"""What comes next for an annotator, as far as it can be said without the database (METHODS 3)."""
+"""Rules for assigning pairs to annotators that need no database (docs/reference/methods)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 
 class SpecialPairSpacing(NamedTuple):
-    """How gold and everyone pairs are spread: one in each window of `every` pairs served; `n_gold`
-    gold pairs until the target."""
+    """The spacing of gold and calibration pairs: one in each window of `every` assigned pairs, with
+    `n_gold` gold pairs up to the target."""
 
     every: int
     n_gold: int
@@ -20,13 +20,14 @@ class SpecialPairSpacing(NamedTuple):
 def make_special_pair_spacing(
     *, target: int | None, n_everyone: int, n_gold: int, gold_every: int
 ) -> SpecialPairSpacing | None:
-    """The spacing of gold and everyone pairs over one annotator's sequence (ours); None when there
-    are none to serve.
+    """Return the spacing of gold and calibration pairs in one annotator's sequence, or None if
+    there are none.
 
-    Every annotator gets all everyone pairs and, at most every `gold_every` pairs, a gold pair, so
-    within a target of T pairs there are n_everyone + min(n_gold, T // gold_every) of them, one in
-    each window of T // that number. Without a target one in `gold_every`. gold_every 0: no gold
-    pairs before the others are used up."""
+    Every annotator judges all calibration pairs, and a gold pair at most once per `gold_every`
+    pairs. A target of T pairs therefore includes k = n_everyone + min(n_gold, T // gold_every) of
+    them, one in each window of T // k. Without a target, the window is `gold_every`. gold_every=0:
+    gold pairs are assigned only after all other pairs.
+    """
     if target:
         planned_gold = min(n_gold, target // gold_every) if gold_every else 0
         planned = n_everyone + planned_gold
@@ -39,10 +40,11 @@ def make_special_pair_spacing(
 
 
 def is_special_turn(turn: int, *, every: int, seed: int) -> bool:
-    """Whether the annotator's pair number `turn` (from 0) is a gold or everyone pair.
+    """Return whether the annotator's pair number `turn` (from 0) is a gold or calibration pair.
 
-    Each window of `every` turns holds exactly one, at a place drawn from the annotator's own seed:
-    even over the sequence, and not to be guessed from the sequence or from another annotator's."""
+    Each window of `every` turns has exactly one, at a position drawn with the annotator's seed.
+    They are evenly spread, and annotators cannot predict them from their own sequence or another's.
+    """
     window, place = divmod(turn, every)
     return _draw_number(seed, "window", window) % every == place
 
@@ -50,11 +52,12 @@ def is_special_turn(turn: int, *, every: int, seed: int) -> bool:
 def order_special_pairs(
     *, everyone: Iterable[int], gold: Iterable[int], n_gold: int, seed: int
 ) -> list[int]:
-    """The order in which one annotator meets gold and everyone pairs, from the annotator's own
+    """Return the order of gold and calibration pairs for one annotator, drawn with the annotator's
     seed.
 
-    First all everyone pairs and `n_gold` gold pairs, mixed; then the remaining gold pairs. Adding
-    pairs later does not reorder the others among themselves."""
+    All calibration pairs and `n_gold` gold pairs are mixed, followed by the other gold pairs. Pairs
+    that are added later do not change the relative order of the others.
+    """
     gold_by_lot = sorted(gold, key=lambda pair: (_draw_number(seed, "gold", pair), pair))
     planned = [*everyone, *gold_by_lot[:n_gold]]
     return (
@@ -64,33 +67,32 @@ def order_special_pairs(
 
 
 def _draw_number(seed: int, purpose: str, number: int) -> int:
-    """A whole number below 2**64 that depends on all three and on nothing else."""
+    """Return a whole number below 2**64 determined by the three arguments."""
     digest = hashlib.blake2b(f"{seed}|{purpose}|{number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
 
 def is_near_deadline(now: datetime, *, deadline: datetime | None, hours: int) -> bool:
-    """Whether the deadline is so near that pairs which have judgements come before all others
-    (ours)."""
+    """Return whether the deadline is within `hours`, so that partly judged pairs come first."""
     return deadline is not None and hours > 0 and deadline - timedelta(hours=hours) <= now
 
 
 def stays_in_block(*, served: int, length: int) -> bool:
-    """Whether the next pair should be of the current topic, `served` pairs of which were served in
-    a row."""
+    """Return whether the next pair should have the same topic, after `served` consecutive pairs of
+    it."""
     return length > 1 and served < length
 
 
 def day_start(now: datetime, zone: ZoneInfo) -> datetime:
-    """The last midnight by the annotator's own clock, as an aware datetime."""
+    """Return the last midnight in the annotator's time zone as an aware datetime."""
     return datetime.combine(now.astimezone(zone).date(), time(), zone)
 
 
 def max_leases(
     *, want: int, judged: int, target: int | None, today: int, daily_limit: int | None
 ) -> int:
-    """How many live leases an annotator may hold: what is wanted, never past the target or the
-    day's limit."""
+    """Return the maximum number of active leases of an annotator: `want`, limited by the target and
+    the daily limit."""
     bounds = [want]
     if target is not None:
         bounds.append(target - judged)
@@ -100,16 +102,17 @@ def max_leases(
 
 
 def choose_partner(shared: Sequence[tuple[int, int]], *, common: int) -> int | None:
-    """Of (annotator, pairs shared so far), the one to share more with: the most shared below
-    `common`, then the lowest id."""
+    """Return the annotator to share more pairs with. shared: (annotator, pairs shared so far). The
+    result has the most shared pairs below `common`, the lowest id among ties, and is None if there
+    is no such annotator."""
     short = [(-n, annotator) for annotator, n in shared if 0 < n < common]
     return min(short)[1] if short else None
 
 
 def compute_band(priority: int, *, highest: int, width: int) -> int:
-    """The band of a priority, from 1 on: bands are `width` neighbouring priorities, counted from
-    the campaign's highest one down.
+    """Return the rank window of a priority, from 1. A window has `width` adjacent priorities,
+    counted down from the campaign's highest.
 
-    With a pool of depth 10 and width 3: ranks 1 to 3, 4 to 6, 7 to 9, and 10.
+    With a pool of depth 10 and width 3, the windows are ranks 1–3, 4–6, 7–9, and 10.
     """
     return 1 + max(0, highest - priority) // width

@@ -1,5 +1,5 @@
-"""Simulated annotators: what they answer and how long they take. For demonstrations, load and
-tests; never data about people."""
+"""Simulated annotators: their answers and times. Used for demonstrations, load tests and tests,
+never as data about people."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import NamedTuple
 import numpy as np
 
 ANNOTATOR_KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
-# spread of the log of the seconds: the middle half lies between 0.67 and 1.5 times the median
+# Standard deviation of the log seconds: half of the times are 0.67 to 1.5 times the median.
 LOG_TIME_SIGMA = 0.6
-NEIGHBOUR_SHARE = 0.75  # share of a reliable annotator's mistakes that are one grade off
+NEIGHBOUR_SHARE = 0.75  # Share of a reliable annotator's errors that are off by one grade.
 
 
 MAX_PASSAGE_WORDS = 20
-"""Words (runs without white space) of a passage that a simulated annotator marks."""
+"""Maximum number of words in a passage that a simulated annotator marks."""
 
 
 class SimulatedAnswer(NamedTuple):
-    """One answer: the grade, and the active milliseconds it took."""
+    """A simulated answer: the grade and the active time in milliseconds."""
 
     grade: int
     active_ms: int
 
 
 def parse_mixture(text: str) -> dict[str, float]:
-    """Weights of kinds from `reliable:8,clicker:1`; a kind without a number has weight 1.
-    ValueError for what it does not know."""
+    """Parse weights of annotator kinds from `reliable:8,clicker:1`. A kind without a number has
+    weight 1. Raises ValueError for unknown kinds and invalid weights."""
     weights: dict[str, float] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         kind, _, weight = part.partition(":")
@@ -43,8 +43,8 @@ def parse_mixture(text: str) -> dict[str, float]:
 
 
 def assign_kinds(n: int, weights: Mapping[str, float]) -> list[str]:
-    """The kind of each of n annotators, in the proportions of the weights, by largest remainders;
-    ties in the order of `weights`."""
+    """Return the kind of each of n annotators, in proportion to the weights (largest remainders).
+    Ties follow the order of `weights`."""
     total = sum(weights.values())
     exact = {kind: n * weight / total for kind, weight in weights.items()}
     counts = {kind: int(share) for kind, share in exact.items()}
@@ -55,8 +55,8 @@ def assign_kinds(n: int, weights: Mapping[str, float]) -> list[str]:
 
 
 def draw_passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
-    """[start, end) in code points of a run of words of the text, of LONGEST_PASSAGE at most; None
-    where there is no word to mark."""
+    """Draw a passage of at most MAX_PASSAGE_WORDS words and return its [start, end) in code points,
+    or None if the text has no words."""
     words = [word.span() for word in re.finditer(r"\S+", text)]
     if not words:
         return None
@@ -66,11 +66,11 @@ def draw_passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
 
 
 def map_to_scale(grade: int | None, values: Sequence[int]) -> int:
-    """The grade of the scale that stands for a grade of the qrels: the highest that is not above
-    it.
+    """Map a grade of the qrels to the scale: the highest value that is not above it.
 
-    A pair that the qrels do not know, or of a negative grade, is taken for the lowest grade: in a
-    simulation somebody has to answer."""
+    Negative grades and pairs without a grade are mapped to the lowest value, because a simulated
+    annotator needs a true grade for every pair.
+    """
     if grade is None:
         return values[0]
     return max((value for value in values if value <= grade), default=values[0])
@@ -85,12 +85,13 @@ def simulate_answer(
     seconds: float,
     rng: np.random.Generator,
 ) -> SimulatedAnswer:
-    """One answer of an annotator of a kind.
+    """Simulate an answer of an annotator of the given kind.
 
-    reliable and dropout: the true grade with probability `reliability`, else mostly a neighbouring
-    one. clicker: any grade, in a quarter of the time. speeder: any grade, in under a second.
-    contrarian: the scale upside down. confuser: takes the two middle grades for each other. Times
-    are log-normal with median `seconds`."""
+    reliable and dropout: the true grade with probability `reliability`, otherwise mostly an
+    adjacent one. clicker: a random grade in a quarter of the time. speeder: a random grade in less
+    than a second. contrarian: the reversed scale. confuser: swaps the two middle grades. Times are
+    log-normal with median `seconds`.
+    """
     place = values.index(true_grade)
     pace = {"clicker": 0.25}.get(kind, 1.0)
     taken = float(np.exp(np.log(seconds * pace) + LOG_TIME_SIGMA * rng.standard_normal()))
@@ -102,7 +103,7 @@ def simulate_answer(
         place = len(values) - 1 - place
     if kind == "confuser":
         low, high = (len(values) - 1) // 2, len(values) // 2
-        if low == high:  # an odd scale: the middle and the one above
+        if low == high:  # With an odd number of grades: the middle one and the one above.
             high = min(low + 1, len(values) - 1)
         place = {low: high, high: low}.get(place, place)
     if rng.random() >= reliability:

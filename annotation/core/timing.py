@@ -1,5 +1,5 @@
-"""How long a judgement took and when it was made, from two clocks of which only the server's is
-trusted (METHODS 3)."""
+"""Duration and time of judgements, from the clocks of browser and server. Only the server's clock
+is trusted (docs/reference/methods)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 
 class Times(NamedTuple):
-    """Milliseconds; None where the page did not say. active + idle + hidden <= wall <= server."""
+    """Times of a judgement in milliseconds, None if the page did not report them. active + idle +
+    hidden <= wall <= server."""
 
     active_ms: int | None
     idle_ms: int | None
@@ -25,11 +26,12 @@ def bound_times(
     wall_ms: int | None,
     server_ms: int | None,
 ) -> Times:
-    """The page's times, none longer than the server's own lease-to-submission time allows.
+    """Limit the times of the page to the time between lease and submission on the server.
 
-    server_ms None: the times are not bounded by the server (simulated annotators, whose times are
-    drawn and not lived through). What is over goes first from the hidden, then from the idle time;
-    the active time is cut only when it alone is too long."""
+    server_ms=None: the times are not limited (simulated annotators, whose times are drawn). The
+    excess is subtracted from the hidden time first, then from the idle time, then from the active
+    time.
+    """
     wall = _min_defined(wall_ms, server_ms)
     active = _min_defined(active_ms, wall if wall is not None else server_ms)
     left = None if wall is None else wall - (active or 0)
@@ -45,8 +47,8 @@ def _min_defined(value: int | None, bound: int | None) -> int | None:
 
 
 def add_times(earlier: Times, later: Times) -> Times:
-    """The time of a revision: that of all openings of the pair together, for the clock runs from
-    its first paint. The server's time is known when it is known of all openings."""
+    """Return the times of a revision, summed over all openings of the pair. The server time is None
+    if it is unknown for one of them."""
     if earlier.server_ms is None or later.server_ms is None:
         earlier, later = earlier._replace(server_ms=None), later._replace(server_ms=None)
     return Times(
@@ -64,12 +66,13 @@ def estimate_judged_at(
     received_at: datetime,
     served_at: datetime | None,
 ) -> datetime:
-    """When the key was pressed, by the server's clock as far as it can tell.
+    """Estimate when the grade was given, by the server's clock.
 
-    The page's two readings of its own clock give how long before sending the key was pressed; the
-    offset of that clock falls out. Never before the pair was served nor after the answer arrived.
-    Without the readings: on arrival. A pair that was served after its answer arrived was served
-    before the server's clock was set back: its moment bounds nothing then."""
+    The difference of the two readings of the page's clock is subtracted from the time of arrival,
+    so the offset of that clock has no effect. The result is between the assignment of the pair and
+    the arrival. Without the readings it is the time of arrival. An assignment after the arrival
+    means that the server's clock was set back, and is ignored.
+    """
     if client_judged_at is None or client_sent_at is None:
         return received_at
     moment = received_at - max(timedelta(0), client_sent_at - client_judged_at)
@@ -77,13 +80,12 @@ def estimate_judged_at(
 
 
 def elapsed_ms(since: datetime, until: datetime) -> int | None:
-    """Milliseconds between two readings of the server's clock; None where it was set back between
-    them, for then nobody knows."""
+    """Return the milliseconds between two readings of the server's clock, or None if the clock was
+    set back between them."""
     passed = round((until - since).total_seconds() * 1000)
     return passed if passed >= 0 else None
 
 
 def is_too_fast(active_ms: int | None, *, min_active_seconds: float) -> bool:
-    """Whether the active time is below the campaign's minimum. Without a time nothing is too
-    fast."""
+    """Return whether the active time is below the campaign's minimum. False if the time is unknown."""
     return active_ms is not None and active_ms < min_active_seconds * 1000

@@ -1,2 +1,2 @@
-"""Machine judges: what they are asked (`core.machine_prompts`), where (`chat_endpoint`), how often
-(`asking`), and what they said (`answer_store`)."""
+"""LLM judges: prompts (`core.machine_prompts`), the endpoint, the labelling of many pairs, and
+storage of the answers."""

@@ -1,9 +1,9 @@
-"""Answers of a machine judge in a file of one line each, so that a run that was killed goes on
-where it ended.
+"""Answers of an LLM judge in a file with one line per event, so that an interrupted run can resume.
 
-A line is on the disk before a call is made (asked) and before the next one (answered). A call that
-was asked and never answered was lost with the program that made it: it is asked again under the
-same key, by which an endpoint that knows idempotency keys answers without a second call."""
+A line is flushed to disk before a call is made (asked) and after its answer (answered). A call
+without an answer was lost when the program ended. It is repeated with the same key, so that an
+endpoint with support for idempotency keys returns the first answer without a second call.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from assay.cli.base import BadInput
 
 
 class AnswerStore:
-    """answers: by key what was answered; asked: keys of calls that were begun. Use as a context;
-    one program at a time."""
+    """A file of answers, used as a context manager by one program at a time. answers: answers by
+    key. asked: keys of started calls."""
 
     def __init__(self, path: str, setting: Mapping[str, Any]) -> None:
-        """setting: whatever makes answers comparable (model, prompt, scale ...). BadInput: another
-        setting, another program, no store."""
+        """Open the store. setting: everything that makes answers comparable (model, prompt, scale
+        …). Raises BadInput if the file has another setting, is in use, or is not a store."""
         self.path, self.setting = path, dict(setting)
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, int] = {}
@@ -50,7 +50,9 @@ class AnswerStore:
     def _load(self) -> None:
         content = Path(self.path).read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):  # the line that was being written when the program was killed
+        if len(whole) < len(
+            content
+        ):  # an incomplete line that was being written when the program ended
             os.ftruncate(self.file, len(whole))
         for number, line in enumerate(whole.splitlines(), start=1):
             try:
@@ -88,7 +90,8 @@ class AnswerStore:
             self._write({"asked": key})
 
     def failed(self, key: str, trouble: str) -> None:
-        """The report of the run counts it; the file has only that the call was asked."""
+        """Does nothing: the report of the run counts failures, and the file keeps only that the
+        call was made."""
 
     def answer(self, key: str, row: Mapping[str, Any]) -> None:
         with self.lock:

@@ -1,7 +1,7 @@
-"""Asking a machine judge about many pairs: several at once, within limits of rate and cost, every
-call counted, none made twice.
+"""Labelling of many pairs by an LLM judge: parallel calls within limits of rate and cost. Every
+call is counted, and no answered call is repeated.
 
-report = ask_all(pairs, plan, store)              what is in the store already is not asked again
+    report = label_pairs(pairs, plan, store)     skips pairs that the store has answers for
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from assay.cli.base import BadInput
 
 MAX_PAUSE = 60.0
 EXPECTED_ANSWER = {"grade": 8, "reasons": 120}
-"""Tokens that an answer is expected to have, for the estimate before."""
+"""Expected tokens per answer, for estimates."""
 
 
 class AnswerStoreProtocol(Protocol):
-    """Where calls and answers are kept, safe from the program's end before each method returns.
-    answers, asked: by key."""
+    """A store of calls and answers that is durable when each method returns. answers, asked: by
+    key."""
 
     answers: dict[str, dict[str, Any]]
     asked: dict[str, int]
@@ -61,12 +61,14 @@ class PairToJudge(NamedTuple):
 
 @dataclass(frozen=True)
 class LabellingPlan:
-    """samples: answers of each pair. attempts: calls until a pair's answer is given up for now.
-    per_minute, most_cost: None is no limit.
+    """Settings of a labelling run.
 
-    price_in, price_out: of a million tokens. pause: seconds before the first repetition, twice as
-    many before each further one. name: where several judges may share a setting, so that an
-    endpoint that knows idempotency keys answers each anew."""
+    samples: answers per pair. attempts: calls per answer before it is left for the next run.
+    per_minute, most_cost: limits, None if there is none. price_in, price_out: price per million
+    tokens. pause: seconds before the first repetition, doubled before each further one. name:
+    distinguishes judges with equal settings, so that an endpoint with idempotency keys answers each
+    separately.
+    """
 
     endpoint: Endpoint
     template: PromptTemplate
@@ -83,7 +85,7 @@ class LabellingPlan:
     name: str = ""
 
     def setting(self) -> dict[str, Any]:
-        """What makes two answers comparable; stands in the first line of the store."""
+        """Return everything that makes two answers comparable. It is the first line of the store."""
         told = hashlib.sha256(
             repr((list(self.scale), self.guidelines)).encode("utf-8")
         ).hexdigest()[:16]
@@ -113,7 +115,7 @@ class CostEstimate(NamedTuple):
 
 
 def estimate_cost(pairs: Sequence[PairToJudge], plan: LabellingPlan) -> CostEstimate:
-    """Before anything is asked."""
+    """Estimate calls, tokens and cost before any call is made."""
     sent = plan.samples * sum(estimate_tokens(plan.messages(pair)) for pair in pairs)
     received = (
         plan.samples
@@ -125,9 +127,12 @@ def estimate_cost(pairs: Sequence[PairToJudge], plan: LabellingPlan) -> CostEsti
 
 @dataclass
 class LabellingReport:
-    """calls: made now, repetitions included. lost: of a program that was killed, asked again.
-    troubles: of calls without an answer. unanswered: pairs and samples left for the next time.
-    stopped: why not all were asked."""
+    """The result of a labelling run.
+
+    calls: made in this run, including repetitions. lost: calls of an interrupted run that were
+    repeated. troubles: errors of calls without an answer. unanswered: pairs and samples left for
+    the next run. stopped: why some calls were not made.
+    """
 
     calls: int = 0
     lost: int = 0
@@ -149,10 +154,10 @@ def label_pairs(
     told: Callable[[], None] = lambda: None,
     stop: threading.Event | None = None,
 ) -> LabellingReport:
-    """Ask about every pair and sample that the store has no answer of. BadInput where the endpoint
-    says that no call can succeed.
+    """Request an answer for every pair and sample without one in the store. Raises BadInput if the
+    endpoint reports that no call can succeed.
 
-    stop: once it is set no call is begun, and those on their way are given up.
+    stop: once it is set, no call is started and running calls are abandoned.
     """
     asker = _Labeller(plan, store, told, stop or threading.Event())
     setting = plan.setting()
@@ -189,7 +194,7 @@ class _Labeller:
         told: Callable[[], None],
         stop: threading.Event,
     ) -> None:
-        """end: no call is begun any more. stop: nor is any answer wanted."""
+        """end: start no further call. stop: abandon running calls, too."""
         self.plan, self.store, self.told, self.stop = plan, store, told, stop
         self.report, self.lock, self.end = LabellingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0
@@ -209,7 +214,7 @@ class _Labeller:
                 said = self.plan.endpoint.complete(messages, idempotency_key=key, stop=self.stop)
             except (
                 CallStopped
-            ):  # the store knows of the call: next time it is made again under its key
+            ):  # the store has the call, so that the next run repeats it with the same key
                 break
             except CallFailed as error:
                 with self.lock:
@@ -250,7 +255,7 @@ class _Labeller:
         self.told()
 
     def _wait(self, seconds: float) -> None:
-        """For so long, or until an end was called."""
+        """Wait for `seconds` or until the end is requested."""
         until = time.monotonic() + seconds
         while (
             not self.stop.is_set()
@@ -260,7 +265,7 @@ class _Labeller:
             pass
 
     def _may_ask(self, messages: Sequence[dict[str, str]]) -> bool:
-        """Waits for the turn that the limit of rate gives; False once an end was called."""
+        """Wait for the rate limit. Return False if the end was requested."""
         with self.lock:
             expected = self.plan.price(
                 estimate_tokens(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0)
@@ -283,8 +288,8 @@ class _Labeller:
 def collect_labels(
     pairs: Iterable[PairToJudge], plan: LabellingPlan, store: AnswerStoreProtocol
 ) -> dict[tuple[str, str], int]:
-    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade
-    are not in it."""
+    """Return the most frequent grade of each pair's samples, the lowest of ties. Pairs without a
+    grade are omitted."""
     setting, labels = plan.setting(), {}
     for pair in pairs:
         rows = [

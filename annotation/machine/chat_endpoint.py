@@ -1,8 +1,9 @@
-"""An endpoint in the chat-completions form, as Ollama, vLLM, llama.cpp and hosted services speak
-it; the standard library alone.
+"""Client of chat-completions endpoints, such as Ollama, vLLM, llama.cpp and hosted services. Uses
+only the standard library.
 
-The key comes from the environment and goes into a header, nowhere else: not into a message, a store
-or an error."""
+The key is read from the environment and sent in a header. It never appears in messages, stores or
+errors.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from urllib.parse import urlsplit
 MAX_ANSWER_BYTES = 4 << 20
 CONNECT_SECONDS = 10.0
 POLL_SECONDS = 0.2
-"""Between two looks at the clock and at whether the call is still wanted."""
+"""Seconds between two checks of the time limit and of `stop`."""
 
 
 class CallFailure(StrEnum):
-    """Why a call brought no answer. All may pass, so the call may be made again."""
+    """The reason why a call has no answer. All are temporary, so the call may be repeated."""
 
     TIMEOUT = "timed out"
     RATE_LIMITED = "rate limited"
@@ -36,8 +37,8 @@ class CallFailure(StrEnum):
 
 
 class CallFailed(Exception):
-    """wait: seconds that the endpoint asks for, None where it does not say. final: the same call
-    would fail again (wrong key, unknown model)."""
+    """A call failed. wait: seconds that the endpoint requests before the next call, None if
+    unknown. final: a repetition would fail, too (wrong key, unknown model)."""
 
     def __init__(
         self,
@@ -52,12 +53,12 @@ class CallFailed(Exception):
 
 
 class CallStopped(Exception):
-    """The answer is not wanted any more."""
+    """The call was abandoned because `stop` was set."""
 
 
 class ChatReply(NamedTuple):
-    """tokens: sent and received as the endpoint counted them, 0 where it does not say. refusal: it
-    said so in the field for it."""
+    """An answer of the endpoint. tokens: sent and received as counted by the endpoint, 0 if
+    unknown. refusal: whether the endpoint marked the answer as a refusal."""
 
     text: str
     tokens_in: int
@@ -67,8 +68,9 @@ class ChatReply(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """url: its base, to which /chat/completions is added. timeout: seconds for a whole call,
-    however the answer trickles in. parameters: of sampling, sent as they are."""
+    """A chat-completions endpoint. url: base URL, to which /chat/completions is added. timeout:
+    seconds for a whole call, even if data arrives slowly. parameters: sampling parameters, sent
+    unchanged."""
 
     url: str
     model: str
@@ -83,7 +85,7 @@ class Endpoint:
         idempotency_key: str,
         stop: threading.Event | None = None,
     ) -> ChatReply:
-        """Make one call. CallFailed where there is no answer, CallStopped once `stop` is set."""
+        """Make one call. Raises CallFailed without an answer, and CallStopped once `stop` is set."""
         until = time.monotonic() + self.timeout
         parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
         kind = (
@@ -117,8 +119,8 @@ class Endpoint:
 
 
 class _WatchedSocket(io.RawIOBase):
-    """A connected socket as http.client uses it. A timeout of the socket itself begins again with
-    every byte; here the whole call has one, and each wait ends soon after `stop` is set."""
+    """A connected socket for http.client with a time limit for the whole call. The timeout of a
+    plain socket restarts with every byte. Each wait also ends soon after `stop` is set."""
 
     def __init__(self, connected: socket.socket, until: float, stop: threading.Event) -> None:
         self.socket, self.until, self.stop = connected, until, stop
@@ -150,8 +152,8 @@ class _WatchedSocket(io.RawIOBase):
             left = left[self._retry_until_ready(partial(self.socket.send, left)) :]
 
     def close(self) -> None:
-        """Nothing: http.client closes it before the answer is read whole. Who connected closes the
-        socket."""
+        """Does nothing: http.client closes the socket before the answer is read completely. The
+        code that connected closes it."""
 
 
 def _make_failure(status: int, retry_after: str | None) -> CallFailed:

@@ -1,12 +1,11 @@
-"""Answers of a machine judge in the database, written by the thread that holds the job while others
+"""Answers of an LLM judge in the database. The thread of the job writes them while other threads
 wait for the endpoint.
 
-    report = DatabaseStore(judge, plan, work, topics).run(pairs)            # what is answered
-    already is not asked again
+    report = DatabaseStore(judge, plan, work, topics).run(pairs)     skips answered pairs
 
-A row is there before a call is made (asked) and before the next one (answered): a run that was
-killed goes on where it ended, and a call that was lost with it is made again under the same
-idempotency key."""
+A row is stored before a call is made (asked) and after its answer (answered). An interrupted run
+can resume, and a lost call is repeated with the same idempotency key.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +31,17 @@ from annotation.models import MachineJudge, MachineLabel
 from pooling.platform.jobs import ClaimedJob, Refused
 
 POLL_SECONDS = 0.2
-"""Seconds between two looks at whether the calls have ended while nothing is to be written."""
+"""Seconds between two checks for completed calls while there is nothing to write."""
 GRACE_SECONDS = 3.0  # less than pooling.platform.jobs.CANCEL_SECONDS
-"""For which calls on their way may still bring their answers once the job is stopped: they have
-been paid for."""
+"""Seconds for running calls to complete after the job is stopped, because they are paid for."""
 
 
 class JobEnded(Exception):
-    """The job was cancelled or taken over: no further call is begun."""
+    """The job was cancelled or taken over, so no further call is made."""
 
 
 class PairKey(NamedTuple):
-    """topic: row of Topic."""
+    """The key of a pair. topic: primary key of Topic."""
 
     topic: int
     document: str
@@ -51,7 +49,8 @@ class PairKey(NamedTuple):
 
 
 class DatabaseStore:
-    """answers, asked: by key, as `asking.Store` has them. topics: row of Topic by its id."""
+    """A store of answers in the database. answers, asked: by key, as in
+    `asking.AnswerStoreProtocol`. topics: primary key of Topic by topic ID."""
 
     def __init__(
         self, judge: MachineJudge, plan: LabellingPlan, work: ClaimedJob, topics: dict[str, int]
@@ -66,8 +65,8 @@ class DatabaseStore:
         self.end = threading.Event()
 
     def run(self, pairs: Sequence[PairToJudge]) -> LabellingReport:
-        """Ask for what has no answer yet. Raises what stopped it, after the calls that came back
-        within GRACE_S were written down."""
+        """Request the missing answers. If the job is stopped, stores the calls that complete within
+        GRACE_SECONDS and raises the reason."""
         self._load(pairs)
         total = len(self.places)
         self.work.progress(len(self.answers), total=total, message=self.judge.name, now=True)
@@ -108,7 +107,7 @@ class DatabaseStore:
                 self.answers[key] = {"grade": grade, "tokens_in": sent, "tokens_out": received}
 
     def _process_calls(self, calls: Future[LabellingReport]) -> None:
-        """The next write, or a moment's wait for one."""
+        """Store the next completed call, or wait briefly for one."""
         try:
             write, written = self.writes.get(timeout=POLL_SECONDS)
         except queue.Empty:
@@ -125,7 +124,7 @@ class DatabaseStore:
             self._guarded(lambda: self.work.progress(len(self.answers)))
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Whatever stops the job lets the calls on their way be written first."""
+        """Run a step. If it raises, running calls are stored first."""
         try:
             step()
         except BaseException as error:
@@ -197,7 +196,7 @@ class DatabaseStore:
         self._commit(write)
 
     def _open(self) -> None:
-        """Inside a transaction: nothing is added to a judge that is frozen or gone."""
+        """Check, inside a transaction, that the judge exists and is not frozen."""
         if not MachineJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
             raise Refused(
                 _("%(name)s is frozen or deleted, so nothing can be added")

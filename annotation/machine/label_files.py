@@ -1,7 +1,7 @@
-"""Labels that a machine made elsewhere: qrels, TREC's six columns, or umbrela's lines of one judged
-passage each.
+"""Label files of LLM judges: qrels, TREC's six columns, or umbrela's lines with one judged passage
+each.
 
-for label in labels_of_file(path): ...
+    for label in read_label_file(path): ...
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ EXPECTED_FORMS = 'qrels, six columns with a confidence, or lines such as {"query
 
 
 class FileLabel(NamedTuple):
-    """topic, document: ids, or where `by_text` says so the texts of query and passage. line: None
-    of qrels, whose pairs are named by their ids."""
+    """A label in a file. topic, document: IDs or, if `by_text`, the texts of query and passage.
+    line: line number, None for qrels, whose pairs are identified by their IDs."""
 
     topic: str
     document: str
@@ -32,7 +32,7 @@ class FileLabel(NamedTuple):
 
     @property
     def where(self) -> str:
-        """After the file's name."""
+        """Position of the label, to follow the file name in messages."""
         return (
             f", topic {self.topic}, document {self.document}"
             if self.line is None
@@ -41,7 +41,8 @@ class FileLabel(NamedTuple):
 
 
 def read_label_file(path: Source, *, name: str | None = None) -> Iterator[FileLabel]:
-    """FormatError with line and reason for a file in neither form."""
+    """Yield the labels of a file. Raises FormatError with line and reason if the file has neither
+    format."""
     called = display_name(path, name)
     again = 0 if isinstance(path, (str, os.PathLike)) else path.tell()
     first = next(
@@ -103,5 +104,5 @@ def _read_umbrela(path: Source, name: str) -> Iterator[FileLabel]:
 
 
 def _normalise_blanks(text: str) -> str:
-    """Without regard to blanks, by which a passage changes on its way through a prompt."""
+    """Normalise white space, which prompts may change in a passage."""
     return " ".join(text.split())
