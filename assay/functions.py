@@ -74,7 +74,7 @@ class FunctionSpec(NamedTuple):
 QRELS_AND_RUNS = ("qrels", "runs")
 SINGLE_RUN_INPUTS = ("run", "run_a", "run_b")
 NAMED_QRELS = {("compare_rankings", "qrels"), ("label_overlap", "clicks")}
-NAMED_QRELS |= {("rank_llm_judges", "machine"), ("compare_llm_judges", "machine")}
+NAMED_QRELS |= {("rank_llm_judges", "llm_labels"), ("compare_llm_judges", "llm_labels")}
 """(command, argument) of qrels by name: {name: qrels}."""
 FUNCTIONS = {
     "aggregate": FunctionSpec("aggregate", ("judgements",)),
@@ -89,9 +89,9 @@ FUNCTIONS = {
     "unjudged": FunctionSpec("unjudged", ("qrels", "run")),
     "label_overlap": FunctionSpec("label_overlap", ("judged", "clicks")),
     "leaderboard": FunctionSpec("leaderboard", QRELS_AND_RUNS),
-    "compare_llm_judges": FunctionSpec("compare_llm_judges", ("prel", "runs", "machine")),
+    "compare_llm_judges": FunctionSpec("compare_llm_judges", ("prel", "runs", "llm_labels")),
     "plan_study": FunctionSpec("plan_study", QRELS_AND_RUNS),
-    "rank_llm_judges": FunctionSpec("rank_llm_judges", ("qrels", "machine")),
+    "rank_llm_judges": FunctionSpec("rank_llm_judges", ("qrels", "llm_labels")),
     "reusability": FunctionSpec("reusability", QRELS_AND_RUNS),
     "simulate_campaign": FunctionSpec("simulate_campaign", QRELS_AND_RUNS),
     "split_half": FunctionSpec("split_half", QRELS_AND_RUNS),
@@ -102,8 +102,8 @@ FUNCTIONS = {
 """name in the library -> what is called. `evaluate`, `aggregate`, `pool` and `sample_pool` have
 results of their own, in assay.library."""
 COMMAND_LINE_ONLY = {
-    *("help", "json", "output", "campaign", "method", "judges", "scores", "lenient"),
-    *("sampled", "rank_model", "table", "machines"),
+    *("help", "json", "output", "campaign", "method", "annotators", "precision", "lenient"),
+    *("sampled", "rank_model", "table", "llm_table"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
 """Options of the terminal, of an installation's database, of how files are read, of sampled pools,
@@ -222,13 +222,13 @@ def _store_inputs(
         if name == "runs" or name in SINGLE_RUN_INPUTS:
             runs += read_runs_input(value)
         elif name == "judgements":
-            judgements[name] = read_judgements_input(value, given.get("scale") or 4)
+            judgements[name] = read_judgements_input(value, given.get("grades") or 4)
             places[name] = name
         elif (about.command, name) in NAMED_QRELS:
             places[name] = []
             for key, one in value.items():
                 path = f"{name}/{key}"
-                if name == "machine" and is_path(one):  # read with confidences of labels
+                if name == "llm_labels" and is_path(one):  # read with confidences of labels
                     path = str(one)
                 else:
                     qrels[path] = read_judged_qrels(one, str(key), command=command)

@@ -79,17 +79,21 @@ def evaluate(
     runs: Any,
     measures: Any = DEFAULT_MEASURES,
     *,
-    level: int = 1,
-    topics: str = "complete",
+    min_relevant: int = 1,
+    missing_topics: str = "zero",
     only_with_relevant: bool = False,
 ) -> Scores:
     """Measures of runs under qrels, as the command `evaluate`.
 
-    measures: names between blanks, or a list of names and measures of ir-measures. level: lowest
-    relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none)
-    or `intersection` (those that the run has too). ValueError for what cannot be computed,
+    measures: names between blanks, or a list of names and measures of ir-measures. min_relevant:
+    lowest relevant grade, except for nDCG. missing_topics: topics that a run lacks count as 0
+    (`zero`) or are left out (`skip`). ValueError for what cannot be computed,
     FormatError for a file that cannot be read."""
-    reading = EvaluationOptions(level=level, topics=topics, only_with_relevant=only_with_relevant)
+    reading = EvaluationOptions(
+        min_relevant=min_relevant,
+        missing_topics=missing_topics,
+        only_with_relevant=only_with_relevant,
+    )
     parsed = parse_measures(format_measure_names(measures))
     refuse_estimates(parsed)
     judged = read_judged_qrels(qrels)
@@ -111,24 +115,24 @@ def evaluate(
 def aggregate(
     judgements: Any,
     *,
-    scale: int = 4,
+    grades: int = 4,
     method: str = "majority",
-    grades: str = "graded",
+    labels: str = "graded",
     **options: Any,
 ) -> Aggregation:
     """One label for each pair, as the command `aggregate`. `evaluate`, `compare` and `write_qrels`
     take the result as qrels.
 
-    method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold
-    on. options: threshold, min_judgements, min_seconds, no_gold, rule."""
+    method: `majority`, `median`, `dawid-skene`. grades: number of grades. labels: `graded`, or
+    `binary` (relevant or not). options: min_relevant, min_judgements, min_seconds, no_gold, rule."""
     from assay.analyses.aggregate import Options, aggregate_by_scale
     from assay.analyses.shared.judged_files import read_judged
 
     command, asked = prepare_call(
         "aggregate",
-        {"judgements": judgements, "scale": scale, "method": method, "grades": grades, **options},
+        {"judgements": judgements, "grades": grades, "method": method, "labels": labels, **options},
     )
-    return aggregate_by_scale(read_judged(command, asked), Options.of(asked))[asked["grades"]]
+    return aggregate_by_scale(read_judged(command, asked), Options.of(asked))[asked["labels"]]
 
 
 def pool(

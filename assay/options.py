@@ -2,7 +2,7 @@
 
 @dataclass(frozen=True)
 class Options(Checked):
-    level: int = option(1, "Lowest relevant grade", help="except for nDCG", least=1)
+    min_relevant: int = option(1, "Lowest relevant grade", help="except for nDCG", least=1)
 
 The command line (`add_options`), the form of the web pages, the keys of a study and the arguments
 of the Python function are read from the dataclass."""

@@ -6,7 +6,7 @@ import io
 import itertools
 import os
 import shlex
-from argparse import SUPPRESS
+from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -61,6 +61,42 @@ def test_every_argument_is_explained_and_the_command_has_an_example(name: str) -
     assert [dest for dest, text in called.items() if not text] == []
     assert [dest for dest, text in called.items() if text.split()[0].strip(",:") in NO_NOUN] == []
     parser.parse_args(shlex.split(EXAMPLES[name]))
+
+
+SEVERAL_MEANINGS = {"--output": "a file, or the folder of commands that write several files"}
+"""Options of which a command may take something else, with the reason."""
+
+
+def test_an_option_takes_the_same_in_all_commands() -> None:
+    """Whether it takes a value, how the value is called, and of choices those of the command that
+    has most."""
+    takes: dict[str, set[tuple[bool, object]]] = {}
+    choices: dict[str, list[set[str]]] = {}
+    for module in COMMAND_MODULES.values():
+        for action in _list_actions(load_command(module).create_parser("assay", module)):
+            for option in action.option_strings:
+                if not option.startswith("--") or action.dest in OF_DJANGO:
+                    continue
+                what = "choice" if action.choices else action.metavar or action.dest.upper()
+                takes.setdefault(option, set()).add((action.nargs != 0, what))
+                choices.setdefault(option, []).append(set(map(str, action.choices or ())))
+    assert {option for option, of in takes.items() if len(of) > 1} == set(SEVERAL_MEANINGS)
+    wrong = [
+        option for option, of in choices.items() if not all(some <= max(of, key=len) for some in of)
+    ]
+    assert wrong == []
+
+
+def _list_actions(parser: ArgumentParser) -> list[Action]:
+    """Those of its subcommands, too."""
+    found: list[Action] = []
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            for one in action.choices.values():
+                found += _list_actions(one)
+        else:
+            found.append(action)
+    return found
 
 
 def test_every_example_is_of_a_command() -> None:

@@ -238,7 +238,7 @@ def test_the_quartiles_of_kappa_are_those_of_the_page(data_folder, tmp_path):
     ):
         run_command(prepare, data=data_folder, work=tmp_path)
         found = printed_json(
-            "agreement", str(tmp_path / file), "--scale", scale, "--bootstrap", "1"
+            "agreement", str(tmp_path / file), "--grades", scale, "--bootstrap", "1"
         )
         for grades in ("graded", "binary"):
             figures = found[grades]

@@ -67,6 +67,38 @@ def fill(apps: Any) -> None:
         title="reusability",
         result={"late": {"cutoff": 10, "runs": {"a": {"holes": 1, "holes_as_0": 0.5}}}},
     )
+    reports.create(
+        collection=collection,
+        kind="compare_systems",
+        title="systems",
+        parameters={
+            "options": {"level": 2, "topics": "intersection", "family": "max", "trials": 500}
+        },
+        command="assay compare systems q.txt a.run --level=2 --topics=intersection "
+        "--family=max --trials=500 --json",
+        result={"settings": {"family": "max", "trials": 500}},
+    )
+    reports.create(
+        collection=collection,
+        kind="stability",
+        title="stability",
+        parameters={"options": {"threshold": 0.8, "scores": "float32"}},
+        command="assay check stability q.txt a.run --threshold=0.8 --scores=float32",
+    )
+    reports.create(
+        collection=collection,
+        kind="leaderboard",
+        title="leaderboard",
+        parameters={"options": {"family": 9}},
+        command="assay leaderboard q.txt a.run --order=order.tsv --family=9",
+        result={"family": 9, "order": ["a"]},
+    )
+    reports.create(
+        collection=collection,
+        kind="study-stability",
+        title="study",
+        parameters={"values": {"threshold": 0.8, "level": 2}},
+    )
 
 
 def report(title: str) -> Report:
@@ -85,3 +117,24 @@ def test_stored_reports_have_the_new_names_of_kinds_and_keys(upgraded):
     assert report("reusability").result["late"]["runs"] == {
         "a": {"unjudged": 1, "unjudged_as_0": 0.5}
     }
+
+
+def test_stored_reports_have_the_new_names_of_options(upgraded):
+    systems, stability, board = map(report, ("systems", "stability", "leaderboard"))
+    assert systems.parameters["options"] == {
+        "min_relevant": 2,
+        "missing_topics": "skip",
+        "correction": "max",
+        "permutations": 500,
+    }
+    assert systems.command == (
+        "assay compare systems q.txt a.run --min-relevant=2 --missing-topics=skip "
+        "--correction=max --permutations=500 --json"
+    )
+    assert systems.result == {"settings": {"correction": "max", "permutations": 500}}
+    assert stability.parameters["options"] == {"min_tau": 0.8, "precision": "float32"}
+    assert stability.command.endswith("--min-tau=0.8 --precision=float32")
+    assert board.parameters["options"] == {"family_size": 9}
+    assert board.command.endswith("--metadata=order.tsv --family-size=9")
+    assert board.result == {"family_size": 9, "order": ["a"]}
+    assert report("study").parameters["values"] == {"min_tau": 0.8, "min_relevant": 2}

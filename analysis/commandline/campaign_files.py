@@ -23,8 +23,8 @@ from assay.number_words import format_count
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:
-    """--campaign, --method, --threshold, --min-judgements, --min-seconds, --no-gold, --exclude,
-    --judges."""
+    """--campaign, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold, --exclude,
+    --annotators."""
     parser.add_argument("--campaign", required=True, metavar="SLUG", help="slug of the campaign")
     parser.add_argument(
         "--method",
@@ -33,9 +33,9 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         help="aggregation method (default: majority, with the lowest grade on ties)",
     )
     parser.add_argument(
-        "--threshold",
+        "--min-relevant",
         type=parse_positive,
-        metavar="GRADE",
+        metavar="N",
         help="minimum relevant grade (default: the campaign's)",
     )
     parser.add_argument(
@@ -66,13 +66,13 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         "pseudonyms of excluded annotators whose judgements count nevertheless (no name: all "
         "excluded ones)"
     )
-    parser.add_argument("--take-back", nargs="*", metavar="PSEUDONYM", help=back)
+    parser.add_argument("--include-excluded", nargs="*", metavar="PSEUDONYM", help=back)
     add_judges_option(parser)
 
 
 def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices:
     """The options as choices; BadInput where the campaign has no such grade or annotator."""
-    back = [ALL_JUDGES] if options["take_back"] == [] else options["take_back"]
+    back = [ALL_JUDGES] if options["include_excluded"] == [] else options["include_excluded"]
     choices = LabelChoices.of(
         {
             **options,

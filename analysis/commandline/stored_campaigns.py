@@ -105,7 +105,7 @@ def label_loader(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qr
                 campaign,
                 str(
                     LabelReference(
-                        options["grades"], LabelChoices(method=options["method"], judges=judges)
+                        options["labels"], LabelChoices(method=options["method"], judges=judges)
                     )
                 ),
                 campaign.slug,
@@ -127,7 +127,7 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
     made = make_labels(
         campaign, LabelChoices(method=options["method"], judges=chosen_judge_kinds(options))
     )
-    return made.table.binary(made.threshold) if options["grades"] == "binary" else made.table
+    return made.table.binary(made.threshold) if options["labels"] == "binary" else made.table
 
 
 def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:
@@ -140,7 +140,7 @@ def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], 
             sample = read_campaign_sample(campaign, choices)
         except NotEstimable as error:
             raise BadInput(str(error)) from None
-        return sample.prel(options["grades"], campaign.slug)
+        return sample.prel(options["labels"], campaign.slug)
 
     return load
 
@@ -161,9 +161,11 @@ def read_counted_judgements(
     further."""
     campaign = get_campaign(slug)
     n_grades = campaign.grades.size
-    if options["scale"] not in (None, n_grades):
-        raise BadInput(f"--scale {options['scale']}, but the campaign {slug} has {n_grades} grades")
-    threshold = check_threshold(options["threshold"] or campaign.threshold, n_grades)
+    if options["grades"] not in (None, n_grades):
+        raise BadInput(
+            f"--grades {options['grades']}, but the campaign {slug} has {n_grades} grades"
+        )
+    threshold = check_threshold(options["min_relevant"] or campaign.threshold, n_grades)
     rows = read_rows(campaign, judges=chosen_judge_kinds(options))
     only = read_topic_filter(command, options, rows.topics, f"the judgements of {slug}")
     rows = rows.where(

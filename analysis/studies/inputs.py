@@ -68,9 +68,7 @@ def supplied_keys(study: Study, *, by_campaign: bool) -> frozenset[str]:
     """Keys that the source answers."""
     if not by_campaign:
         return COLLECTION_KEYS
-    return (
-        CAMPAIGN_KEYS if "grades" in keys_by_name(study) else CAMPAIGN_KEYS - {"threshold"}
-    )  # of a study of systems it is one of tau
+    return CAMPAIGN_KEYS
 
 
 def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:

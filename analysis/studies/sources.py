@@ -183,8 +183,10 @@ def _write_campaign_inputs(
     if study.name == "comparison" and "measures" not in given.values:
         usual = parse_measures(str(keys_by_name(study)["measures"].default))
         made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
-    if "grades" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
-        made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
+    if "threshold" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
+        made.value(
+            "min_relevant", campaign.threshold
+        )  # from which the campaign calls a grade relevant
     if (
         campaign.pool is not None and campaign.pool.depth is not None
     ):  # a pool that a file named without ranks has no top
@@ -308,9 +310,9 @@ def refuse_judged_qrels(reference: str, collection: Collection) -> None:
 
 
 def _add_scale(made: _InputFolder, scale: Any, threshold: int, min_seconds: float) -> None:
-    """Of studies of judgements; what others call `threshold` is another thing."""
-    if "grades" not in made.keys:
-        made.value("scale", len(scale))
+    """Write the scale; studies of judgements also need the names of its grades."""
+    if "threshold" not in made.keys:
+        made.value("grades", len(scale))
         return
     made.value("scale", len(scale))
     made.value("threshold", threshold)

@@ -99,7 +99,7 @@ class StudyContext:
 
     def _stored(self) -> InMemoryInputs | None:
         """Runs that are read once for all commands, where they are small enough to be kept."""
-        if "runs" not in self.settings.values or self.settings.values.get("scores") == "float32":
+        if "runs" not in self.settings.values or self.settings.values.get("precision") == "float32":
             return None
         paths = self.files("runs")
         if sum(os.path.getsize(path) for path in paths) > CACHE_BYTES:
@@ -110,10 +110,15 @@ class StudyContext:
     def _run(self, path: str) -> RunColumns:
         return read_run(path, lenient=bool(self.settings.values.get("lenient")))
 
-    def options(self, *names: str) -> dict[str, Any]:
-        """Inputs of the study that are options of a command; without a value the command's default
-        applies."""
-        return {name: value for name in names if (value := self.value(name)) not in (None, False)}
+    def options(self, *names: str, **keys: str) -> dict[str, Any]:
+        """Return the inputs of the study that are options of a command; without a value the
+        command's default applies. keys: option -> input, if they have different names."""
+        named = {name: name for name in names} | keys
+        return {
+            name: value
+            for name, key in named.items()
+            if (value := self.value(key)) not in (None, False)
+        }
 
     def warn(self, message: str) -> None:
         text = self.plain(message)

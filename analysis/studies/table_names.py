@@ -13,7 +13,9 @@ from assay.analyses.shared.reading import EvaluationOptions
 from assay.charts.svg import Picture
 from assay.tabular import Table
 
-EVALUATION_SETTING_KEYS = settings_from(EvaluationOptions, "level", "topics", "scores", "lenient")
+EVALUATION_SETTING_KEYS = settings_from(
+    EvaluationOptions, "min_relevant", "missing_topics", "precision", "lenient"
+)
 EVALUATION_KEYS = tuple(key.name for key in EVALUATION_SETTING_KEYS)
 RUNS_KEY = setting("runs", "files", "Runs, as paths or patterns.")
 QRELS_KEY = setting("qrels", "file", "Qrels, TREC or BEIR.")

@@ -34,7 +34,7 @@ from assay.options import DeclaredOption, Option, list_options
 from assay.results import Values
 from assay.tabular import Table
 
-EVALUATION = ("level", "topics", "only_with_relevant", "scores")
+EVALUATION = ("min_relevant", "missing_topics", "only_with_relevant", "precision")
 """Options of every analysis that computes measures of runs."""
 Inputs = Callable[[AnalysisFiles, Mapping[str, Any]], dict[str, Any]]
 
@@ -217,9 +217,9 @@ def unpooled_run(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, 
     if TOP_UP_FILE.name in files.others:
         given["topped_up"] = [files.others[TOP_UP_FILE.name]]
     if pool := [path for tag, path in runs.items() if tag != late]:
-        given["pool"] = pool
+        given["pool_runs"] = pool
     if against:
-        given["against"] = runs[against]
+        given["against_run"] = runs[against]
     return given
 
 
@@ -308,7 +308,7 @@ ALL_KINDS = (
                 "pool",
                 hint="Only pairs at the top of this pool count. Leave empty for the pool of the campaign, or all judged pairs.",
             ),
-            *("top", "threshold"),
+            *("top", "min_relevant"),
         ),
         labels_and_clicks,
         qrels_label="Judgements",
@@ -329,7 +329,7 @@ ALL_KINDS = (
         "compare_runs",
         "Two runs by outcome",
         "Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
-        ("cutoff", "alpha", "decide", "correction", "family", *EVALUATION),
+        ("cutoff", "alpha", "decide", "correction", "family_size", *EVALUATION),
         two_runs,
         pair=True,
         least_runs=2,
@@ -340,7 +340,7 @@ ALL_KINDS = (
         "Which systems are really better? Every pair tested, with intervals, effects, corrected "
         "p-values and letters.",
         (
-            *("measures", "against", "family", "trials", "alpha"),
+            *("measures", "against", "correction", "permutations", "alpha"),
             web_field(
                 "topic_groups",
                 "Groups of topics",
@@ -367,7 +367,7 @@ ALL_KINDS = (
                 hint="Resamples the campaign's judgements within their pairs, for the current and other "
                 "numbers of judgements per pair.",
             ),
-            *("scale", "label_trials", "depths", *EVALUATION),
+            *("grades", "label_trials", "depths", *EVALUATION),
         ),
         least_runs=2,
         written=(written_files.JUDGEMENTS,),
@@ -377,7 +377,7 @@ ALL_KINDS = (
         "Leaderboard over time",
         "The chain of runs that were the state of the art, and whether each step is significant.",
         (
-            *("cutoff", "alpha", "decide", "correction", "family"),
+            *("cutoff", "alpha", "decide", "correction", "family_size"),
             *("baselines", "until", "highlight", *EVALUATION),
         ),
         written=(written_files.ORDER,),
@@ -418,7 +418,7 @@ ALL_KINDS = (
                 hint="Resamples the campaign's judgements within their pairs, for fixed topics and together "
                 "with topics.",
             ),
-            *("scale", "label_trials", *EVALUATION),
+            *("grades", "label_trials", *EVALUATION),
         ),
         conditions_and_runs,
         qrels=(1, 0),
@@ -445,8 +445,8 @@ ALL_KINDS = (
                 report="bootstrap",
                 hint="From a finished report of bootstrap ranks.",
             ),
-            "condition",
-            *list_options(EvaluationOptions, "level"),
+            "private_condition",
+            *list_options(EvaluationOptions, "min_relevant"),
         ),
         lambda files, options: {},
         qrels_label="Public qrels",
@@ -459,7 +459,7 @@ ALL_KINDS = (
         "Does the ranking survive when documents, topics or assessments change? Overlap curves "
         "and the least overlap needed.",
         (
-            *("element", "measures", "overlaps", "pairs", "threshold"),
+            *("element", "measures", "overlaps", "pairs", "min_tau"),
             web_field(
                 "documents",
                 "Documents",
@@ -509,7 +509,7 @@ ALL_KINDS = (
         "A machine beside people",
         "How far machine labels agree with people, how both rank systems, and people's estimates "
         "corrected by the machine.",
-        ("measures", "level", "scores"),
+        ("measures", "min_relevant", "precision"),
         sample_and_runs,
         qrels_label="People's labels of the sampled pool",
         estimates=True,
@@ -534,7 +534,7 @@ ALL_KINDS = (
                 "tag",
                 choices=(("", "no run, for its own score"),),
             ),
-            *("judge", "scale", "level", "scores"),
+            *("judge", "max_grade", "min_relevant", "precision"),
         ),
         unpooled_run,
         subject=lambda options: str(options.get("late") or ""),

@@ -123,7 +123,7 @@ def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any
     if size > MOST_GRADES:
         return strict
     names = DEFAULT_NAMES.get(size, tuple(f"Grade {value}" for value in range(size)))
-    level = int(report.parameters.get("options", {}).get("level") or 1)
+    level = int(report.parameters.get("options", {}).get("min_relevant") or 1)
     return strict | {
         "scale": [{"value": value, "name": names[value]} for value in range(size)],
         "threshold": min(level, size - 1),

@@ -79,7 +79,7 @@ def write_judgements(report: Report, work: ClaimedJob) -> str:
 
 
 JUDGEMENTS = WrittenFile(
-    "judgements.tsv", needs_judgements, write_judgements, "judgements", ("scale", "label_trials")
+    "judgements.tsv", needs_judgements, write_judgements, "judgements", ("grades", "label_trials")
 )
 
 
@@ -153,7 +153,7 @@ def order_table(report: Report, work: ClaimedJob) -> str:
     )
 
 
-ORDER = WrittenFile("order.tsv", is_order_known, order_table, "order")
+ORDER = WrittenFile("order.tsv", is_order_known, order_table, "metadata")
 
 
 def has_dates(
@@ -180,7 +180,9 @@ def submission_table(report: Report, work: ClaimedJob) -> str:
         work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
         rankings = load_rankings(run)
         scores = [
-            evaluate(rankings, qrels, [measure], level=int(options.get("level") or 1)).means()[0]
+            evaluate(
+                rankings, qrels, [measure], level=int(options.get("min_relevant") or 1)
+            ).means()[0]
             for qrels in (public, private)
         ]
         day = run.submitted_on.isoformat() if run.submitted_on else ""
@@ -221,7 +223,7 @@ def ranks_file(report: Report, work: ClaimedJob) -> str:
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 
-RANKS = WrittenFile("ranks.json", is_chosen("ranks"), ranks_file, "ranks", ("condition",))
+RANKS = WrittenFile("ranks.json", is_chosen("ranks"), ranks_file, "ranks", ("private_condition",))
 
 
 def needs_documents(
@@ -316,7 +318,7 @@ def judgements_table(report: Report, work: ClaimedJob) -> str:
 
 
 LLM_JUDGES = (
-    WrittenFile("machine-labels.tsv", is_applicable, labels_table, "machines"),
+    WrittenFile("machine-labels.tsv", is_applicable, labels_table, "llm_table"),
     WrittenFile("machines.json", is_applicable, judges_metadata, "about"),
     WrittenFile("judgements.tsv", is_applicable, judgements_table, "judgements"),
 )

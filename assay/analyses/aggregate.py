@@ -47,11 +47,14 @@ class Options(JudgementOptions):
             (str(StoppingRule.CROWD_KIT), "as crowd-kit does"),
         ),
     )
-    grades: str = option(
+    labels: str = option(
         "graded",
         "Grades of the labels",
         help="grades of the labels in the qrels",
-        choices=(("graded", "all grades"), ("binary", "relevant or not, from the threshold")),
+        choices=(
+            ("graded", "all grades"),
+            ("binary", "relevant or not, from the minimum relevant grade"),
+        ),
     )
 
 
@@ -80,7 +83,7 @@ def compute(
 ) -> Values:
     """Count the labels of `aggregate_by_scale` by grade and by decision. Decisions are None for methods
     without them."""
-    chosen = labels[options.grades]
+    chosen = labels[options.labels]
     if not chosen.n_labelled:
         warn(
             f"no pair has a label: none has {format_count(options.min_judgements, 'counted judgement')}. "
@@ -101,7 +104,7 @@ def compute(
         **method_options(options),
         "judgements": len(judged.table),
         "method": options.method,
-        "threshold": judged.threshold,
+        "min_relevant": judged.threshold,
     }
 
 
@@ -179,5 +182,5 @@ class Command(FileCommand):
         result = compute(judged, labels, options, warn=self.warn)
         if output:
             with write_text_atomically(output) as out:
-                write_qrels(labels[options.grades].qrels(options.grades), out)
+                write_qrels(labels[options.labels].qrels(options.labels), out)
         return result

@@ -78,7 +78,7 @@ def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Va
         "labelled_pairs": report.n_labelled,
         "judgements": report.n_judgements,
         "dropped": count_dropped_rows(judged.dropped),
-        "threshold": judged.threshold,
+        "min_relevant": judged.threshold,
     }
 
 

@@ -67,7 +67,7 @@ class Options(EvaluationOptions):
         metavar="TAGS",
         kind="tags",
     )
-    scale: int = scale_option("Grades of these judgements")
+    grades: int = scale_option("Grades of these judgements")
     label_trials: int = option(
         200,
         "Simulated labellings",
@@ -137,7 +137,7 @@ def plan(
                 if one.qrels is behind:
                     result[one.name]["labels"] = noise.of(
                         one.measure,
-                        options.level if one.level is None else one.level,
+                        options.min_relevant if one.level is None else one.level,
                         scored[one.name].topics,
                         list(shown),
                         labellings=options.label_trials,
@@ -168,8 +168,8 @@ def score_tables(
         one.name: Evaluator(
             one.qrels,
             [one.measure],
-            level=options.level if one.level is None else one.level,
-            topics=options.topics,
+            level=options.min_relevant if one.level is None else one.level,
+            missing_topics=options.missing_topics,
             only_with_relevant=options.only_with_relevant,
         )
         for one in conditions

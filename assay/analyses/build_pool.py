@@ -72,10 +72,16 @@ class Command(FileCommand):
         add_pool_options(parser, PoolOptions)
 
     def compute(
-        self, *, runs: list[str], topics: str | None, seed: int, output: str | None, **given: Any
+        self,
+        *,
+        runs: list[str],
+        only_topics: str | None,
+        seed: int,
+        output: str | None,
+        **given: Any,
     ) -> Values:
         options = PoolOptions.of(given)
-        wanted = pooled_topics(runs, topics)
+        wanted = pooled_topics(runs, only_topics)
         tops = read_tops(self, runs, options, wanted)
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         if wanted is not None and (empty := len(set(wanted) - set(pool.topics))):

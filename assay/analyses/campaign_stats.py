@@ -42,7 +42,7 @@ PairRanks = Iterable[tuple[str, str, int]]
 
 @dataclass(frozen=True)
 class Options(JudgementOptions):
-    documents: int | None = option(
+    n_documents: int | None = option(
         None, "Documents", help="number of documents in the collection", least=1
     )
 
@@ -51,13 +51,13 @@ def compute(
     judged: CountedJudgements,
     options: Options,
     *,
-    documents: int | None = None,
+    n_documents: int | None = None,
     pool: PairRanks | None = None,
     warn: Warn,
 ) -> Values:
     """Count judgements, grades with their times (seconds), and the coverage of the pool.
 
-    documents: of the collection, if the options do not say. pool: the coverage is None without one.
+    n_documents: of the collection, if the options do not say. pool: the coverage is None without one.
     Undefined means are NaN."""
     if pool is not None and judged.only is not None:
         pool = [pair for pair in pool if pair[0] in judged.only]
@@ -65,7 +65,7 @@ def compute(
         judged.table,
         threshold=judged.threshold,
         min_judgements=options.min_judgements,
-        documents=options.documents or documents,
+        documents=options.n_documents or n_documents,
         pool=pool,
     )
     for warning in statistics.warnings:
@@ -74,7 +74,7 @@ def compute(
     return {
         **statistics_json(statistics),
         "dropped": count_dropped_rows(judged.dropped),
-        "threshold": judged.threshold,
+        "min_relevant": judged.threshold,
     }
 
 
@@ -115,7 +115,7 @@ class Command(FileCommand):
             source = self.stored_campaigns()
             pairs = pairs or source.read_pool_ranks(judged.campaign)
             documents = source.count_documents(judged.campaign.collection)
-        return compute(judged, Options.of(given), documents=documents, pool=pairs, warn=self.warn)
+        return compute(judged, Options.of(given), n_documents=documents, pool=pairs, warn=self.warn)
 
 
 def read_pool_ranks(path: str) -> list[tuple[str, str, int]]:

@@ -39,7 +39,7 @@ def parse_rates(text: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Options(CheckedOptions):
-    model: str = option(
+    click_model: str = option(
         "dctr",
         "Click model",
         choices=(
@@ -59,7 +59,7 @@ class Options(CheckedOptions):
 
 def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
     """Label every pair that was shown: 0 and 1 (raw), or 0, 1, 2, ... by click-through rate."""
-    if options.model == "raw":
+    if options.click_model == "raw":
         return make_raw_labels(counts)
     return make_dctr_labels(counts, thresholds=options.thresholds)
 
@@ -68,7 +68,7 @@ def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Value
     """Count the pairs of the qrels by label, and what they come from.
 
     counts: of the click log. qrels: its `click_labels`."""
-    n_grades = 2 if options.model == "raw" else len(options.thresholds) + 2
+    n_grades = 2 if options.click_model == "raw" else len(options.thresholds) + 2
     labels = np.bincount(qrels.grades, minlength=n_grades)
     result: Values = {
         "pairs": len(qrels),
@@ -76,9 +76,11 @@ def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Value
         "topics": len(qrels.topics),
         "sessions": counts.n_sessions,
         "clicks": int(counts.clicks.sum()),
-        "model": options.model,
+        "click_model": options.click_model,
     }
-    return result | ({"thresholds": list(options.thresholds)} if options.model == "dctr" else {})
+    return result | (
+        {"thresholds": list(options.thresholds)} if options.click_model == "dctr" else {}
+    )
 
 
 def tables(result: Values) -> list[Table]:
@@ -90,7 +92,7 @@ def tables(result: Values) -> list[Table]:
         f"{format_count(result['pairs'], 'pair')} of {format_count(result['topics'], 'topic')} from "
         f"{format_count(result['clicks'], 'click')} in {format_count(result['sessions'], 'session')}."
     )
-    title = f"Click labels by {result['model']}"
+    title = f"Click labels by {result['click_model']}"
     return [Table("labels", title, ["grade", "pairs", "share"], rows, note)]
 
 

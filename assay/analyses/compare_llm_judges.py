@@ -98,10 +98,10 @@ def compute(
             [one.strip() for one in given],
         )
         result[name] = {
-            "agreement": compute_agreement(pool, grades, options.level, counts),
+            "agreement": compute_agreement(pool, grades, options.min_relevant, counts),
             "systems": {
                 str(one): compute_systems(
-                    pool, packed, grades, one, options.level, seed, related=kin, why=why
+                    pool, packed, grades, one, options.min_relevant, seed, related=kin, why=why
                 )
                 for one in options.measures
             },
@@ -127,14 +127,14 @@ class Command(FileCommand):
         )
         parser.add_argument("runs", nargs="+", metavar="RUN")
         parser.add_argument(
-            "--machine",
+            "--llm-labels",
             action="append",
             default=[],
             metavar="NAME=QRELS",
             help="labels of every pair of the pool by an LLM judge",
         )
         parser.add_argument(
-            "--machines",
+            "--llm-table",
             metavar="FILE",
             help="labels of several LLM judges in one table: machine, topic, document, grade",
         )
@@ -162,15 +162,15 @@ class Command(FileCommand):
         *,
         prel: str,
         runs: list[str],
-        machine: list[str],
-        machines: str | None,
+        llm_labels: list[str],
+        llm_table: str | None,
         about: str | None,
         judgements: str | None,
         related: list[str],
         seed: int,
         **given: Any,
     ) -> Values:
-        labels = self.labels(machine, machines)
+        labels = self.labels(llm_labels, llm_table)
         told = read_judge_metadata(about)
         kin = {name: tags.split(",") for name, tags in map(parse_named_file, related)}
         pool = read_sampled_pool(self, prel)
@@ -182,19 +182,19 @@ class Command(FileCommand):
             counts=None if judgements is None else read_judgement_counts(judgements, pool),
             about=told,
             related=kin,
-            partial=machines is not None or not machine,
+            partial=llm_table is not None or not llm_labels,
             seed=seed,
         )
 
     def labels(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
         if not given and table is None:
             raise BadInput(
-                "no machine is given; name one with --machine NAME=QRELS, or several with --machines FILE"
+                "labels of an LLM judge are missing: give --llm-labels NAME=QRELS, or those of several with --llm-table FILE"
             )
         labels = {} if table is None else read_llm_labels(table)
         for text in given:
             name, path = parse_named_file(text)
             if name in labels:
-                raise BadInput(f"two machines are called {name}; name them, as in first={path}")
+                raise BadInput(f"two LLM judges are called {name}; name them, as in first={path}")
             labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return labels

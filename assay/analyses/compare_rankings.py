@@ -237,7 +237,7 @@ class Command(ByTopicGroup, CampaignCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("runs", metavar="RUN", nargs="+")
-        add_campaign_options(parser, grades="binary")
+        add_campaign_options(parser, labels="binary")
         parser.add_argument(
             "--qrels",
             metavar="NAME=FILE",

@@ -55,13 +55,15 @@ def compute(
         alpha=options.alpha,
         decide=options.decide,
         correction=options.correction,
-        family=options.family,
+        family=options.family_size,
     )
     rates = simulate_equal_runs(
         *first.ranks,
         alpha=options.alpha,
         decide=options.decide,
-        family=1 if options.correction == "none" or options.family is None else options.family,
+        family=1
+        if options.correction == "none" or options.family_size is None
+        else options.family_size,
         rng=np.random.default_rng(seed),
     )
     a, b = first.tags
@@ -75,9 +77,9 @@ def compute(
 
 
 def refuse_unknown_family(options: Options) -> None:
-    if options.correction == "bonferroni" and options.family is None:
+    if options.correction == "bonferroni" and options.family_size is None:
         raise BadInput(
-            "--correction bonferroni needs --family, the number of comparisons made in all"
+            "--correction bonferroni needs --family-size, the number of comparisons made in all"
         )
 
 
@@ -119,7 +121,9 @@ def tests_table(row: Values) -> Table:
             )
     note = f"{row['topics']} topics. The scale is the one that the test requires."
     if corrected:
-        note += f" Correction: {row['correction']}, {row['family']} comparisons. Verdicts use it."
+        note += (
+            f" Correction: {row['correction']}, {row['family_size']} comparisons. Verdicts use it."
+        )
     header = ["compared", "test", "p", "p, corrected", "scale", "method"]
     return Table("tests", "Tests of B against A", header, rows, note)
 

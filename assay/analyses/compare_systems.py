@@ -75,7 +75,7 @@ class Options(SampledEvaluationOptions):
         kind="tag",
         more={"choices": (("all", "every pair of runs"),)},
     )
-    family: str = option(
+    correction: str = option(
         "holm",
         "Correction for multiple comparisons",
         choices=tuple(
@@ -91,7 +91,7 @@ class Options(SampledEvaluationOptions):
             )
         ),
     )
-    trials: int = option(
+    permutations: int = option(
         100_000,
         "Permutations",
         help="random permutations for more than 20 topics (default: 100000)",
@@ -144,10 +144,10 @@ def compute(
             }
     result["settings"] = {
         "against": options.against,
-        "family": options.family,
-        "trials": options.trials,
+        "correction": options.correction,
+        "permutations": options.permutations,
         "alpha": options.alpha,
-        "letters_by": DECIDING_TESTS[options.family],
+        "letters_by": DECIDING_TESTS[options.correction],
     }
     return result | ({"undefined": undefined} if undefined else {})
 
@@ -175,7 +175,7 @@ def compute_sampled(
         options.measures,
         options,
         against=options.against,
-        family=options.family,
+        family=options.correction,
         alpha=options.alpha,
         seed=seed,
     )
@@ -195,9 +195,9 @@ def _compared(
     if len(values) < 2:
         return f"{format_count(len(values), 'topic', 'counts', 'count')} for all runs, but a paired test needs two"
     rng = np.random.default_rng(seed)
-    made = compare_systems(values, pairs, trials=options.trials, rng=rng, alpha=options.alpha)
-    held = correct_p_values(made, values, options.family, rng=rng)
-    p = deciding_p(made, held, options.family)
+    made = compare_systems(values, pairs, trials=options.permutations, rng=rng, alpha=options.alpha)
+    held = correct_p_values(made, values, options.correction, rng=rng)
+    p = deciding_p(made, held, options.correction)
     different = find_significant(made, p, alpha=options.alpha)
     answer = {
         "means": dict(zip(tags, values.mean(axis=0).tolist(), strict=True)),
@@ -205,7 +205,11 @@ def _compared(
         "topics": len(values),
         **group_systems(made, values, different, tags),
     }
-    how: Any = {"against": options.against, "family": options.family, "alpha": options.alpha}
+    how: Any = {
+        "against": options.against,
+        "correction": options.correction,
+        "alpha": options.alpha,
+    }
     return {"verdict": describe_comparison(measure, answer, **how), **answer}
 
 

@@ -110,7 +110,7 @@ def compute_sampled(
 
 
 def describe_settings(options: EvaluationOptions) -> Values:
-    return {key: getattr(options, key) for key in ("level", "topics", "scores")}
+    return {key: getattr(options, key) for key in ("min_relevant", "missing_topics", "precision")}
 
 
 def list_means(evaluation: Evaluation) -> dict[str, float]:

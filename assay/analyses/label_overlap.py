@@ -34,7 +34,7 @@ class Options(CheckedOptions):
         hint="Leave empty to count all judged pairs, whatever the pool.",
         least=1,
     )
-    threshold: int = option(
+    min_relevant: int = option(
         1, "Lowest relevant judged grade", least=1, kind="grade", more={"judged_only": True}
     )
     list_pairs: bool = option(
@@ -59,7 +59,7 @@ def compute(
     undefined, with a reason, if there are none. Source: Althammer et al. (2022), figure 3."""
     result: Values = {}
     for name, labels in clicks.items():
-        how: Any = {"threshold": options.threshold, "within": within}
+        how: Any = {"threshold": options.min_relevant, "within": within}
         result[name] = overlap_with(judged, labels, **how).shares()
         if not result[name]["pairs"]:
             result[name]["undefined"] = (
@@ -187,7 +187,7 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--judged", metavar="FILE", required=True, help="qrels of the judgements"
         )
-        add_campaign_options(parser, grades="binary")
+        add_campaign_options(parser, labels="binary")
         parser.add_argument(
             "--clicks",
             metavar="NAME=FILE",
@@ -198,7 +198,7 @@ class Command(CampaignCommand):
         )
         parser.add_argument(
             "--pool",
-            metavar="pool.tsv",
+            metavar="POOL",
             help="pool whose top pairs count (default: the campaign's)",
         )
         add_options(parser, Options)

@@ -6,7 +6,6 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,7 @@ from assay.comparison.verdict_sentences import REPEATED_TESTING_NOTE, describe_e
 from assay.comparison.verdicts import as_json, judge_comparisons
 from assay.formats.leaderboards import ORDER_COLUMNS, BoardRow, read_leaderboard
 from assay.number_words import format_count
-from assay.options import add_options, list_options, option
+from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Table
 
@@ -131,15 +130,15 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
     rows: dict[str, BoardRow] = {}
     for row in submitted:
         if row.tag in rows:
-            raise BadInput(f"--order: the run {row.tag} is there twice")
+            raise BadInput(f"--metadata: the run {row.tag} is there twice")
         rows[row.tag] = row
     if absent := [tag for tag in first.tags if tag not in rows]:
         raise BadInput(
-            f"--order: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
+            f"--metadata: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
         )
     if unknown := sorted(set(rows) - set(first.tags)):
         warn(
-            f"--order: {format_count(len(unknown), 'run', 'was', 'were')} not given: "
+            f"--metadata: {format_count(len(unknown), 'run', 'was', 'were')} not given: "
             f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
         )
     return [
@@ -181,9 +180,9 @@ def compared_chain(
             progress.step()
     how = {name: getattr(options, name) for name in ("alpha", "decide", "correction")}
     own = list_chain_pairs(tags)
-    family = options.family or len(own)
+    family = options.family_size or len(own)
     if family < len(own):
-        raise BadInput(f"--family {family}: the chain alone has {len(own)} comparisons")
+        raise BadInput(f"--family-size {family}: the chain alone has {len(own)} comparisons")
     verdicts = dict(
         zip(
             own,
@@ -216,7 +215,7 @@ def compared_chain(
         **table,
         **(dict.fromkeys(displacement) if why else displacement),
         "labels": named.labels,
-        "family": family,
+        "family_size": family,
         "correction": options.correction,
         "no_verdict": why,
         "equal_boards": boards_of_equal_runs(entries, first, options, seed) if own else None,
@@ -235,7 +234,7 @@ def boards_of_equal_runs(
         "alpha": options.alpha,
         "decide": options.decide,
         "rng": np.random.default_rng(seed),
-        "family": options.family,
+        "family": options.family_size,
     }
     with ProgressLine("boards of equal runs", N_BOARDS) as progress:
         return {
@@ -386,46 +385,41 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument("runs", nargs="*", metavar="RUN", help="run files")
         add_campaign_options(parser)
         parser.add_argument(
-            "--order",
+            "--metadata",
             metavar="FILE",
             help="tag, date, group, baseline (0/1) and description of each run (default: runs in "
             "the order given)",
         )
         parser.add_argument(
             "--scores",
-            default="float64",
             metavar="FILE",
-            help="tag, date, group and score of each run in place of QRELS and RUN; or float64 or "
-            "float32, the precision of scores in runs (default: float64)",
+            help="tag, date, group and score of each run, instead of QRELS and RUN",
         )
         parser.add_argument(
             "--score-column",
             metavar="NAME",
-            help="header of the column of scores, with --scores FILE",
+            help="header of the column of scores, with --scores",
         )
-        names = [one.name for one in list_options(Options) if one.name != "scores"]
-        add_options(parser, Options, *names)
+        add_options(parser, Options)
 
     def compute(
         self,
         *,
         qrels: str | None,
         runs: Sequence[str],
-        order: str | None,
+        metadata: str | None,
+        scores: str | None,
         score_column: str | None,
         seed: int,
         **given: Any,
     ) -> Values:
-        scores = given["scores"]
-        if scores not in PRECISIONS or (qrels is None and Path(scores).exists()):
+        if scores is not None:
             if qrels is not None:
-                raise BadInput(
-                    "--scores FILE stands in place of QRELS and RUN, give one or the other"
-                )
+                raise BadInput("give either QRELS and RUN, or --scores FILE")
             rows = read_leaderboard(
                 scores, required=("tag", "date", "score"), score_column=score_column
             )
-            return compute_scores(rows, Options.of({**given, "scores": "float64"}))
+            return compute_scores(rows, Options.of(given))
         if qrels is None or not runs:
             raise BadInput("QRELS and at least one RUN are needed, or --scores FILE")
         if given["campaign"]:
@@ -435,8 +429,8 @@ class Command(ByTopicGroup, CampaignCommand):
             iterate_runs(self, runs, given),
             Options.of(given),
             submitted=None
-            if order is None
-            else list(read_leaderboard(order, columns=ORDER_COLUMNS)),
+            if metadata is None
+            else list(read_leaderboard(metadata, columns=ORDER_COLUMNS)),
             seed=seed,
             warn=self.warn,
             part=self.only_these is not None,

@@ -87,7 +87,9 @@ class Options(EvaluationOptions):
         metavar="P",
     )
     alpha: float = alpha_option()
-    scale: int = scale_option("Grades of these judgements", help="number of grades of --judgements")
+    grades: int = scale_option(
+        "Grades of these judgements", help="number of grades of --judgements"
+    )
     label_trials: int = option(
         200,
         "Simulated labellings",
@@ -131,8 +133,8 @@ def compute(
     evaluator = Evaluator(
         qrels,
         options.measures,
-        level=options.level,
-        topics=options.topics,
+        level=options.min_relevant,
+        missing_topics=options.missing_topics,
         only_with_relevant=options.only_with_relevant,
     )
     evaluations = [evaluator.evaluate(run) for run in runs]
@@ -162,7 +164,7 @@ def compute(
             qrels,
             runs,
             options.measures,
-            level=options.level,
+            level=options.min_relevant,
             source=source,
             warn=warn,
         )
@@ -223,7 +225,7 @@ def _add_depths(
         options.depths,
         counts,
         means,
-        level=options.level,
+        level=options.min_relevant,
         topics=needed,
         power=options.power,
         alpha=options.alpha,

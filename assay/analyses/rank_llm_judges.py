@@ -28,8 +28,8 @@ MIN_PAIRS = 200
 
 @dataclass(frozen=True)
 class Options(CheckedOptions):
-    level: int = option(1, "Lowest relevant grade", least=1, kind="grade")
-    scale: int | None = option(
+    min_relevant: int = option(1, "Lowest relevant grade", least=1, kind="grade")
+    max_grade: int | None = option(
         None,
         "Highest grade",
         help="highest grade; higher labels of LLM judges are left out (default: the highest human "
@@ -48,16 +48,16 @@ def compute(
     gain: with 1.5, 100 human judgements tell as much as 150 without the labels. It is undefined,
     with a reason, if humans call all pairs or none relevant, and infinite if all pairs agree. Raises
     BadInput if no pair has both labels."""
-    highest = options.scale or int(people.grades.max(initial=0))
+    highest = options.max_grade or int(people.grades.max(initial=0))
     judges = {
-        name: of_judge(people, own, name, options.level, highest, warn)
+        name: of_judge(people, own, name, options.min_relevant, highest, warn)
         for name, own in labels.items()
     }
     order = sorted(
         judges, key=lambda name: (math.isnan(judges[name]["gain"]), -judges[name]["gain"], name)
     )
     return {
-        "level": options.level,
+        "min_relevant": options.min_relevant,
         "machines": {name: judges[name] for name in order},
         "order": order,
     }
@@ -176,7 +176,7 @@ class Command(FileCommand):
             help="human judgements; a pilot of about 200 pairs is enough",
         )
         parser.add_argument(
-            "--machine",
+            "--llm-labels",
             action="append",
             default=[],
             metavar="NAME=QRELS",
@@ -191,22 +191,24 @@ class Command(FileCommand):
         add_options(parser, Options)
 
     def compute(
-        self, *, qrels: str | None, machine: list[str], table: str | None, **given: Any
+        self, *, qrels: str | None, llm_labels: list[str], table: str | None, **given: Any
     ) -> Values:
-        if (table is None) == (qrels is None or not machine) or (
-            table is not None and (qrels is not None or machine)
+        if (table is None) == (qrels is None or not llm_labels) or (
+            table is not None and (qrels is not None or llm_labels)
         ):
             raise BadInput(
-                "give what people judged and --machine NAME=QRELS for each machine, or a --table with a column for each"
+                "give human judgements and --llm-labels NAME=QRELS for each LLM judge, or a --table with a column for each"
             )
         if table is not None:
             labels = read_label_table(table)
             people = labels.pop(next(iter(labels)))
         else:
             people, labels = read_one_qrels(self, str(qrels)), {}
-            for text in machine:
+            for text in llm_labels:
                 name, path = parse_named_file(text)
                 if name in labels:
-                    raise BadInput(f"two machines are called {name}; name them, as in first={path}")
+                    raise BadInput(
+                        f"two LLM judges are called {name}; name them, as in first={path}"
+                    )
                 labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return compute(people, labels, Options.of(given), warn=self.warn)

@@ -84,8 +84,8 @@ def plan(
         measures=tuple(options.measures),
         depth=options.depth,
         groups=None if group_of is None else group_of(collection.tags),
-        level=options.level,
-        topics=options.topics,
+        level=options.min_relevant,
+        missing_topics=options.missing_topics,
     )
     pieces = make_chunks(collection, request)
     as_late = kept if options.late else []
@@ -93,7 +93,7 @@ def plan(
 
     def finish(means: list[np.ndarray]) -> Values:
         result = as_json(combine_results(collection, request, pieces, means))
-        if undefined := undefined_reason(collection, topics=options.topics):
+        if undefined := undefined_reason(collection, missing_topics=options.missing_topics):
             result["undefined"] = undefined
         result |= {
             "pool_depth": options.depth,
@@ -107,13 +107,13 @@ def plan(
     return PieceworkPlan("reusability", _run_piece, (collection, request), pieces, finish)
 
 
-def undefined_reason(collection: PackedCollection, *, topics: str) -> str:
+def undefined_reason(collection: PackedCollection, *, missing_topics: str) -> str:
     """Return why values are undefined, '' if none is."""
     if len(collection.tags) < 2:
         return "one run makes no ranking of systems, so that there is no tau"
     apart = (
         [tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()]
-        if topics == "intersection"
+        if missing_topics == "skip"
         else []
     )
     names = f"{', '.join(apart)} {'has' if len(apart) == 1 else 'have'}"

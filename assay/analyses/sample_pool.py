@@ -170,12 +170,12 @@ class Command(FileCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         add_pool_options(parser, Options)
         parser.add_argument(
-            "--machine",
+            "--llm-qrels",
             metavar="QRELS",
             help="LLM labels of every pair of the pool; strata are votes and these labels",
         )
         parser.add_argument(
-            "--qrels",
+            "--judged",
             metavar="FILE",
             help="grades of pairs that are already judged, to write for the pairs drawn",
         )
@@ -189,22 +189,22 @@ class Command(FileCommand):
         self,
         *,
         runs: list[str],
-        topics: str | None,
-        machine: str | None,
-        qrels: str | None,
+        only_topics: str | None,
+        llm_qrels: str | None,
+        judged: str | None,
         draw: str | None,
         seed: int,
         output: str | None,
         **given: Any,
     ) -> Values:
         options = Options.of(given)
-        tops = read_tops(self, runs, options, pooled_topics(runs, topics))
+        tops = read_tops(self, runs, options, pooled_topics(runs, only_topics))
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         sample = draw_sample(
             pool,
             options,
-            llm_labels=None if machine is None else self.grades_of(machine, pool),
-            grades=None if qrels is None else self.grades_of(qrels, pool),
+            llm_labels=None if llm_qrels is None else self.grades_of(llm_qrels, pool),
+            grades=None if judged is None else self.grades_of(judged, pool),
             seed=seed,
             warn=self.warn,
         )

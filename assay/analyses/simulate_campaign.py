@@ -74,7 +74,7 @@ def parse_part(text: str) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Options(RunReading):
-    order: str = option(ordered.LEVEL_ORDER, "Pooling strategy", choices=tuple(ORDERS.items()))
+    strategy: str = option(ordered.LEVEL_ORDER, "Pooling strategy", choices=tuple(ORDERS.items()))
     depth: int = option(10, "Pool depth", least=1, metavar="K")
     budgets: list[float] = option(
         "0.1,0.2,0.3,0.5",
@@ -129,7 +129,7 @@ class Options(RunReading):
         most=1,
         metavar="P",
     )
-    judgements: int = option(
+    n_judgements: int = option(
         1, "Judgements per pair", help="judgements per pair, aggregated by majority", least=1
     )
     seconds: int = option(
@@ -177,35 +177,35 @@ def plan(
     for options of the other kind of pool, and if no pair of the pool is relevant."""
     refuse_contradictions(options)
     world = world_of_runs(qrels, list(runs), options, seed, warn)
-    errors = AnnotatorErrors(options.sensitivity, options.specificity, options.judgements)
+    errors = AnnotatorErrors(options.sensitivity, options.specificity, options.n_judgements)
     made: ordered.OrderedReplay | sampled.SampledReplay
-    if options.order == "sampled":
+    if options.strategy == "sampled":
         made = sampled.SampledReplay(
             options.budgets, options.strata, parse_measures(ESTIMATES), errors
         )
     else:
         chosen = options.measures or parse_measures(MEASURES)
         made = ordered.OrderedReplay(
-            options.order, options.budgets, chosen, errors, options.batch, options.audit
+            options.strategy, options.budgets, chosen, errors, options.batch, options.audit
         )
     pairs = sampled.choose_system_pairs(len(world.tags), np.random.default_rng(seed))
     shared = SimulationInputs(world, made, pairs, options.stopping, options.part, seed)
-    cost = options.judgements * options.seconds / 3600
+    cost = options.n_judgements * options.seconds / 3600
     return PieceworkPlan(
         "simulations",
         run_simulation,
         shared,
         list(range(options.simulations)),
-        lambda simulations: summary(shared, options.order, cost, simulations, warn),
+        lambda simulations: summary(shared, options.strategy, cost, simulations, warn),
     )
 
 
 def refuse_contradictions(options: Options) -> None:
-    if options.order == "sampled" and options.measures is not None:
+    if options.strategy == "sampled" and options.measures is not None:
         raise BadInput(
             f"--measures is for ordered pools; a sampled pool is estimated by {ESTIMATES}"
         )
-    if options.order == "sampled" and options.part is not None:
+    if options.strategy == "sampled" and options.part is not None:
         raise BadInput(
             "--part is for ordered pools; a sampled pool's simulations draw topics with repetition"
         )
@@ -227,12 +227,12 @@ def world_of_runs(
             f"dropped (--unjudged lowest counts them as grade 0)"
         )
         pool, grades = keep_judged_pairs(pool, grades)
-    if not len(pool) or not (grades >= options.level).any():
+    if not len(pool) or not (grades >= options.min_relevant).any():
         raise BadInput(
-            f"{qrels.name}: no pair of the pool has a grade of at least {options.level}, so that "
+            f"{qrels.name}: no pair of the pool has a grade of at least {options.min_relevant}, so that "
             f"there is nothing to find"
         )
-    return make_judged_pool(pool, grades, runs, level=options.level)
+    return make_judged_pool(pool, grades, runs, level=options.min_relevant)
 
 
 def summary(

@@ -98,7 +98,7 @@ class Options(EvaluationOptions):
         metavar="5:100:5",
     )
     pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
-    threshold: float = option(
+    min_tau: float = option(
         0.9,
         "Rankings agree from a tau of",
         help="Kendall's tau-b from which two rankings agree",
@@ -235,10 +235,10 @@ def make_protocol(options: Options, seed: int) -> StabilityProtocol:
             measures=tuple(options.measures),
             overlaps=options.overlaps,
             pairs=options.pairs,
-            threshold=options.threshold,
-            level=options.level,
+            threshold=options.min_tau,
+            level=options.min_relevant,
             per_topic_quota=options.per_topic_quota,
-            topics=options.topics,
+            missing_topics=options.missing_topics,
             seed=seed,
         )
     except ValueError as error:

@@ -66,7 +66,7 @@ class Options(RunReading):
         help="pairs judged at the last interim check; checks that follow too soon stop too early",
         least=1,
     )
-    audit: AuditCounts | None = option(
+    audit_sample: AuditCounts | None = option(
         None,
         "Audit sample",
         help="audit sample: N pairs drawn at random from LEFT unjudged pairs, RELEVANT of them "
@@ -77,7 +77,7 @@ class Options(RunReading):
     recall: float = option(
         0.9,
         "Recall wanted",
-        help="recall to reach, with --audit",
+        help="recall to reach, with --audit-sample",
         least=0,
         most=1,
         metavar="SHARE",
@@ -96,11 +96,16 @@ def compute(
     pool = build_pool_from_files(runs, qrels, depth=depth, seed=seed)
     grades = look_up_grades(pool, qrels)
     result = advise_ordered_pool(
-        pool, grades, level=options.level, cutoff=options.cutoff, seed=seed, last=options.last
+        pool,
+        grades,
+        level=options.min_relevant,
+        cutoff=options.cutoff,
+        seed=seed,
+        last=options.last,
     )
-    if options.audit is not None:
-        audit = AuditCounts(*options.audit)
-        n_found = int((grades >= options.level).sum())
+    if options.audit_sample is not None:
+        audit = AuditCounts(*options.audit_sample)
+        n_found = int((grades >= options.min_relevant).sum())
         left = estimate_remaining_relevant(audit.n_left, audit.relevant, audit.n)
         result["left"] = summarise_audit(left, n_found, audit.n, recall=options.recall)
     return result
@@ -120,9 +125,9 @@ def compute_sampled(
 
 
 def refuse_audit(options: Options) -> None:
-    if options.audit is not None:
+    if options.audit_sample is not None:
         raise BadInput(
-            "--audit is for ordered pools: in a sampled pool every pair was drawn by chance"
+            "--audit-sample is for ordered pools: in a sampled pool every pair was drawn by chance"
         )
 
 

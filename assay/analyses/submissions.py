@@ -39,7 +39,7 @@ class Options(CheckedOptions):
         metavar="DATE",
         kind="date",
     )
-    condition: str = option(
+    private_condition: str = option(
         "",
         "Private condition",
         help="condition that is private, with --ranks (default: the only one)",
@@ -210,7 +210,7 @@ class Command(FileCommand):
             rows,
             options,
             institutions=None if institutions is None else read_institutions(institutions),
-            ranks=None if ranks is None else read_ranks(ranks, options.condition),
+            ranks=None if ranks is None else read_ranks(ranks, options.private_condition),
             warn=self.warn,
         )
 
@@ -228,7 +228,7 @@ def read_ranks(path: str, name: str) -> Values:
         raise BadInput(f"{path}: not what `bootstrap --json` prints") from None
     if not name and len(conditions) != 1:
         raise BadInput(
-            f"{path}: {len(conditions)} conditions ({', '.join(conditions)}); choose one with --condition"
+            f"{path}: {len(conditions)} conditions ({', '.join(conditions)}); choose one with --private-condition"
         )
     chosen: Values | None = conditions.get(name or next(iter(conditions)))
     if chosen is None:

@@ -62,7 +62,7 @@ class Options(RunReading):
         hint="Reports what judging them would settle. Leave empty for half of the unjudged.",
         least=1,
     )
-    scale: int | None = option(
+    max_grade: int | None = option(
         None,
         "Highest grade",
         help="highest grade (default: that of the qrels)",
@@ -90,10 +90,12 @@ def compute(
     for measure in options.measures:
         if reason := no_bounds_reason(measure):
             raise BadInput(f"there is no range of {measure}: {reason}")
-    measures, level = options.measures, options.level
-    highest = options.scale or max(int(qrels.grades.max(initial=0)), 1)
+    measures, level = options.measures, options.min_relevant
+    highest = options.max_grade or max(int(qrels.grades.max(initial=0)), 1)
     if highest < int(qrels.grades.max(initial=0)):
-        raise BadInput(f"--scale {highest}, but the qrels have the grade {int(qrels.grades.max())}")
+        raise BadInput(
+            f"--max-grade {highest}, but the qrels have the grade {int(qrels.grades.max())}"
+        )
     tops = read_topic_tops(run, qrels, required_depth(measures))
     cutoff = cutoff_of(measures)
     result = list_unjudged(tops, cutoff) | compute_scores(tops, measures, level, highest)
@@ -162,7 +164,7 @@ def imputed_scores(
         name = str(measure)
         filled[name] = None
         if not runs:
-            reasons[name] = "an imputed score needs the runs of the pool (--pool)"
+            reasons[name] = "an imputed score needs the runs of the pool (--pool-runs)"
         elif measure.family not in ("nDCG", "P") or measure.cutoff is None:
             reasons[name] = (
                 "scores are imputed for nDCG@k and P@k; the residual of RBP is in its bounds"
@@ -300,7 +302,7 @@ class Command(CampaignCommand):
         parser.add_argument("run", metavar="RUN", help="the unpooled run")
         add_campaign_options(parser)
         parser.add_argument(
-            "--pool",
+            "--pool-runs",
             nargs="+",
             metavar="RUN",
             default=[],
@@ -312,7 +314,7 @@ class Command(CampaignCommand):
             help="tag and group of each run of the pool (default: each run is a group of its own)",
         )
         parser.add_argument(
-            "--against",
+            "--against-run",
             metavar="RUN",
             help="run whose difference to RUN determines the order of judging",
         )
@@ -335,9 +337,9 @@ class Command(CampaignCommand):
         *,
         qrels: str,
         run: str,
-        pool: list[str],
+        pool_runs: list[str],
         groups: str | None,
-        against: str | None,
+        against_run: str | None,
         topped_up: list[str],
         top_up: str | None,
         **given: Any,
@@ -347,12 +349,12 @@ class Command(CampaignCommand):
         later = [read_one_qrels(self, path) for path in topped_up]
         judged = add_later_judgements(first, later) if later else first
         (late,) = read_runs(self, [run], given)
-        rival = None if against is None else read_runs(self, [against], given)[0]
+        rival = None if against_run is None else read_runs(self, [against_run], given)[0]
         result = compute(
             judged,
             late,
             options,
-            pool=read_runs(self, pool, given) if pool else [],
+            pool=read_runs(self, pool_runs, given) if pool_runs else [],
             group_of=None if groups is None else partial(read_run_groups, self, groups),
             rival=rival,
             before=first if later else None,

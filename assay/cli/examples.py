@@ -8,7 +8,7 @@ from __future__ import annotations
 EXAMPLES = {
     "evaluate": 'qrels.txt bm25.run dense.run --measures "AP nDCG@10"',
     "leaderboard": "--scores leaderboard.csv",
-    "unjudged": "qrels.txt new.run --pool bm25.run dense.run",
+    "unjudged": "qrels.txt new.run --pool-runs bm25.run dense.run",
     "compare systems": "qrels.txt bm25.run dense.run --measures nDCG@10",
     "compare runs": "qrels.txt bm25.run dense.run",
     "compare rankings": "bm25.run dense.run new.run --qrels judged=qrels.txt --qrels clicks=clicks.qrels",
@@ -26,13 +26,13 @@ EXAMPLES = {
     "judgements stats": "judgements.csv",
     "judgements import": "judgements.csv --user ada",
     "judgements export": "--campaign news --output judgements.csv",
-    "clicks convert": "clicks.tsv --model dctr --output clicks.qrels",
+    "clicks convert": "clicks.tsv --click-model dctr --output clicks.qrels",
     "llm judge": (
         "pool.tsv --topics topics.tsv --documents documents.jsonl --model llama3"
         " --endpoint http://127.0.0.1:11434/v1 --store answers.jsonl --output labels.qrels"
     ),
-    "llm compare": "sampled.prel bm25.run dense.run --machine llama3=llm.qrels",
-    "llm rank": "qrels.txt --machine llama3=llm.qrels",
+    "llm compare": "sampled.prel bm25.run dense.run --llm-labels llama3=llm.qrels",
+    "llm rank": "qrels.txt --llm-labels llama3=llm.qrels",
     "pool build": "bm25.run dense.run --depth 10 --output pool.tsv",
     "pool sample": "bm25.run dense.run --depth 10 --output sampled.prel",
     "pool create": "--collection news --depth 20",
@@ -45,7 +45,7 @@ EXAMPLES = {
     "import qrels": "qrels.txt --collection news --user ada",
     "campaign": "apply campaign.toml --user ada",
     "audit campaigns": "news",
-    "simulate annotators": "--campaign news --qrels qrels.txt --direct",
+    "simulate annotators": "--campaign news --truth qrels.txt --direct",
     "demo": "",
     "creators": "add ada",
     "study": "comparison study.toml --output results",

@@ -32,14 +32,14 @@ CHUNK = 32
 @dataclass(frozen=True)
 class ReusabilityRequest:
     """What is asked. depth: k of the pool. groups: the group of each run, in the collection's
-    order; None: each run by itself. level: lowest relevant grade. topics: "complete" or
-    "intersection"."""
+    order; None: each run by itself. level: lowest relevant grade. missing_topics: "zero" or
+    "skip"."""
 
     measures: tuple[Measure, ...]
     depth: int = 10
     groups: tuple[str, ...] | None = None
     level: int = 1
-    topics: str = "complete"
+    missing_topics: str = "zero"
 
     def units(self, collection: PackedCollection) -> list[str]:
         """What is left out by turns: runs, or groups in the order of their first runs."""
@@ -134,7 +134,7 @@ def run_chunk(
         evaluate_subcollections(
             collection, request.measures, assessed=assessed, level=request.level
         ),
-        topics=request.topics,
+        missing_topics=request.missing_topics,
     )
 
 

@@ -55,8 +55,8 @@ class StabilityProtocol:
     element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself. overlaps:
     levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of shared
     topics. pairs: of sub-collections at each level. threshold: of tau. level: lowest relevant
-    grade. per_topic_quota: halve the assessments of each topic by themselves. topics: "complete" or
-    "intersection"."""
+    grade. per_topic_quota: halve the assessments of each topic by themselves. missing_topics: "zero" or
+    "skip"."""
 
     element: str
     measures: tuple[Measure, ...]
@@ -65,7 +65,7 @@ class StabilityProtocol:
     threshold: float = 0.9
     level: int = 1
     per_topic_quota: bool = False
-    topics: str = "complete"
+    missing_topics: str = "zero"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -236,9 +236,9 @@ def _mean_scores(
         scores = evaluate_subcollections(
             collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
         )
-        return compute_mean_scores(collection, scores, topics=protocol.topics)
+        return compute_mean_scores(collection, scores, missing_topics=protocol.missing_topics)
     topics = split_memberships(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
-    if protocol.topics == "intersection":
+    if protocol.missing_topics == "skip":
         topics = topics * collection.has
     if kept is None and assessed is None:
         whole = evaluate_whole(collection, protocol.measures, level=protocol.level)

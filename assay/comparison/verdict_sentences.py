@@ -113,7 +113,7 @@ def describe_equal_boards(result: dict[str, Any]) -> str:
     rates, correction = result["equal_boards"], result["correction"]
     own, holm = rates[correction], rates["holm"]
     words = (
-        f"{result['family']} comparisons, correction: {correction}. If all runs were equal "
+        f"{result['family_size']} comparisons, correction: {correction}. If all runs were equal "
         f"({own['trials']} boards, runs exchanged at random "
         f"on each topic), {100 * own['boards']:.0f} % of such boards would have a record said to "
         f"be better than R1, doing no harm"

@@ -366,7 +366,7 @@ def as_json(comparison: RunComparison, judged: JudgedComparison) -> dict[str, An
             "disagreements": judged.disagreements,
         },
         "correction": judged.correction,
-        "family": judged.family,
+        "family_size": judged.family,
         "topics": comparison.topics,
         "wsr_method": {
             "mrr": mrr.wsr_method,

@@ -62,7 +62,7 @@ def _find_hint(problem: FileProblem, lenient: bool, of_run: bool) -> str:
     if not of_run and int(count[1]) == 6:
         return (
             "a run has six columns: are the qrels and the run exchanged? (six columns with a "
-            "confidence are labels of a machine: --machine reads them)"
+            "confidence are labels of an LLM judge: --llm-labels reads them)"
         )
     if not of_run or lenient:
         return "" if lenient or int(count[1]) < 5 else f"{LENIENT_OPTION} ignores further columns"

@@ -159,14 +159,14 @@ def evaluate_whole(
 
 
 def compute_mean_scores(
-    collection: PackedCollection, scores: Scores, *, topics: str = "complete"
+    collection: PackedCollection, scores: Scores, *, missing_topics: str = "zero"
 ) -> Scores:
     """Return means over topics: float64 (n_measures, n_runs, n_samples).
 
-    topics: "complete" for all topics of the qrels, or "intersection" for the topics that each run
-    has. NaN if a run has none.
+    missing_topics: "zero" for all topics of the qrels, or "skip" for the topics that each run has.
+    NaN if a run has none.
     """
-    if topics == "complete":
+    if missing_topics == "zero":
         return scores.sum(axis=2) / scores.shape[2]
     with np.errstate(invalid="ignore"):
         return (scores * collection.has[None, :, :, None]).sum(axis=2) / collection.has.sum(axis=1)[

@@ -30,8 +30,8 @@ Ints = NDArray[np.int64]
 class Evaluation:
     """The scores of one run under one qrels.
 
-    values: float64 (n_topics, n_measures), NaN if the topic is left out (topics="intersection", or
-    no relevant documents). has_topic: bool (n_topics), whether the run has the topic.
+    values: float64 (n_topics, n_measures), NaN if the topic is left out (missing_topics="skip",
+    or no relevant documents). has_topic: bool (n_topics), whether the run has the topic.
     with_relevant: bool (n_topics), whether the topic has a document with at least the minimum
     relevant grade. n_ignored: topics of the run that are not in the qrels.
     """
@@ -79,18 +79,22 @@ def evaluate(
     measures: Sequence[Measure] | str,
     *,
     level: int = 1,
-    topics: str = "complete",
+    missing_topics: str = "zero",
     only_with_relevant: bool = False,
 ) -> Evaluation:
     """Evaluate a run on each topic of the qrels. For several runs create one Evaluator, which
     prepares the qrels once.
 
-    level: minimum relevant grade. nDCG uses the grades themselves. topics: "complete" or
-    "intersection" (topics that the run has, too). only_with_relevant: leave out topics without a
-    relevant document.
+    level: minimum relevant grade. nDCG uses the grades themselves.
+    missing_topics: topics that the run lacks count as 0 ("zero") or are left out ("skip").
+    only_with_relevant: leave out topics without a relevant document.
     """
     return Evaluator(
-        qrels, measures, level=level, topics=topics, only_with_relevant=only_with_relevant
+        qrels,
+        measures,
+        level=level,
+        missing_topics=missing_topics,
+        only_with_relevant=only_with_relevant,
     ).evaluate(run)
 
 
@@ -103,15 +107,16 @@ class Evaluator:
         measures: Sequence[Measure] | str,
         *,
         level: int = 1,
-        topics: str = "complete",
+        missing_topics: str = "zero",
         only_with_relevant: bool = False,
     ) -> None:
-        if topics not in ("complete", "intersection"):
-            raise ValueError(f"topics are complete or intersection, not {topics!r}")
+        if missing_topics not in ("zero", "skip"):
+            raise ValueError(f"missing_topics is zero or skip, not {missing_topics!r}")
         self.qrels = qrels
         self.measures = parse_measures(measures) if isinstance(measures, str) else list(measures)
         refuse_estimates(self.measures)
-        self.level, self.topics, self.only_with_relevant = level, topics, only_with_relevant
+        self.level, self.only_with_relevant = level, only_with_relevant
+        self.missing_topics = missing_topics
         self.base = RecallBase(qrels.offsets, qrels.grades)
 
     @cached_property
@@ -128,7 +133,7 @@ class Evaluator:
         """Evaluate a run that `pack_run` has joined with these qrels."""
         values = measure_topics(packed, self.base, self.measures, level=self.level)
         with_relevant = self.base.n_relevant(self.level) > 0
-        if self.topics == "intersection":
+        if self.missing_topics == "skip":
             values[~packed.has_topic] = math.nan
         if self.only_with_relevant:
             values[~with_relevant] = math.nan

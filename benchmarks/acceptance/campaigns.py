@@ -12,7 +12,11 @@ from tests.commands import call_command
 
 SETS = {
     "robust03": ("robust03/qrels.robust2003.txt.gz", "robust03/runs", ["--depth", "100"]),
-    "dl21": ("dl21-passage/qrels.nist.txt.gz", "dl21-passage/runs-judged53", ["--level", "2"]),
+    "dl21": (
+        "dl21-passage/qrels.nist.txt.gz",
+        "dl21-passage/runs-judged53",
+        ["--min-relevant", "2"],
+    ),
     "clef15": (
         "clef-ehealth-2015/qrels.eng.clef2015.qtest.graded.txt.gz",
         "clef-ehealth-2015/runs-top100",
@@ -60,7 +64,7 @@ def measure_relevant_first(data: Path, simulations: int, seed: int) -> list[dict
             simulated = run_simulation(
                 data,
                 name,
-                "--order",
+                "--strategy",
                 "relevant",
                 "--audit",
                 audit,
@@ -74,7 +78,7 @@ def measure_relevant_first(data: Path, simulations: int, seed: int) -> list[dict
             level = run_simulation(
                 data,
                 name,
-                "--order",
+                "--strategy",
                 "level",
                 "--budgets",
                 "0.2,0.3",
@@ -99,7 +103,7 @@ def measure_relevant_first(data: Path, simulations: int, seed: int) -> list[dict
 def measure_coverage(data: Path, simulations: int, seed: int) -> list[dict]:
     return [
         run_simulation(
-            data, name, "--order", "sampled", "--simulations", str(n), "--seed", str(seed)
+            data, name, "--strategy", "sampled", "--simulations", str(n), "--seed", str(seed)
         )
         | {"set": name}
         for name, n in (
@@ -123,7 +127,7 @@ def measure_sampled_stop(data: Path, simulations: int, seed: int) -> list[dict]:
     rows = []
     for name, size, looks in plans:
         options = (
-            "--order",
+            "--strategy",
             "sampled",
             "--strata",
             "votes",
@@ -145,7 +149,7 @@ def measure_ordered_stop(data: Path, simulations: int, seed: int) -> list[dict]:
     for name in ("dl21", "clef15", "robust03"):
         for order in ("level", "relevant"):
             options = (
-                "--order",
+                "--strategy",
                 order,
                 "--part",
                 "0.8,16",

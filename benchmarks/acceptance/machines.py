@@ -209,7 +209,7 @@ def measure_judges(folder: Path) -> list[dict[str, object]]:
     """The machine judges of LLMJudge, the most useful first, by `llm rank`; labels outside the
     scale are left out."""
     out = io.StringIO()
-    given = ["--level", str(LEVEL), "--scale", str(HIGHEST)]
+    given = ["--min-relevant", str(LEVEL), "--max-grade", str(HIGHEST)]
     call_command(
         "rank_llm_judges",
         "--table",

@@ -265,7 +265,10 @@ def test_the_plain_export_of_what_is_there_changes_nothing(folder, tmp_path, cap
     assert called("apply", str(tmp_path / "plain.toml"), "--yes")["changes"] == []
     call_command("campaign", "export", "autumn")
     assert capsys.readouterr().out == (tmp_path / "plain.toml").read_text()
-    assert called("export", "small", "--collection")["document"].keys() == {"collection", "pool"}
+    assert called("export", "small", "--collection-only")["document"].keys() == {
+        "collection",
+        "pool",
+    }
 
 
 CHANGES = [

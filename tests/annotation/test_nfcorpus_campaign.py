@@ -88,7 +88,14 @@ def test_every_pair_of_a_real_campaign_ends_complete_without_overshoot(
         ]
     )
     out = StringIO()
-    options = ["--campaign", campaign.slug, "--qrels", str(qrels), "--annotators", str(ANNOTATORS)]
+    options = [
+        "--campaign",
+        campaign.slug,
+        "--truth",
+        str(qrels),
+        "--n-annotators",
+        str(ANNOTATORS),
+    ]
     call_command("simulate_annotators", "--json", *options, *how, stdout=out)
     found = json.loads(out.getvalue())
     assert found["errors"] == []

@@ -37,7 +37,7 @@ def simulate(campaign, qrels, *arguments):
         "--json",
         "--campaign",
         campaign.slug,
-        "--qrels",
+        "--truth",
         str(qrels),
         *arguments,
         stdout=out,
@@ -48,7 +48,7 @@ def simulate(campaign, qrels, *arguments):
 @pytest.mark.django_db
 def test_a_campaign_directly_ends_complete_without_overshoot(qrels):
     campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3)
-    found = simulate(campaign, qrels, "--direct", "--annotators", "5", "--reliability", "1")
+    found = simulate(campaign, qrels, "--direct", "--n-annotators", "5", "--reliability", "1")
     assert (found["judgements"], found["standings"], found["slots_left"], found["slots_held"]) == (
         36,
         {"counted": 36},
@@ -64,7 +64,7 @@ def test_a_campaign_directly_ends_complete_without_overshoot(qrels):
 @pytest.mark.django_db
 def test_everything_about_a_simulation_is_marked_as_simulated(qrels):
     campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=1)
-    simulate(campaign, qrels, "--direct", "--annotators", "2")
+    simulate(campaign, qrels, "--direct", "--n-annotators", "2")
     campaign.refresh_from_db()
     assert campaign.simulated
     assert set(
@@ -81,7 +81,7 @@ def test_everything_about_a_simulation_is_marked_as_simulated(qrels):
 def test_what_dropouts_leave_is_taken_over_and_speeders_fill_no_slot(qrels):
     campaign = make_campaign(n_topics=2, n_documents=20, judgements_per_pair=2)
     kinds = "reliable:5,dropout:3,speeder:1,clicker:1,contrarian:1,confuser:1"
-    found = simulate(campaign, qrels, "--direct", "--annotators", "12", "--kinds", kinds)
+    found = simulate(campaign, qrels, "--direct", "--n-annotators", "12", "--kinds", kinds)
     assert found["states"]["dropped out"] >= 1
     assert found["standings"]["too fast"] > 0
     assert (found["standings"]["counted"], found["slots_left"], found["slots_held"]) == (80, 0, 0)
@@ -93,7 +93,15 @@ def test_the_same_seed_gives_the_same_judgements(qrels):
     def run():
         campaign = make_campaign(n_topics=2, n_documents=4, judgements_per_pair=2)
         simulate(
-            campaign, qrels, "--direct", "--annotators", "3", "--seed", "7", "--reliability", "0.5"
+            campaign,
+            qrels,
+            "--direct",
+            "--n-annotators",
+            "3",
+            "--seed",
+            "7",
+            "--reliability",
+            "0.5",
         )
         rows = Judgement.objects.filter(pair__campaign=campaign).order_by("pk")
         return list(
@@ -113,7 +121,7 @@ def test_a_campaign_over_http_ends_complete_without_overshoot(qrels, live_server
         qrels,
         "--url",
         live_server.url,
-        "--annotators",
+        "--n-annotators",
         "6",
         "--threads",
         "3",
@@ -156,7 +164,7 @@ def test_passages_are_marked_where_the_campaign_requires_them_directly(qrels):
     campaign = make_campaign(
         n_topics=2, n_documents=4, judgements_per_pair=2, spans="required", spans_from=1
     )
-    found = simulate(campaign, qrels, "--direct", "--annotators", "3")
+    found = simulate(campaign, qrels, "--direct", "--n-annotators", "3")
     assert (found["judgements"], found["standings"], found["slots_left"]) == (
         16,
         {"counted": 16},
@@ -175,7 +183,7 @@ def test_passages_are_marked_where_the_campaign_requires_them_over_http(qrels, l
         qrels,
         "--url",
         live_server.url,
-        "--annotators",
+        "--n-annotators",
         "3",
         "--threads",
         "2",
@@ -192,7 +200,7 @@ def test_a_document_without_a_word_cannot_be_judged_where_a_passage_is_required(
         n_topics=1, n_documents=1, judgements_per_pair=1, spans="required", spans_from=0
     )
     campaign.collection.documents.update(text=" ")
-    found = simulate(campaign, qrels, "--direct", "--annotators", "1")
+    found = simulate(campaign, qrels, "--direct", "--n-annotators", "1")
     assert found["standings"] == {"cannot judge": 1}
 
 
@@ -208,7 +216,7 @@ def test_mistakes_are_said_in_a_sentence(qrels):
             ("--url", "http://127.0.0.1:1"),
             r"no server answers at http://127.0.0.1:1 \(Connection refused\): start it, name another one with --url",
         ),
-        (("--annotators", "0"), "above 0"),
+        (("--n-annotators", "0"), "above 0"),
     ]:
         with pytest.raises(CommandError, match=said):
             simulate(campaign, qrels, *arguments)

@@ -29,7 +29,7 @@ CLICKED = {
 }
 SMALL = {
     "bootstrap": {"trials": 20, "measures": "AP"},
-    "compare": {"trials": 200},
+    "compare": {"permutations": 200},
     "leaderboard": {},
     "plan_study": {},
     "reusability": {"depth": 3, "measures": "AP"},
@@ -113,14 +113,14 @@ def test_labels_of_clicks_and_of_llm_judges(files: dict[str, Path], tmp_path: Pa
         for given in (CLICKED, clicked):
             same(
                 assay.rank_llm_judges(QRELS, {"judge": given}),
-                answer("rank_llm_judges", judged, "--machine", f"judge={clicked}")[0],
+                answer("rank_llm_judges", judged, "--llm-labels", f"judge={clicked}")[0],
             )
         sample = tmp_path / "sample.prel"
         runs = [str(files[tag]) for tag in RUNS]
-        words = ("--depth", "8", "--budget", "0.8", "--strata", "votes", "--qrels", judged)
+        words = ("--depth", "8", "--budget", "0.8", "--strata", "votes", "--judged", judged)
         answer("sample_pool", *runs, *words, "--output", sample)
         of_command = answer(
-            *("compare_llm_judges", sample, *runs, "--machine", f"judge={clicked}"),
+            *("compare_llm_judges", sample, *runs, "--llm-labels", f"judge={clicked}"),
             *("--measures", "P@5"),
         )[0]
         for given in (str(sample), read_prel(sample)):
@@ -130,8 +130,8 @@ def test_labels_of_clicks_and_of_llm_judges(files: dict[str, Path], tmp_path: Pa
 def test_labels_of_a_click_log(tmp_path: Path) -> None:
     log = tmp_path / "log.tsv"
     log.write_text("session\ttopic\tdocument\trank\tclicked\ns\t1\ta\t1\t1\ns\t1\tb\t2\t0\n")
-    found = assay.click_qrels(log, model="raw", output=str(tmp_path / "qrels.txt"))
-    same(found, answer("click_qrels", log, "--model", "raw")[0])
+    found = assay.click_qrels(log, click_model="raw", output=str(tmp_path / "qrels.txt"))
+    same(found, answer("click_qrels", log, "--click-model", "raw")[0])
     assert (tmp_path / "qrels.txt").read_text() == "1 0 a 1\n"
     assert [table.key for table in found.tables()] == ["labels"]
 
@@ -141,18 +141,20 @@ def test_wrong_arguments_are_told_as_python_does() -> None:
         assay.compare(QRELS, RUNS, trails=5)
     with pytest.raises(TypeError, match=r"stability\(\) missing a required argument: 'element'"):
         assay.stability(QRELS, RUNS)
-    with pytest.raises(ValueError, match="trials: expected a whole number of at least 1, not '0'"):
-        assay.compare(QRELS, RUNS, trials=0)
-    with pytest.raises(ValueError, match="family: expected one of 'none', 'bonferroni'"):
-        assay.compare(QRELS, RUNS, family="some")
+    with pytest.raises(
+        ValueError, match="permutations: expected a whole number of at least 1, not '0'"
+    ):
+        assay.compare(QRELS, RUNS, permutations=0)
+    with pytest.raises(ValueError, match="correction: expected one of 'none', 'bonferroni'"):
+        assay.compare(QRELS, RUNS, correction="some")
 
 
 def test_help_shows_types_defaults_and_what_an_option_means() -> None:
     signature = inspect.signature(assay.compare)
-    trials = signature.parameters["trials"]
+    trials = signature.parameters["permutations"]
     assert (trials.annotation, trials.default) == (int, 100_000)
     assert signature.parameters["measures"].default == "nDCG@10"
-    assert "\n    trials: " in inspect.getdoc(assay.compare)
+    assert "\n    permutations: " in inspect.getdoc(assay.compare)
     assert "campaign" not in signature.parameters
     difference = inspect.signature(assay.plan_study).parameters["difference"]
     assert (difference.annotation, difference.default) == (float | None, None)

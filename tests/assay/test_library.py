@@ -104,13 +104,13 @@ def test_agreement_and_labels_are_those_of_the_commands(tmp_path: Path) -> None:
     path = written(tmp_path)
     rows = list(csv.DictReader(ROWS.splitlines()))
     frame = Frame(**{name: [row[name] for row in rows] for name in rows[0]})
-    told, labelled = run("agreement", path), run("aggregate", path, "--grades", "binary")
+    told, labelled = run("agreement", path), run("aggregate", path, "--labels", "binary")
     for judgements in (path, assay.read_judgements(path), frame):
         found = assay.agreement(judgements)
         assert {name: found[name] for name in ("graded", "binary", "annotators", "dropped")} == {
             name: told[name] for name in ("graded", "binary", "annotators", "dropped")
         }
-        labels = assay.aggregate(judgements, grades="binary")
+        labels = assay.aggregate(judgements, labels="binary")
         assert {str(grade): n for grade, n in labels.labels().items()} == labelled["labels"]
     assert assay.columns(labels)["topic"] == ["t1", "t1", "t2"]
     assert assay.columns(labels)["grade"].tolist() == [0, 0, 1]  # 0 0 1; 1 0 lowest; 1 1
@@ -118,8 +118,8 @@ def test_agreement_and_labels_are_those_of_the_commands(tmp_path: Path) -> None:
 
 def test_a_comparison_is_that_of_the_command(tmp_path: Path) -> None:
     qrels, good, poor = files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR)
-    told = run("compare_systems", qrels, good, poor, "--measures", "AP", "--family", "holm")
-    assert assay.compare(qrels, [good, poor], "AP", family="holm")["AP"] == told["AP"]
+    told = run("compare_systems", qrels, good, poor, "--measures", "AP", "--correction", "holm")
+    assert assay.compare(qrels, [good, poor], "AP", correction="holm")["AP"] == told["AP"]
 
 
 def test_a_pool_is_that_of_the_command(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_sample_of_a_pool_is_that_of_the_command(tmp_path: Path) -> None:
     out, draw = tmp_path / "pool.prel", tmp_path / "drawn.tsv"
     run(
         *("sample_pool", good, poor, "--budget", "0.7", "--strata", "votes", "--seed", "7"),
-        *("--qrels", qrels, "--output", str(out), "--draw", str(draw)),
+        *("--judged", qrels, "--output", str(out), "--draw", str(draw)),
     )
     sample = assay.sample_pool([good, poor], budget=0.7, strata="votes", qrels=qrels, seed=7)
     assay.write_pool(sample, tmp_path / "ours.prel")
@@ -178,7 +178,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         (lambda: assay.evaluate(7, {"1": {"a": 1}}), "qrels: a int, expected a file's path"),
         (lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}), "one run cannot be compared"),
         (
-            lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, family="best"),
+            lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, correction="best"),
             "expected one of",
         ),
         (lambda: assay.agreement([1, 2]), "judgements: a list of int, expected"),
@@ -221,8 +221,8 @@ def test_an_unknown_keyword_is_a_type_error_with_those_there_are(call: Any, sent
     ("call", "sentence"),
     [
         (
-            lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, family="best"),
-            "family: expected one of 'none', 'bonferroni', 'holm', 'max', not 'best'",
+            lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, correction="best"),
+            "correction: expected one of 'none', 'bonferroni', 'holm', 'max', not 'best'",
         ),
         (
             lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, alpha=3),
@@ -235,8 +235,8 @@ def test_an_unknown_keyword_is_a_type_error_with_those_there_are(call: Any, sent
         (lambda: assay.evaluate({"1": {"a": 1}}, TWO_RUNS, "MAPP"), "did you mean AP?"),
         (lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, "MAPP"), "did you mean AP?"),
         (
-            lambda: assay.evaluate({"1": {"a": 1}}, TWO_RUNS, topics="some"),
-            "topics: expected one of 'complete', 'intersection', not 'some'",
+            lambda: assay.evaluate({"1": {"a": 1}}, TWO_RUNS, missing_topics="some"),
+            "missing_topics: expected one of 'zero', 'skip', not 'some'",
         ),
         (lambda: assay.agreement(7), "judgements: a int, expected"),
     ],

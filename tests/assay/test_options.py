@@ -99,6 +99,6 @@ def test_a_text_of_measures_is_read_and_a_wrong_one_is_a_value_error() -> None:
         evaluate.Options(measures="Nonsense")  # type: ignore[arg-type]
     assert {one.name for one in list_options(evaluate.Options)} >= {
         "measures",
-        "level",
+        "min_relevant",
         "per_topic",
     }

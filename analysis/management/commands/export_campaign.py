@@ -40,7 +40,7 @@ class Command(DatabaseCommand):
             help="recipe of the campaign, instead of the options above",
         )
         parser.add_argument(
-            "--documents",
+            "--with-documents",
             action="store_true",
             help="include the texts of the pool's documents (check their licence)",
         )
@@ -55,7 +55,7 @@ class Command(DatabaseCommand):
         *,
         campaign: str,
         recipe: str | None,
-        documents: bool,
+        with_documents: bool,
         notes: bool,
         output: str | None,
         **options: Any,
@@ -64,7 +64,7 @@ class Command(DatabaseCommand):
             raise BadInput("a release is a zip file: name it with --output FILE")
         campaign_row = get_campaign(campaign)
         plan = ReleasePlan(
-            "default", read_choices(campaign_row, options), documents=documents, notes=notes
+            "default", read_choices(campaign_row, options), documents=with_documents, notes=notes
         )
         if recipe is not None:
             saved = campaign_row.recipes.filter(name=recipe).first()

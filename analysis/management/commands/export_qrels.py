@@ -24,7 +24,7 @@ class Command(ExportCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
         parser.add_argument(
-            "--grades",
+            "--labels",
             choices=["graded", "binary"],
             default="graded",
             help="labels to export (default: graded)",
@@ -40,13 +40,13 @@ class Command(ExportCommand):
         self,
         *,
         campaign: str,
-        grades: str,
+        labels: str,
         comments: bool,
         output: str | None,
         json: bool,
         **options: Any,
     ) -> dict[str, Any]:
-        name = "qrels" if grades == "graded" else "qrels-binary"
+        name = "qrels" if labels == "graded" else "qrels-binary"
         with snapshot():
             campaign_row = get_campaign(campaign)
             choices = read_choices(campaign_row, options)
@@ -64,7 +64,7 @@ class Command(ExportCommand):
         log_export(campaign_row, None, EXPORTS[name], wanted)
         counts: dict[int, int] = {}
         for row in rows:
-            label = row.grade if grades == "graded" else row.binary
+            label = row.grade if labels == "graded" else row.binary
             counts[label] = counts.get(label, 0) + 1
         return {
             "campaign": campaign_row.slug,

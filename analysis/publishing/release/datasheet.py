@@ -399,12 +399,12 @@ def _format_with_interval(cell: str, scale: Mapping[str, Any]) -> str:
 
 def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     n, least = made.table.n_grades, made.choices.min_judgements
-    common = f"judgements.tsv --scale {n} --threshold {made.threshold} --min-seconds 0 --min-judgements {least}"
+    common = f"judgements.tsv --grades {n} --min-relevant {made.threshold} --min-seconds 0 --min-judgements {least}"
     documents = about["collection"]["n_documents"]
     lines = [
-        f"assay aggregate {common} --method {made.choices.method} --grades graded --output again-qrels.txt",
-        f"assay aggregate {common} --method {made.choices.method} --grades binary --output again-qrels-binary.txt",
-        f"assay judgements stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
+        f"assay aggregate {common} --method {made.choices.method} --labels graded --output again-qrels.txt",
+        f"assay aggregate {common} --method {made.choices.method} --labels binary --output again-qrels-binary.txt",
+        f"assay judgements stats {common} --pool pairs.tsv{f' --n-documents {documents}' if documents else ''} --json",
         f"assay agreement {common} --json",
     ]
     if is_sampled(campaign) and read_stage_progress(campaign)[0]:

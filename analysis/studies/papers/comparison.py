@@ -31,7 +31,9 @@ from assay.results import Result
 
 
 def run_comparison(bench: StudyContext) -> Result:
-    given = bench.options("measures", "against", "family", "trials", "alpha", *EVALUATION_KEYS)
+    given = bench.options(
+        "measures", "against", "correction", "permutations", "alpha", *EVALUATION_KEYS
+    )
     groups = {"topic_groups": bench.file("topic_groups")} if bench.has("topic_groups") else {}
     return bench.run("compare_systems", **qrels_and_runs_arguments(bench), **given, **groups)
 
@@ -105,7 +107,7 @@ def make_group_tables(bench: StudyContext) -> Section:
 
 def make_ranks(bench: StudyContext) -> Section:
     judged = bench.file("judgements")
-    noise = {"judgements": judged, **bench.options("scale", "label_trials")} if judged else {}
+    noise = {"judgements": judged, **bench.options("grades", "label_trials")} if judged else {}
     result = bench.run(
         "bootstrap",
         **qrels_and_runs_arguments(bench),
@@ -130,7 +132,7 @@ def make_ranks(bench: StudyContext) -> Section:
 
 def make_planning(bench: StudyContext) -> Section:
     judged = bench.file("judgements")
-    noise = {"judgements": judged, **bench.options("scale", "label_trials")} if judged else {}
+    noise = {"judgements": judged, **bench.options("grades", "label_trials")} if judged else {}
     result = bench.run(
         "plan_study",
         **qrels_and_runs_arguments(bench),
@@ -181,14 +183,14 @@ STUDY = Study(
             "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.",
             "nDCG@10 AP",
         ),
-        *settings_from(compare_systems.Options, "against", "family", "trials", "alpha"),
+        *settings_from(compare_systems.Options, "against", "correction", "permutations", "alpha"),
         setting(
             "topic_groups",
             "file",
             "Topic and group, tab-separated: everything within each group, too.",
         ),
         *settings_from(
-            plan_study.Options, "power", "difference", "depths", "scale", "label_trials"
+            plan_study.Options, "power", "difference", "depths", "grades", "label_trials"
         ),
         setting(
             "judgements",

@@ -39,9 +39,9 @@ OPTION_KEYS = (
     "alpha",
     "decide",
     "correction",
-    "family",
-    "level",
-    "topics",
+    "family_size",
+    "min_relevant",
+    "missing_topics",
     "lenient",
 )
 
@@ -49,7 +49,7 @@ OPTION_KEYS = (
 def run_leaderboard(bench: StudyContext) -> Result:
     """From runs, else from a table of scores. Raises LeftOut."""
     if bench.has("runs"):
-        order = {"order": bench.file("order")} if bench.has("order") else {}
+        order = {"metadata": bench.file("order")} if bench.has("order") else {}
         return bench.run(
             "leaderboard", **qrels_and_runs_arguments(bench), **order, **bench.options(*OPTION_KEYS)
         )
@@ -273,7 +273,7 @@ def make_verdicts(bench: StudyContext) -> Section:
     values = {
         "order": leaderboard["order"],
         "cycles": leaderboard["cycles"],
-        "family": leaderboard["family"],
+        "family_size": leaderboard["family_size"],
         "correction": leaderboard["correction"],
     }
     values["verdicts"] = [
@@ -304,9 +304,9 @@ STUDY = Study(
         *settings_from(
             Options,
             *("baselines", "until", "highlight", "cutoff", "alpha"),
-            *("decide", "correction", "family"),
+            *("decide", "correction", "family_size"),
         ),
-        *(key for key in EVALUATION_SETTING_KEYS if key.name != "scores"),
+        *(key for key in EVALUATION_SETTING_KEYS if key.name != "precision"),
     ),
     parts=(
         StudyPart("board", "Figure 1: the leaderboard over time", make_board_over_time),

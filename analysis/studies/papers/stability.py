@@ -42,7 +42,7 @@ PANEL = 400.0
 
 def run_stability(bench: StudyContext, element: str) -> Result:
     varied = element.split("+")
-    given = bench.options("overlaps", "measures", "pairs", "threshold", "also", *EVALUATION_KEYS)
+    given = bench.options("overlaps", "measures", "pairs", "min_tau", "also", *EVALUATION_KEYS)
     if "documents" in varied and bench.has("docids"):
         given["docids"] = bench.file("docids")
     if "assessments" in varied and bench.value("per_topic_quota"):
@@ -322,7 +322,7 @@ STUDY = Study(
         RUNS_KEY,
         setting("measures", "text", "Measures separated by spaces (AP Rprec Bpref nDCG)."),
         setting("elements", "text", "Of documents topics assessments positive (all)."),
-        *settings_from(Options, "overlaps", "pairs", "threshold", "also", "per_topic_quota"),
+        *settings_from(Options, "overlaps", "pairs", "min_tau", "also", "per_topic_quota"),
         setting(
             "docids", "file", "The collection's document ids, one a line (those of runs and qrels)."
         ),

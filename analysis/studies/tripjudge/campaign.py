@@ -58,7 +58,7 @@ def run_campaign_statistics(bench: StudyContext, *, only: str | None = None) -> 
         "campaign_stats",
         **judgement_arguments(bench, only=only),
         **pool_arguments(bench),
-        **bench.options("documents"),
+        **bench.options(n_documents="documents"),
     )
 
 

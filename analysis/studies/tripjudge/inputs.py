@@ -105,10 +105,11 @@ SETTING_KEYS = (
         "file",
         "What annotators said: CSV or TSV with the columns question and answer, one row an answer.",
     ),
-    *(key for key in EVALUATION_SETTING_KEYS if key.name != "level"),
+    *(key for key in EVALUATION_SETTING_KEYS if key.name != "min_relevant"),
 )
-EVALUATION_OPTION_KEYS = [name for name in EVALUATION_KEYS if name != "level"]
-JUDGING_KEYS = ("scale", "threshold", "min_judgements", "min_seconds", "no_gold")
+EVALUATION_OPTION_KEYS = [name for name in EVALUATION_KEYS if name != "min_relevant"]
+JUDGING_KEYS = ("min_judgements", "min_seconds", "no_gold")
+RENAMED_KEYS = {"grades": "scale", "min_relevant": "threshold"}
 SCALE_NAMES = (("graded", "all grades"), ("binary", "2 grades"))
 
 
@@ -117,7 +118,10 @@ def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict
     bench.need(
         "judgements", why="single judgements; labels do not tell who gave which grade, and when"
     )
-    given = {"judgements": bench.file("judgements") or "", **bench.options(*JUDGING_KEYS)}
+    given = {
+        "judgements": bench.file("judgements") or "",
+        **bench.options(*JUDGING_KEYS, **RENAMED_KEYS),
+    }
     return given if only is None else {**given, "only_topics": only}
 
 
@@ -141,7 +145,7 @@ def label_file(bench: StudyContext, scale: str) -> str:
         "aggregate",
         **judgement_arguments(bench),
         **bench.options("method"),
-        grades=scale,
+        labels=scale,
         output=path,
     )
     return path
@@ -213,7 +217,7 @@ def click_qrels_files(bench: StudyContext) -> dict[str, str]:
             "click_qrels",
             clicks=bench.file("click_log") or "",
             **shown,
-            model=name.lower(),
+            click_model=name.lower(),
             output=path,
         )
         made[name] = path
@@ -250,7 +254,7 @@ def list_judged_topics(bench: StudyContext) -> list[str]:
                 "campaign_stats",
                 **judgement_arguments(bench),
                 **pool_arguments(bench),
-                **bench.options("documents"),
+                **bench.options(n_documents="documents"),
             )["topic_seconds"]
         )
     given = [scale for scale in LABEL_KEYS if bench.has(LABEL_KEYS[scale])]

@@ -257,7 +257,7 @@ def run_label_overlap(bench: StudyContext, *, only: str | None = None) -> Result
         judged=judged,
         clicks=[f"{one}={path}" for one, path in click_qrels_files(bench).items()],
         **({**pool_arguments(bench), **bench.options("top")} if bench.has("pool") else {}),
-        threshold=level,
+        min_relevant=level,
         **({"only_topics": only} if only else {}),
         list_pairs=True,
     )

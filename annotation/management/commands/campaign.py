@@ -60,7 +60,7 @@ class Command(DatabaseCommand):
             "--user", metavar="NAME", help="username to run the command as; manages what is created"
         )
         parser.add_argument(
-            "--collection",
+            "--collection-only",
             action="store_true",
             help="export a collection without a campaign; SLUG is the collection's",
         )
@@ -119,14 +119,14 @@ class Command(DatabaseCommand):
         return input("Apply? [y/N] ").strip().lower() in ("y", "yes")
 
     def export(
-        self, slug: str, *, collection: bool, files: bool, output: str | None, **_: Any
+        self, slug: str, *, collection_only: bool, files: bool, output: str | None, **_: Any
     ) -> dict[str, Any]:
         campaign = (
             None
-            if collection
+            if collection_only
             else Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
         )
-        if campaign is None and not collection:
+        if campaign is None and not collection_only:
             slugs = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
             raise BadInput(f"no campaign is called {slug!r}; there are: {slugs}")
         if campaign is not None:

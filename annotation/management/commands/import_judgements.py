@@ -48,21 +48,21 @@ class Command(DatabaseCommand):
             help="topic file with texts, for topics that the collection lacks",
         )
         parser.add_argument(
-            "--scale",
+            "--grades",
             type=parse_positive,
             default=4,
             metavar="N",
             help="number of grades, 0 to N - 1 (default 4)",
         )
         parser.add_argument(
-            "--threshold",
+            "--min-relevant",
             type=parse_positive,
             default=2,
-            metavar="GRADE",
+            metavar="N",
             help="lowest relevant grade (default 2)",
         )
         parser.add_argument(
-            "--grades",
+            "--grade-names",
             metavar="NAMES",
             default="",
             help="comma-separated names of the grades, lowest first",
@@ -75,7 +75,7 @@ class Command(DatabaseCommand):
             help="minimum seconds; faster judgements are kept but do not count (default: 1)",
         )
         parser.add_argument(
-            "--judges",
+            "--annotators",
             choices=[kind.value for kind in JudgeKind],
             default="person",
             help="type of the annotators (default: person)",
@@ -96,19 +96,19 @@ class Command(DatabaseCommand):
         name: str | None,
         collection: str | None,
         topics: str | None,
-        scale: int,
-        threshold: int,
-        grades: str,
+        grades: int,
+        min_relevant: int,
+        grade_names: str,
         min_seconds: float,
-        judges: str,
+        annotators: str,
         user: str | None,
         anyway: bool,
         **options: Any,
     ) -> dict[str, Any]:
-        names = [part.strip() for part in grades.split(",") if part.strip()]
-        if names and len(names) != scale:
+        names = [part.strip() for part in grade_names.split(",") if part.strip()]
+        if names and len(names) != grades:
             raise BadInput(
-                f"--grades has {len(names)} names, expected {scale}, one for each grade of --scale"
+                f"--grade-names has {len(names)} names, expected {grades}, one for each of --grades"
             )
         person = None
         if (
@@ -132,15 +132,15 @@ class Command(DatabaseCommand):
         except Refused as error:
             raise BadInput(str(error)) from None
         texts = {} if topics is None else {topic.topic: topic.text for topic in read_topics(topics)}
-        judgement_file = read_judgements(judgements, scale=scale)
+        judgement_file = read_judgements(judgements, scale=grades)
         wanted = ImportOptions(
             name=name or Path(judgements).name.partition(".")[0],
             collection=place,
-            n_grades=scale,
-            threshold=threshold,
+            n_grades=grades,
+            threshold=min_relevant,
             grades=names,
             min_seconds=min_seconds,
-            judge_kind=judges,
+            judge_kind=annotators,
             texts=texts,
         )
         brought = import_judgements(judgement_file, wanted, user=person)

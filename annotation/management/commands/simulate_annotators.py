@@ -34,14 +34,14 @@ class Command(BaseCommand):
             "--campaign", required=True, metavar="SLUG", help="slug of the campaign"
         )
         parser.add_argument(
-            "--annotators",
+            "--n-annotators",
             type=int,
             default=10,
             metavar="N",
             help="number of annotators (default: 10)",
         )
         parser.add_argument(
-            "--qrels",
+            "--truth",
             required=True,
             metavar="FILE",
             help="qrels file with the true grades; other pairs have the lowest grade",
@@ -95,7 +95,7 @@ class Command(BaseCommand):
             help="seconds without an answer before the command ends, over HTTP",
         )
         parser.add_argument(
-            "--judgements",
+            "--n-judgements",
             type=int,
             metavar="N",
             help="number of judgements to make (default: all that are left)",
@@ -114,28 +114,28 @@ class Command(BaseCommand):
         if campaign.state != Campaign.State.OPEN:
             raise CommandError(f"The campaign is {campaign.state}; open it first.", returncode=2)
         if (
-            options["annotators"] < 1
+            options["n_annotators"] < 1
             or options["seconds"] <= 0
             or not 0 <= options["reliability"] <= 1
         ):
             raise CommandError(
-                "--annotators and --seconds are above 0, and --reliability is between 0 and 1.",
+                "--n-annotators and --seconds are above 0, and --reliability is between 0 and 1.",
                 returncode=2,
             )
         try:
-            weights, qrels = parse_mixture(options["kinds"]), read_qrels(options["qrels"])
+            weights, qrels = parse_mixture(options["kinds"]), read_qrels(options["truth"])
         except (ValueError, FormatError, OSError) as error:
             raise CommandError(error_message(error), returncode=2) from None
         if not options["direct"]:
             _check_address(options["url"], remote=options["remote"])
         annotators = simulation.recruit_annotators(
-            campaign, options["annotators"], weights=weights, seed=options["seed"]
+            campaign, options["n_annotators"], weights=weights, seed=options["seed"]
         )
         truth = simulation.KnownGrades(qrels, campaign)
         common = {
             "reliability": options["reliability"],
             "seconds": options["seconds"],
-            "most": options["judgements"],
+            "most": options["n_judgements"],
             "told": self._told(options),
         }
         if options["direct"]:

@@ -39,8 +39,8 @@ class CampaignAction(Action):
                 action.required = False
 
 
-def add_campaign_options(parser: ArgumentParser, *, grades: str = "graded") -> None:
-    """--campaign, --grades, --method, --judges."""
+def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> None:
+    """--campaign, --labels, --method, --annotators."""
     parser.add_argument(
         "--campaign",
         action=CampaignAction,
@@ -51,10 +51,10 @@ def add_campaign_options(parser: ArgumentParser, *, grades: str = "graded") -> N
         ),
     )
     parser.add_argument(
-        "--grades",
+        "--labels",
         choices=["graded", "binary"],
-        default=grades,
-        help=f"labels of the campaign (default: {grades})",
+        default=labels,
+        help=f"labels of the campaign (default: {labels})",
     )
     parser.add_argument(
         "--method",

@@ -91,7 +91,7 @@ def describe_test(settings: Mapping[str, Any]) -> str:
         "max": "randomised Tukey HSD",
         "holm": "Holm correction",
         "bonferroni": "Bonferroni correction",
-    }[settings["family"]]
+    }[settings["correction"]]
     if settings["against"] == "all":
         return (
             f"Best in bold; runs that share a letter do not differ significantly at "
@@ -118,9 +118,9 @@ def pairs_table(
     held = [
         (test, words)
         for test, words in tested
-        if settings["family"] != "max" or test == "randomisation"
+        if settings["correction"] != "max" or test == "randomisation"
     ]
-    held = [] if settings["family"] == "none" else held
+    held = [] if settings["correction"] == "none" else held
     reasons = any(row["interval_reason"] for row in answer["pairs"])
     header = [
         "A",
@@ -165,7 +165,7 @@ def pairs_table(
         ("topics of B", 3),
         ("raw", len(tested)),
     ]
-    heads += [(f"corrected ({settings['family']})", len(held))] if held else []
+    heads += [(f"corrected ({settings['correction']})", len(held))] if held else []
     verdict = f"In bold: {'corrected ' if held else ''}p-values below {settings['alpha']:g}. "
     if answer["no_verdict"]:
         bold, verdict = set(), f"No verdict: {answer['no_verdict']}. "
@@ -174,10 +174,10 @@ def pairs_table(
         f"differences, with its interval. "
     )
     note += verdict + describe_constant({"": answer})
-    if settings["family"] == "none" and len(rows) > 1:
+    if settings["correction"] == "none" and len(rows) > 1:
         note += "Uncorrected p-values of many pairs find differences that do not exist. "
     randomised = (
-        f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
+        f"Randomisation: {settings['permutations']:,} changes of signs, all where they are fewer."
     )
     note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))

@@ -50,7 +50,7 @@ class VerdictOptions(EvaluationOptions):
         "Test of topics that both runs answer",
         choices=(("wsr", "signed-rank test"), ("t", "t-test")),
     )
-    family: int | None = option(
+    family_size: int | None = option(
         None,
         "Number of comparisons",
         help="number of comparisons to correct for",
@@ -80,7 +80,7 @@ def read_first_ranks(
     """Find the rank of the first relevant document within the cutoff, per run and topic.
 
     part: the qrels are limited to a group of topics. Raises BadInput if no topic is in all runs."""
-    n_several = count_topics_with_several(qrels, options.level)
+    n_several = count_topics_with_several(qrels, options.min_relevant)
     if n_several:
         warn(
             f"{qrels.name}: {format_part(n_several, len(qrels.topics), 'topic', 'has', 'have')} {SEVERAL_RELEVANT_WARNING}"

@@ -51,19 +51,19 @@ def parse_duration(text: str) -> float:
 class JudgementOptions(CheckedOptions):
     """Options of analyses of judgements. None: the default of files, or the campaign's own."""
 
-    scale: int | None = option(
+    grades: int | None = option(
         None,
         "Grades",
         help=f"number of grades, 0 to N - 1 (default {DEFAULT_SCALE}; a campaign has its own)",
         least=2,
     )
-    threshold: int | None = option(
+    min_relevant: int | None = option(
         None,
         "Lowest relevant grade",
         help=f"lowest relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, of two "
         "grades 1; a campaign has its own)",
         least=1,
-        metavar="GRADE",
+        metavar="N",
     )
     min_judgements: int = option(
         2,
@@ -83,7 +83,7 @@ class JudgementOptions(CheckedOptions):
 
 
 def add_judgement_options(parser: ArgumentParser, options: type) -> None:
-    """Add JUDGEMENTS or --campaign, the options of the analysis, --judges and --only-topics."""
+    """Add JUDGEMENTS or --campaign, the options of the analysis, --annotators and --only-topics."""
     parser.add_argument(
         "judgements",
         metavar="JUDGEMENTS",
@@ -106,9 +106,9 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
     Raises FormatError if the file cannot be read, BadInput if the options name no judgements or
     contradict each other."""
     path, slug = options["judgements"], options["campaign"]
-    if path is not None and options["judges"]:
+    if path is not None and options["annotators"]:
         raise BadInput(
-            "--judges chooses among the judges of a campaign; a file does not say who judged"
+            "--annotators chooses among the judges of a campaign; a file does not say who judged"
         )
     if (path is None) == (slug is None):
         raise BadInput(
@@ -123,9 +123,9 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
 
 
 def _read_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> CountedJudgements:
-    n_grades = options["scale"] or DEFAULT_SCALE
+    n_grades = options["grades"] or DEFAULT_SCALE
     threshold = check_threshold(
-        options["threshold"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades
+        options["min_relevant"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades
     )
     stored = getattr(command, "stored", None)
     judgements = (

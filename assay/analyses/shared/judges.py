@@ -1,4 +1,4 @@
-"""The option --judges of commands that read a campaign: which kinds of judges are heeded."""
+"""The option --annotators of commands that read a campaign: which kinds of judges are heeded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_ki
 
 
 def add_judges_option(parser: ArgumentParser) -> None:
-    """--judges."""
+    """--annotators."""
     kinds = [kind.value for kind in JudgeKind]
     parser.add_argument(
-        "--judges",
+        "--annotators",
         nargs="+",
         choices=kinds,
         metavar="KIND",
@@ -23,8 +23,8 @@ def add_judges_option(parser: ArgumentParser) -> None:
 
 
 def chosen_judge_kinds(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """--judges, or its default; BadInput where machines are mixed with others."""
-    judges = sort_kinds(options.get("judges") or LABELLING_KINDS)
+    """--annotators, or its default; BadInput where machines are mixed with others."""
+    judges = sort_kinds(options.get("annotators") or LABELLING_KINDS)
     if wrong := check_kinds(judges):
         raise BadInput(wrong)
     return judges

@@ -6,7 +6,7 @@ named.
             parser.add_argument("qrels", metavar="QRELS")
             parser.add_argument("runs", nargs="+", metavar="RUN")
             add_options(parser, Options)                          # Options of the analysis, a
-            subclass of Reading: --level --topics --only-with-relevant --scores --lenient
+            subclass of Reading: --min-relevant --missing-topics --only-with-relevant --precision --lenient
 
         def compute(self, *, qrels, runs, **options):
             judged = one_qrels(self, qrels)                       # or named_qrels(self,
@@ -166,8 +166,8 @@ def _read_run(command: FileCommand, path: str, options: Mapping[str, Any]) -> Ru
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.runs:
         run: RunColumns = stored.runs[path]()
-        return to_single_precision(run) if options["scores"] == "float32" else run
-    return read_run(path, lenient=options["lenient"], scores=options["scores"])
+        return to_single_precision(run) if options["precision"] == "float32" else run
+    return read_run(path, lenient=options["lenient"], scores=options["precision"])
 
 
 def read_runs(
@@ -220,7 +220,7 @@ def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]
     if not options["only_with_relevant"]:
         return qrels
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
-    relevant = np.unique(topic[qrels.grades >= options["level"]]).tolist()
+    relevant = np.unique(topic[qrels.grades >= options["min_relevant"]]).tolist()
     if not relevant:
         raise BadInput(f"{qrels.name}: no topic has a document of grade {options['level']} or more")
     return filter_qrels(qrels, frozenset(qrels.topics[number] for number in relevant))
@@ -281,8 +281,8 @@ def evaluate_runs(
         name: Evaluator(
             judged,
             measures,
-            level=reading.level,
-            topics=reading.topics,
+            level=reading.min_relevant,
+            missing_topics=reading.missing_topics,
             only_with_relevant=reading.only_with_relevant,
         )
         for name, judged in qrels.items()
@@ -291,7 +291,7 @@ def evaluate_runs(
     for run in runs:
         for name, evaluator in evaluators.items():
             evaluations[name].append(evaluator.evaluate(run))
-    if reading.topics == "complete" and not part:
+    if reading.missing_topics == "zero" and not part:
         warn_about_runs_without_topics(evaluations, warn)
     return evaluations
 

@@ -54,7 +54,7 @@ def read_label_table(command: FileCommand, options: Mapping[str, Any]) -> LabelT
     BadInput for labels that are no majority."""
     path = options["judgements"]
     if path is not None:
-        scale = options["scale"] or DEFAULT_SCALE
+        scale = options["grades"] or DEFAULT_SCALE
         judgements = read_judgements(path, scale=scale)
         for warning in judgements.warnings:
             command.warn(warning)

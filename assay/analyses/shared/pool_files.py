@@ -27,7 +27,7 @@ class PoolOptions(RunFiles):
         least=1,
         metavar="K",
     )
-    order: Literal["score", "rank"] = option(
+    sort_by: Literal["score", "rank"] = option(
         "score",
         "Order of runs",
         help="order of the documents of a run",
@@ -36,9 +36,9 @@ class PoolOptions(RunFiles):
 
 
 def add_pool_options(parser: ArgumentParser, options: type) -> None:
-    """Add RUN..., --topics and the options."""
+    """Add RUN..., --only-topics and the options."""
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run files; - reads standard input")
-    parser.add_argument("--topics", metavar="FILE", help="file of the only topics to pool")
+    parser.add_argument("--only-topics", metavar="FILE", help="file of the only topics to pool")
     add_options(parser, options)
 
 
@@ -66,7 +66,7 @@ def read_tops(
     with ProgressLine("runs read", len(paths)) as progress:
         for path in paths:
             run = read_run(
-                path, order=options.order, scores=options.scores, lenient=options.lenient
+                path, order=options.sort_by, scores=options.precision, lenient=options.lenient
             )
             command.note_reading(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):

@@ -12,7 +12,7 @@ from assay.options import CheckedOptions, option
 class RunFiles(CheckedOptions):
     """Options of commands that read runs."""
 
-    scores: Literal["float64", "float32"] = option(
+    precision: Literal["float64", "float32"] = option(
         "float64",
         "Scores of runs are compared",
         help="precision in which scores of runs are compared",
@@ -32,7 +32,7 @@ class RunFiles(CheckedOptions):
 class RunReading(RunFiles):
     """How run files are read, and which grades are relevant."""
 
-    level: int = option(
+    min_relevant: int = option(
         1,
         "Lowest relevant grade",
         help="lowest relevant grade, except for nDCG",
@@ -46,13 +46,13 @@ class RunReading(RunFiles):
 class EvaluationOptions(RunReading):
     """Options of analyses that score runs on chosen topics."""
 
-    topics: str = option(
-        "complete",
-        "Topics",
-        help="topics that count",
+    missing_topics: str = option(
+        "zero",
+        "Topics that a run lacks",
+        help="topics of the qrels that a run lacks",
         choices=(
-            ("complete", "all of the qrels, 0 where a run has none"),
-            ("intersection", "those that the run has too"),
+            ("zero", "count as 0"),
+            ("skip", "are left out for this run"),
         ),
     )
     only_with_relevant: bool = option(False, "Leave out topics without relevant documents")

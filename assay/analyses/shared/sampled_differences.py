@@ -70,17 +70,17 @@ def compare_sampled_systems(
     folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(
-            f"--family max is of the randomisation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"
+            f"--correction max is of the randomisation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"
         )
     refuse_topic_choice(vars(reading))
     packed = [pack_run(run, pool.index) for run in runs]
     tags = [one.tag for one in packed]
     pairs = pairs_to_compare(tags, against)
     by_run = np.stack(
-        [estimate_topics(one, pool.sample, measures, level=reading.level) for one in packed],
+        [estimate_topics(one, pool.sample, measures, level=reading.min_relevant) for one in packed],
         axis=1,
     )
-    if reading.topics == "intersection":
+    if reading.missing_topics == "skip":
         by_run[~np.all([one.has_topic for one in packed], axis=0)] = np.nan
     result: Values = {}
     undefined: dict[str, str] = {}
@@ -99,7 +99,7 @@ def compare_sampled_systems(
             str(measure),
             made,
             against=against,
-            family=family,
+            correction=family,
             alpha=alpha,
             estimated=True,
             no_verdict=why or "",
@@ -114,8 +114,8 @@ def compare_sampled_systems(
     }
     result["settings"] = {
         "against": against,
-        "family": family,
-        "trials": 0,
+        "correction": family,
+        "permutations": 0,
         "alpha": alpha,
         "letters_by": "t",
         "tests": ONLY_T_MESSAGE,
@@ -185,7 +185,7 @@ def _add_linear_estimates(
     model, the differences again."""
     linear = (
         [measure for measure in measures if measure.family in LINEAR_FAMILIES]
-        if reading.topics == "complete"
+        if reading.missing_topics == "zero"
         else []
     )
     if reading.rank_model and not linear:
@@ -194,7 +194,7 @@ def _add_linear_estimates(
         )
     first, second = ([pair[k] for pair in pairs] for k in (0, 1))
     features = make_regression_features(summarise_run_ranks(packed, len(pool.sample.grades)))
-    for measure, of_runs in iterate_targets(pool.sample, packed, linear, reading.level):
+    for measure, of_runs in iterate_targets(pool.sample, packed, linear, reading.min_relevant):
         targets = EstimationTargets(
             of_runs.sample,
             of_runs.weights[:, second] - of_runs.weights[:, first],

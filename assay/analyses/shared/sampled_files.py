@@ -127,8 +127,8 @@ def evaluate_sampled(
         topics: dict[str, dict[str, dict[str, float]]] = {}
         missing: dict[str, int] = {}
         for packed in packed_by_pool[name]:
-            values = estimate_topics(packed, pool.sample, measures, level=options.level)
-            if options.topics == "intersection":
+            values = estimate_topics(packed, pool.sample, measures, level=options.min_relevant)
+            if options.missing_topics == "skip":
                 values[~packed.has_topic] = math.nan
             kept = ~np.isnan(values).any(axis=1)
             missing[packed.tag] = int((~packed.has_topic).sum())
@@ -153,7 +153,7 @@ def evaluate_sampled(
         result["topics"][name] = {
             "qrels": len(pool.sample.topics),
             "missing": missing,
-            "without_relevant": int((pool.sample.n_relevant(options.level) == 0).sum()),
+            "without_relevant": int((pool.sample.n_relevant(options.min_relevant) == 0).sum()),
         }
         n_judged = int(pool.sample.n_judged.sum())
         result["pool"][name] = {
@@ -215,13 +215,13 @@ def _add_linear_estimates(
         rank_model_estimates,
     )
 
-    if options.topics != "complete" or not filter_linear(measures):
+    if options.missing_topics != "zero" or not filter_linear(measures):
         if options.rank_model:
             raise BadInput(
                 "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
             )
         return
-    rows = fixed_topics_estimates(pool.sample, packed, measures, options.level)
+    rows = fixed_topics_estimates(pool.sample, packed, measures, options.min_relevant)
     result["these_topics"][name] = {
         tag: {m: row["these_topics"] for m, row in of_run.items()} for tag, of_run in rows.items()
     }
@@ -231,6 +231,6 @@ def _add_linear_estimates(
     }
     if options.rank_model:
         result["rank_model"][name] = rank_model_estimates(
-            pool.sample, packed, measures, options.level, seed
+            pool.sample, packed, measures, options.min_relevant, seed
         )
         result["seed"] = seed

@@ -19,7 +19,10 @@ class Command(BaseCommand):
         parser.add_argument("--slug", default="", help="slug (default: made from the name)")
         parser.add_argument("--description", default="", help="description of the collection")
         parser.add_argument(
-            "--documents", type=int, metavar="N", help="number of documents in the whole collection"
+            "--n-documents",
+            type=int,
+            metavar="N",
+            help="number of documents in the whole collection",
         )
         parser.add_argument("--manager", metavar="NAME", help="username of the manager")
 
@@ -29,7 +32,7 @@ class Command(BaseCommand):
         name: str,
         slug: str,
         description: str,
-        documents: int | None,
+        n_documents: int | None,
         manager: str | None,
         **_: Any,
     ) -> None:
@@ -38,7 +41,7 @@ class Command(BaseCommand):
                 name=name,
                 slug=slug,
                 description=description,
-                n_documents=documents,
+                n_documents=n_documents,
                 user=get_user(manager),
             )
         except Refused as error:

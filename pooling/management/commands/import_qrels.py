@@ -14,7 +14,9 @@ class Command(ImportCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC qrels or BEIR TSV, plain or compressed")
-        parser.add_argument("--name", help="name of the qrels (default: the file name)")
+        parser.add_argument(
+            "--name", metavar="NAME", help="name of the qrels (default: the file name)"
+        )
         parser.add_argument(
             "--kind",
             choices=["judged", "clicks"],

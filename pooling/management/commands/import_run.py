@@ -26,7 +26,8 @@ class Command(ImportCommand):
             "--tag", help="run tag that replaces the one in the file (single file only)"
         )
         parser.add_argument(
-            "--order",
+            "--sort-by",
+            dest="order",
             choices=["score", "rank"],
             help="order by score (default) or by the rank column",
         )

@@ -44,7 +44,7 @@ class Command(BaseCommand):
             metavar="TAG",
             help="tags of the runs to pool (default: all runs)",
         )
-        parser.add_argument("--name", default="", help="name of the pool")
+        parser.add_argument("--name", default="", metavar="NAME", help="name of the pool")
         parser.add_argument(
             "--relevant-first",
             dest="ordered",
@@ -73,7 +73,7 @@ class Command(BaseCommand):
             help=f"audit sample, as a share of each batch, with --relevant-first (default: {DEFAULT_AUDIT:g})",
         )
         parser.add_argument(
-            "--sampled",
+            "--sample-shares",
             type=parse_fraction,
             nargs="+",
             default=[],
@@ -87,7 +87,7 @@ class Command(BaseCommand):
             help="strata of a sampled pool (default: rank)",
         )
         parser.add_argument(
-            "--machine",
+            "--llm-judge",
             default="",
             metavar="CAMPAIGN/JUDGE",
             help="frozen LLM judge whose grades make the strata, with --strata machine",
@@ -108,9 +108,9 @@ class Command(BaseCommand):
         runs: list[str],
         name: str,
         ordered: str,
-        sampled: list[float],
+        sample_shares: list[float],
         strata: str,
-        machine: str,
+        llm_judge: str,
         batch: int,
         audit: float,
         preview: bool,
@@ -126,18 +126,24 @@ class Command(BaseCommand):
             )
             raise ImportFailed(f"no run has the tag {', '.join(absent)}; there are: {tags}")
         try:
-            if ordered and sampled:
+            if ordered and sample_shares:
                 raise ImportFailed("a pool is relevant first or sampled, not both")
-            kind = PoolKind.ORDERED if ordered else PoolKind.SAMPLED if sampled else PoolKind.DEPTH
+            kind = (
+                PoolKind.ORDERED
+                if ordered
+                else PoolKind.SAMPLED
+                if sample_shares
+                else PoolKind.DEPTH
+            )
             own = get_user(user)
             making = make_parameters(
                 kind,
                 strata=strata,
-                stages=sampled,
+                stages=sample_shares,
                 goal=ordered,
                 batch=batch,
                 audit=audit,
-                machine=machine,
+                machine=llm_judge,
                 of=target,
                 user=own,
             )

@@ -34,7 +34,7 @@ def test_labels_decisions_and_dropped_rows_by_hand(tmp_path):
 
 
 def test_the_first_figures_are_those_of_the_grades_asked_for(tmp_path):
-    result = run("aggregate", written(tmp_path), "--grades", "binary")
+    result = run("aggregate", written(tmp_path), "--labels", "binary")
     assert result["labels"] == result["binary"]["labels"] == {"0": 2, "1": 1}
 
 
@@ -42,13 +42,13 @@ def test_the_first_figures_are_those_of_the_grades_asked_for(tmp_path):
     ("arguments", "qrels"),
     [
         ([], "t1 0 d1 0\nt1 0 d2 1\nt2 0 d1 2\n"),
-        (["--grades", "binary"], "t1 0 d1 0\nt1 0 d2 0\nt2 0 d1 1\n"),
+        (["--labels", "binary"], "t1 0 d1 0\nt1 0 d2 0\nt2 0 d1 1\n"),
         (["--min-judgements", "1"], "t1 0 d1 0\nt1 0 d2 1\nt2 0 d1 2\nt2 0 d3 1\n"),
         (["--min-judgements", "3"], "t1 0 d1 0\n"),
         (["--no-gold"], "t1 0 d1 0\nt1 0 d2 1\n"),
         (["--min-seconds", "0"], "t1 0 d1 0\nt1 0 d2 2\nt2 0 d1 2\n"),
         (["--method", "median"], "t1 0 d1 0\nt1 0 d2 1\nt2 0 d1 2\n"),
-        (["--grades", "binary", "--threshold", "1"], "t1 0 d1 0\nt1 0 d2 1\nt2 0 d1 1\n"),
+        (["--labels", "binary", "--min-relevant", "1"], "t1 0 d1 0\nt1 0 d2 1\nt2 0 d1 1\n"),
     ],
 )
 def test_the_qrels_written_are_those_by_hand(tmp_path, arguments, qrels):
@@ -112,16 +112,16 @@ def test_a_grade_outside_the_scale_is_refused_with_its_line_and_nothing_is_writt
 
 
 def test_a_threshold_above_the_scale_is_refused(tmp_path):
-    status, out, err = refused("aggregate", written(tmp_path), "--threshold", "4")
+    status, out, err = refused("aggregate", written(tmp_path), "--min-relevant", "4")
     assert (status, out) == (2, "")
-    assert "--threshold 4 is above every grade" in err
+    assert "--min-relevant 4 is above every grade" in err
 
 
 def test_two_grades_need_no_threshold(tmp_path):
     path = written(tmp_path, "topic,document,annotator,grade\nt,d,a,1\nt,d,b,0\nt,e,a,1\nt,e,b,1\n")
-    result = run("aggregate", path, "--scale", "2")
+    result = run("aggregate", path, "--grades", "2")
     assert result["labels"] == result["binary"]["labels"] == {"0": 1, "1": 1}
-    assert result["threshold"] == 1
+    assert result["min_relevant"] == 1
 
 
 def test_the_readable_table_has_a_row_for_each_label(tmp_path):

@@ -144,7 +144,7 @@ def test_real_runs_equal_a_naive_twin(data_folder):
         "250",
         "--seed",
         "7",
-        "--scores",
+        "--precision",
         "float32",
     )["nDCG@10"]
     tables = []

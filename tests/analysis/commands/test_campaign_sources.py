@@ -34,7 +34,7 @@ def files(campaign: Campaign, tmp_path: Path) -> dict[str, str]:
             "export_qrels",
             "--campaign",
             campaign.slug,
-            "--grades",
+            "--labels",
             grades,
             "--output",
             str(tmp_path / f"{grades}.txt"),
@@ -61,7 +61,7 @@ CASES = {
     "stability": ["--element", "topics", "--pairs", "2", "--measures", "AP"],
     "reusability": ["--depth", "2", "--measures", "AP"],
     "leaderboard": ["--cutoff", "10"],
-    "stopping_advice": ["--depth", "2", "--audit", "20,1,10"],
+    "stopping_advice": ["--depth", "2", "--audit-sample", "20,1,10"],
 }
 
 
@@ -69,15 +69,15 @@ CASES = {
 @pytest.mark.parametrize("grades", ["graded", "binary"])
 def test_labels_and_runs_of_the_campaign(campaign, files, name, grades) -> None:
     expected = run(name, files[grades], *(files[tag] for tag in RUNS), *CASES[name])
-    assert run(name, "--campaign", campaign.slug, "--grades", grades, *CASES[name]) == expected
+    assert run(name, "--campaign", campaign.slug, "--labels", grades, *CASES[name]) == expected
     assert (
-        run(name, *CASES[name], *RUNS, "--campaign", campaign.slug, "--grades", grades) == expected
+        run(name, *CASES[name], *RUNS, "--campaign", campaign.slug, "--labels", grades) == expected
     )  # by tags
     assert (
         run(
             name,
             *CASES[name],
-            "--grades",
+            "--labels",
             grades,
             "--campaign",
             campaign.slug,
@@ -120,9 +120,11 @@ def test_rankings_are_compared_with_those_of_the_campaign_on_two_grades(campaign
 
 
 def test_two_runs_of_the_campaign(campaign, files) -> None:
-    expected = run("compare_runs", files["graded"], files["sys.1"], files["sys.3"], "--level", "2")
+    expected = run(
+        "compare_runs", files["graded"], files["sys.1"], files["sys.3"], "--min-relevant", "2"
+    )
     assert (
-        run("compare_runs", "--campaign", campaign.slug, "sys.1", "sys.3", "--level", "2")
+        run("compare_runs", "--campaign", campaign.slug, "sys.1", "sys.3", "--min-relevant", "2")
         == expected
     )
     status, out, err = refused("compare_runs", "--campaign", campaign.slug, "sys.1")
@@ -180,12 +182,12 @@ def test_the_noise_of_labels_is_that_of_the_campaigns_own_judgements(
         *how,
         "--judgements",
         judged,
-        "--scale",
+        "--grades",
         str(campaign.grades.size),
     )
     assert run("plan_study", "--campaign", campaign.slug, *how) == expected
     assert expected["AP"]["labels"]["as_judged"] > 0
-    on_two = run("plan_study", "--campaign", campaign.slug, "--grades", "binary", *how)["AP"][
+    on_two = run("plan_study", "--campaign", campaign.slug, "--labels", "binary", *how)["AP"][
         "labels"
     ]
     assert on_two["pairs"] == expected["AP"]["labels"]["pairs"]
@@ -200,7 +202,7 @@ def test_ranks_with_the_noise_of_labels_take_the_campaigns_own_judgements(
     judged = str(tmp_path / "judged.tsv")
     run("export_judgements", "--campaign", campaign.slug, "--output", judged)
     how = ["--measures", "AP", "--trials", "60", "--label-trials", "6"]
-    scale = ["--judgements", judged, "--scale", str(campaign.grades.size)]
+    scale = ["--judgements", judged, "--grades", str(campaign.grades.size)]
     expected = run("bootstrap", files["graded"], *(files[tag] for tag in RUNS), *how, *scale)
     own = run("bootstrap", "--campaign", campaign.slug, "--label-noise", *how)
     assert own == expected

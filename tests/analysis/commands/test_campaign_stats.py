@@ -10,7 +10,7 @@ from tests.commands import call_command
 
 def test_table_1_of_a_small_campaign_by_hand(tmp_path):
     pool = written(tmp_path, POOL, "pool.tsv")
-    result = run("campaign_stats", written(tmp_path), "--pool", pool, "--documents", "500")
+    result = run("campaign_stats", written(tmp_path), "--pool", pool, "--n-documents", "500")
     assert (result["topics"], result["documents"], result["pairs"], result["labelled_pairs"]) == (
         2,
         500,

@@ -24,7 +24,7 @@ def test_dctr_labels_everything_shown(tmp_path: Path) -> None:
 def test_raw_labels_what_was_clicked_or_passed_over(tmp_path: Path) -> None:
     target = tmp_path / "qrels.txt"
     result = run(
-        "click_qrels", *files(tmp_path, log=LOG), "--model", "raw", "--output", str(target)
+        "click_qrels", *files(tmp_path, log=LOG), "--click-model", "raw", "--output", str(target)
     )
     assert (result["pairs"], result["labels"]) == (2, {"0": 1, "1": 1})
     assert target.read_text() == "t 0 a 0\nt 0 b 1\n"
@@ -75,7 +75,7 @@ def test_the_simulated_log_of_nfcorpus_gives_the_expected_labels(
         str(folder / "clicks.tsv.gz"),
         "--shown",
         str(folder / "shown.tsv.gz"),
-        "--model",
+        "--click-model",
         model,
         "--output",
         str(target),
@@ -129,7 +129,9 @@ def test_tripclicks_log_is_counted_by_the_texts_of_topics(tmp_path: Path) -> Non
     )
     assert target.read_text() == "q1 0 11 2\nq1 0 12 2\nq1 0 13 0\nq2 0 7 0\nq2 0 8 3\n"
     assert (found["sessions"], found["clicks"]) == (3, 3)
-    run("click_qrels", clicks, "--queries", queries, "--model", "raw", "--output", str(target))
+    run(
+        "click_qrels", clicks, "--queries", queries, "--click-model", "raw", "--output", str(target)
+    )
     assert target.read_text() == "q1 0 11 1\nq1 0 12 1\nq2 0 7 0\nq2 0 8 1\n"
     err = printed("click_qrels", clicks, "--queries", queries)[1]
     assert "1 record whose query is no topic, left out" in err

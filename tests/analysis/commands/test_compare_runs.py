@@ -132,7 +132,7 @@ def test_a_person_reads_two_digits_of_p_and_raw_and_corrected_ones_apart(tmp_pat
     )
     raw, corrected = (
         read("compare_runs", qrels, a, b),
-        read("compare_runs", qrels, a, b, "--correction", "bonferroni", "--family", "10"),
+        read("compare_runs", qrels, a, b, "--correction", "bonferroni", "--family-size", "10"),
     )
     # 11 of 12 equal differences point to B: 2 (1 + 12) / 4096 = 0.0063
     assert "significant by the signed-rank test (p = 0.0063)" in raw
@@ -177,10 +177,10 @@ def test_the_rest_of_what_a_person_reads(files):
 
 
 def test_bonferroni_needs_to_know_the_family(files):
-    assert "needs --family" in refused("compare_runs", *files, "--correction", "bonferroni")
+    assert "needs --family-size" in refused("compare_runs", *files, "--correction", "bonferroni")
     raw, corrected = (
         printed("compare_runs", *files),
-        printed("compare_runs", *files, "--correction", "bonferroni", "--family", "3"),
+        printed("compare_runs", *files, "--correction", "bonferroni", "--family-size", "3"),
     )
     assert corrected["binomial"] == raw["binomial"]
     assert corrected["corrected"]["esl_wsr"] == pytest.approx(min(1, 3 * raw["esl"]["wsr"]))

@@ -33,7 +33,7 @@ def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(
 ) -> None:
     """RR: good 1, late .5, mixed 1 1 1 0 0 0. good against late: constant -.5. All changes of signs
     of three ones: p = 2/8."""
-    found, _ = answer("compare_systems", *arguments, "--measures", "RR", "--family", "none")
+    found, _ = answer("compare_systems", *arguments, "--measures", "RR", "--correction", "none")
     rr = found["RR"]
     assert rr["means"] == {"good": 1.0, "late": 0.5, "mixed": 0.5}
     assert rr["topics"] == 6
@@ -65,7 +65,7 @@ def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(
 
 
 @pytest.mark.parametrize(
-    "options", [(), ("--family", "holm"), ("--family", "max"), ("--against", "A")]
+    "options", [(), ("--correction", "holm"), ("--correction", "max"), ("--against", "A")]
 )
 @pytest.mark.parametrize("n_topics", [2, 3, 5])
 def test_fewer_than_six_topics_have_no_verdict_of_any_kind(
@@ -125,7 +125,7 @@ def test_one_against_all_and_a_family_make_p_larger_and_say_which(arguments: lis
         "RR",
         "--against",
         "good",
-        "--family",
+        "--correction",
         "bonferroni",
     )
     assert [(row["a"], row["b"]) for row in found["RR"]["pairs"]] == [
@@ -134,7 +134,14 @@ def test_one_against_all_and_a_family_make_p_larger_and_say_which(arguments: lis
     ]
     assert all(row["corrected"]["sign"] == min(1, 2 * row["sign"]) for row in found["RR"]["pairs"])
     held, _ = answer(
-        "compare_systems", *arguments, "--measures", "RR", "--family", "max", "--trials", 500
+        "compare_systems",
+        *arguments,
+        "--measures",
+        "RR",
+        "--correction",
+        "max",
+        "--permutations",
+        500,
     )
     assert {row["corrected"]["t"] for row in held["RR"]["pairs"]} == {None}
     assert all(row["corrected"]["randomisation"] >= 1 / 501 for row in held["RR"]["pairs"])
@@ -169,7 +176,7 @@ def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
         in text
     )
     assert "Uncorrected p-values" not in text
-    text, _ = printed("compare_systems", *arguments, "--measures", "RR", "--family", "none")
+    text, _ = printed("compare_systems", *arguments, "--measures", "RR", "--correction", "none")
     assert (
         "Without correction for multiple comparisons it does not differ significantly from mixed (p = "
         in text
@@ -241,7 +248,7 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
         "P@1",
         "--judgements",
         judged,
-        "--scale",
+        "--grades",
         2,
         "--label-trials",
         400,
@@ -266,7 +273,7 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
         "P@1",
         "--judgements",
         more,
-        "--scale",
+        "--grades",
         2,
         "--label-trials",
         400,
@@ -281,7 +288,7 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
     assert (
         "Noise of labels"
         in printed(
-            "plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--scale", "2"
+            "plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--grades", "2"
         )[0]
     )
     alone = files(tmp_path, alone="topic,document,annotator,grade\n0,r,a,1\n")[0]

@@ -16,41 +16,41 @@ from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files
 from tests.commands import get_commands, load_command_class
 
-JUDGED = "--scale --threshold --min-seconds --campaign"
-MEASURED = "--level --topics --scores --lenient --topic-groups"
+JUDGED = "--grades --min-relevant --min-seconds --campaign"
+MEASURED = "--min-relevant --missing-topics --precision --lenient --topic-groups"
 OPTIONS = {
     "check_topics": "--match --keep --removed",
-    "build_pool": "--depth --topics --lenient",
-    "aggregate": f"{JUDGED} --method --min-judgements --grades",
+    "build_pool": "--depth --only-topics --sort-by --lenient",
+    "aggregate": f"{JUDGED} --method --min-judgements --labels",
     "agreement": f"{JUDGED} --min-common --no-gold",
-    "campaign_stats": f"{JUDGED} --pool --documents",
+    "campaign_stats": f"{JUDGED} --pool --n-documents",
     "evaluate": f"{MEASURED} --measures --per-topic --intervals --qrels --campaign --sampled",
     "sample_pool": "--depth --budget --strata",
-    "compare_systems": f"{MEASURED} --measures --against --family --trials --alpha --campaign",
+    "compare_systems": f"{MEASURED} --measures --against --correction --permutations --alpha --campaign",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
     "study": "--campaign --collection --processes --replace --keys",
-    "unjudged": "--measures --pool --groups --against --campaign",
-    "compare_llm_judges": "--machine --machines --about --judgements --related --measures",
+    "unjudged": "--measures --pool-runs --groups --against-run --max-grade --campaign",
+    "compare_llm_judges": "--llm-labels --llm-table --about --judgements --related --measures",
     "simulate_campaign": (
-        "--order --depth --budgets --strata --batch --audit --sensitivity --specificity "
-        "--judgements --simulations --stopping --processes"
+        "--strategy --depth --budgets --strata --batch --audit --sensitivity --specificity "
+        "--n-judgements --simulations --stopping --processes"
     ),
     "judge_with_llm": (
         "--topics --documents --endpoint --model --store --prompt --samples --per-minute "
         "--max-cost --estimate"
     ),
-    "rank_llm_judges": "--machine --table --level --scale",
-    "stopping_advice": "--sampled --depth --cutoff --last --audit --recall --level",
+    "rank_llm_judges": "--llm-labels --table --min-relevant --max-grade",
+    "stopping_advice": "--sampled --depth --cutoff --last --audit-sample --recall --min-relevant",
     "compare_rankings": f"{MEASURED} --measures --qrels --bootstrap --campaign",
-    "label_overlap": "--judged --clicks --pool --top --threshold --campaign",
-    "click_qrels": "--shown --model --thresholds",
-    "compare_runs": f"{MEASURED} --cutoff --alpha --decide --correction --family --campaign",
-    "leaderboard": f"{MEASURED} --order --cutoff --alpha --decide --correction --family --campaign",
+    "label_overlap": "--judged --clicks --pool --top --min-relevant --campaign",
+    "click_qrels": "--shown --click-model --thresholds",
+    "compare_runs": f"{MEASURED} --cutoff --alpha --decide --correction --family-size --campaign",
+    "leaderboard": f"{MEASURED} --metadata --cutoff --alpha --decide --correction --family-size --campaign",
     "submissions": "--limit",
     "bootstrap": f"{MEASURED} --measures --trials --show --condition --processes --campaign",
     "split_half": f"{MEASURED} --measures --splits --alpha --processes --campaign",
     "stability": (
-        f"{MEASURED} --element --overlaps --pairs --threshold --measures --docids "
+        f"{MEASURED} --element --overlaps --pairs --min-tau --measures --docids "
         f"--per-topic-quota --processes --campaign"
     ),
     "reusability": f"{MEASURED} --depth --groups --measures --processes --campaign",
@@ -63,18 +63,28 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "check_topics": {"match": "exact"},
     "build_pool": {"depth": 10},
     "sample_pool": {"depth": 10, "budget": 0.2, "strata": "rank"},
-    "compare_systems": {"against": "all", "family": "holm", "trials": 100_000, "alpha": 0.05},
+    "compare_systems": {
+        "against": "all",
+        "correction": "holm",
+        "permutations": 100_000,
+        "alpha": 0.05,
+    },
     "plan_study": {"power": 0.8, "alpha": 0.05},
-    "aggregate": {"method": "majority", "min_judgements": 2, "grades": "graded"},
+    "aggregate": {"method": "majority", "min_judgements": 2, "labels": "graded"},
     "agreement": {"min_common": 10},
-    "compare_rankings": {"bootstrap": 1000, "level": 1, "topics": "complete", "scores": "float64"},
-    "label_overlap": {"top": 4, "threshold": 1},
+    "compare_rankings": {
+        "bootstrap": 1000,
+        "min_relevant": 1,
+        "missing_topics": "zero",
+        "precision": "float64",
+    },
+    "label_overlap": {"top": 4, "min_relevant": 1},
     "click_qrels": {"thresholds": (0.04, 0.30)},
     "compare_runs": {"cutoff": 100, "alpha": 0.05, "decide": "wsr", "correction": "none"},
     "submissions": {"limit": 2},
     "bootstrap": {"trials": 1000},
     "split_half": {"splits": 100, "alpha": 0.05},
-    "stability": {"pairs": 50, "threshold": 0.9},
+    "stability": {"pairs": 50, "min_tau": 0.9},
     "reusability": {"depth": 10},
 }
 
@@ -205,10 +215,10 @@ def answers(tmp_path: Path):
             "--output",
             str(tmp_path / "made.prel"),
         ],
-        "compare_systems": [judged, *runs, "--measures", "AP", "--trials", "20"],
+        "compare_systems": [judged, *runs, "--measures", "AP", "--permutations", "20"],
         "plan_study": [judged, *runs, "--measures", "AP", "--difference", "0.1"],
         "unjudged": [judged, other],
-        "compare_llm_judges": [sampled, *runs, "--machine", f"m={labels}", "--measures", "P@1"],
+        "compare_llm_judges": [sampled, *runs, "--llm-labels", f"m={labels}", "--measures", "P@1"],
         "evaluate": [judged, *runs, "--per-topic", "--measures", "AP"],
         "compare_rankings": [
             *runs,
@@ -224,7 +234,7 @@ def answers(tmp_path: Path):
         "label_overlap": ["--judged", judged, "--clicks", f"c={clicks}"],
         "click_qrels": [log],
         "compare_runs": [judged, poor, good],
-        "leaderboard": [judged, *runs, "--order", order],
+        "leaderboard": [judged, *runs, "--metadata", order],
         "submissions": [board],
         "bootstrap": [judged, *runs, "--measures", "AP", "--trials", "20"],
         "split_half": [judged, *runs, "--measures", "AP", "--splits", "2"],

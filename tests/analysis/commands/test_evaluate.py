@@ -88,7 +88,7 @@ def test_the_default_measures_are_those_of_the_contract(tmp_path: Path) -> None:
 
 def test_the_intersection_averages_over_topics_of_the_run(tmp_path: Path) -> None:
     paths = files(tmp_path, qrels=QRELS, poor=POOR)
-    result = run("evaluate", *paths, "--measures", "AP", "--topics", "intersection", "--per-topic")
+    result = run("evaluate", *paths, "--measures", "AP", "--missing-topics", "skip", "--per-topic")
     assert result["qrels"]["qrels"]["poor"]["AP"] == 0.25
     assert result["topics"]["qrels"]["averaged"] == {"poor": 1}
     assert result["per_topic"]["qrels"]["poor"]["AP"] == {"1": 0.25}
@@ -106,9 +106,9 @@ def test_topics_without_relevant_documents_can_be_left_out(tmp_path: Path) -> No
 
 def test_the_relevance_level_changes_binary_measures_only(tmp_path: Path) -> None:
     paths = files(tmp_path, qrels=QRELS, good=GOOD)
-    at_two = run("evaluate", *paths, "--measures", "AP nDCG P@1", "--level", "2")["qrels"]["qrels"][
-        "good"
-    ]
+    at_two = run("evaluate", *paths, "--measures", "AP nDCG P@1", "--min-relevant", "2")["qrels"][
+        "qrels"
+    ]["good"]
     at_one = run("evaluate", *paths, "--measures", "AP nDCG P@1 AP(rel=2)")["qrels"]["qrels"][
         "good"
     ]
@@ -126,8 +126,8 @@ def test_a_mean_over_no_topic_is_null_with_a_reason(tmp_path: Path) -> None:
         *files(tmp_path, qrels="7 0 a 1\n", good=GOOD),
         "--measures",
         "AP",
-        "--topics",
-        "intersection",
+        "--missing-topics",
+        "skip",
     )
     assert result["qrels"]["qrels"]["good"]["AP"] is None
     assert "no topic" in result["undefined"]["qrels"]["good"]
@@ -211,7 +211,7 @@ def test_scores_can_be_compared_in_single_precision(tmp_path: Path) -> None:
     close = "1 Q0 a 1 1.000000001 close\n1 Q0 c 2 1.0 close\n"
     qrels, path = files(tmp_path, qrels="1 0 a 1\n", close=close)
     assert run("evaluate", qrels, path, "--measures", "RR")["qrels"]["qrels"]["close"]["RR"] == 1
-    single = run("evaluate", qrels, path, "--measures", "RR", "--scores", "float32")
+    single = run("evaluate", qrels, path, "--measures", "RR", "--precision", "float32")
     assert single["qrels"]["qrels"]["close"]["RR"] == 0.5  # tied, so c before a
     assert "equal only in single precision" in printed("evaluate", qrels, path)[1]
 

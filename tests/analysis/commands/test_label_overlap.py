@@ -36,7 +36,7 @@ def test_only_the_top_of_the_pool_is_considered(tmp_path: Path) -> None:
     assert (top["pairs"], top["both"], top["clicked_only"], top["agree"]) == (2, 2, 1, 0.5)
     assert run("label_overlap", *arguments, "--top", "5")["clicks"]["pairs"] == 3
     assert (
-        run("label_overlap", *arguments, "--top", "5", "--threshold", "2")["clicks"][
+        run("label_overlap", *arguments, "--top", "5", "--min-relevant", "2")["clicks"][
             "contradicting"
         ]
         == 3

@@ -44,7 +44,7 @@ def board(tmp_path):
 
 def test_the_chain_of_records_and_its_comparisons(board):
     qrels, runs, order = board
-    found = printed("leaderboard", qrels, *runs, "--order", order)
+    found = printed("leaderboard", qrels, *runs, "--metadata", order)
     assert found["chain"] == ["one", "two", "three", "four"]
     assert [(row["a"], row["b"]) for row in found["vs_first"]] == [
         ("one", "two"),
@@ -62,23 +62,25 @@ def test_the_chain_of_records_and_its_comparisons(board):
         ("three", "four"),
     ]
     assert found["vs_first"][0]["esl"]["a"] == 4
-    assert found["family"] == 6  # one-two, one-three, one-four, two-three, three-four, two-four
+    assert (
+        found["family_size"] == 6
+    )  # one-two, one-three, one-four, two-three, three-four, two-four
     assert found["order"] == ["four", "three", "two", "one", "worse", "base"]
     assert found["cycles"] == []
 
 
 def test_rows_are_those_of_compare_runs(board):
     qrels, runs, order = board
-    found = printed("leaderboard", qrels, *runs, "--order", order)["vs_previous"][2]
+    found = printed("leaderboard", qrels, *runs, "--metadata", order)["vs_previous"][2]
     alone = printed("compare_runs", qrels, runs[4], runs[5])
     assert {"mrr", "esl", "rr", "binomial", "verdict", "corrected", "wsr_method"} <= alone.keys()
-    shared = (found.keys() & alone.keys()) - {"family"}
+    shared = (found.keys() & alone.keys()) - {"family_size"}
     assert {key: found[key] for key in shared} == {key: alone[key] for key in shared}
 
 
 def test_rows_name_labels_and_groups(board):
     qrels, runs, order = board
-    found = printed("leaderboard", qrels, *runs, "--order", order)
+    found = printed("leaderboard", qrels, *runs, "--metadata", order)
     assert found["labels"] == {"one": "R1", "two": "R2", "three": "R3", "four": "R4"}
     names = ("a", "a_label", "a_group", "b", "b_label", "b_group")
     assert [tuple(row[name] for name in names) for row in found["vs_previous"]] == [
@@ -86,16 +88,19 @@ def test_rows_name_labels_and_groups(board):
         ("two", "R2", "y", "three", "R3", "x"),
         ("three", "R3", "x", "four", "R4", "z"),
     ]
-    assert "R4 four" in read("leaderboard", qrels, *runs, "--order", order)
+    assert "R4 four" in read("leaderboard", qrels, *runs, "--metadata", order)
 
 
 def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
     qrels, runs, order = board
-    how = ("--order", order, "--correction", "bonferroni", "--family")
+    how = ("--metadata", order, "--correction", "bonferroni", "--family-size")
     found = printed("leaderboard", qrels, *runs, *how, "14")
     row = found["vs_previous"][0]
-    assert (found["family"], row["corrected"]["binomial"]) == (14, min(1.0, 14 * row["binomial"]))
-    assert "--family 5: the chain alone has 6 comparisons" in refused(
+    assert (found["family_size"], row["corrected"]["binomial"]) == (
+        14,
+        min(1.0, 14 * row["binomial"]),
+    )
+    assert "--family-size 5: the chain alone has 6 comparisons" in refused(
         "leaderboard", qrels, *runs, *how, "5"
     )
     text = read("leaderboard", qrels, *runs, *how, "14")
@@ -126,16 +131,16 @@ def test_fewer_than_six_topics_have_no_verdict_and_no_order(tmp_path):
 
 def test_a_board_without_correction_says_what_equal_runs_would_do(board):
     qrels, runs, order = board
-    found = printed("leaderboard", qrels, *runs, "--order", order)["equal_boards"]
+    found = printed("leaderboard", qrels, *runs, "--metadata", order)["equal_boards"]
     assert found["none"]["boards"] >= found["holm"]["boards"] >= found["bonferroni"]["boards"]
-    text = read("leaderboard", qrels, *runs, "--order", order)
+    text = read("leaderboard", qrels, *runs, "--metadata", order)
     assert "6 comparisons, correction: none. If all runs were equal (100 boards" in text
     assert "with Holm's correction" in text
 
 
 def test_the_picture_marks_records_and_a_word(board):
     qrels, runs, order = board
-    found = printed("leaderboard", qrels, *runs, "--order", order, "--highlight", "bert")["runs"]
+    found = printed("leaderboard", qrels, *runs, "--metadata", order, "--highlight", "bert")["runs"]
     assert [run["tag"] for run in found if run["sota"]] == ["one", "two", "three", "four"]
     assert [run["tag"] for run in found if run["highlighted"]] == ["two", "worse"]
     assert [run["tag"] for run in found if run["baseline"]] == ["base"]
@@ -143,8 +148,8 @@ def test_the_picture_marks_records_and_a_word(board):
 
 def test_the_order_of_files_changes_nothing(board):
     qrels, runs, order = board
-    assert printed("leaderboard", qrels, *runs, "--order", order) == printed(
-        "leaderboard", qrels, *reversed(runs), "--order", order
+    assert printed("leaderboard", qrels, *runs, "--metadata", order) == printed(
+        "leaderboard", qrels, *reversed(runs), "--metadata", order
     )
 
 
@@ -160,14 +165,14 @@ def holm(p_values):
 @pytest.mark.parametrize("correction", ["bonferroni", "holm"])
 def test_a_correction_counts_each_row_once_and_leaves_p_values_raw(board, correction):
     qrels, runs, order = board
-    found = printed("leaderboard", qrels, *runs, "--order", order, "--correction", correction)
+    found = printed("leaderboard", qrels, *runs, "--metadata", order, "--correction", correction)
     rows = {
         (row["a"], row["b"]): row
         for name in ("vs_first", "vs_previous", "vs_last")
         for row in found[name]
     }
     raw = {pair: row["binomial"] for pair, row in rows.items()}
-    assert len(raw) == found["family"] == 6
+    assert len(raw) == found["family_size"] == 6
     expected = (
         holm(raw) if correction == "holm" else {pair: min(1.0, 6 * p) for pair, p in raw.items()}
     )
@@ -198,7 +203,7 @@ def test_scores_alone_give_the_chain(tmp_path):
 
 def test_a_person_reads_both_tables_and_the_order(board):
     qrels, runs, order = board
-    text = read("leaderboard", qrels, *runs, "--order", order)
+    text = read("leaderboard", qrels, *runs, "--metadata", order)
     for title in ("Outcomes", "Mean reciprocal rank", "Is B better than A?"):
         assert f"\n{title} along the chain\n" in text
     first = text.partition("Order by displacement")[2].splitlines()[3]
@@ -211,11 +216,11 @@ def test_what_cannot_be_done_is_said(board, tmp_path):
     short = tmp_path / "short.tsv"
     short.write_text("tag\tdate\none\t2021-01-01\n")
     assert "no line for the runs base, two" in refused(
-        "leaderboard", qrels, *runs, "--order", str(short)
+        "leaderboard", qrels, *runs, "--metadata", str(short)
     )
     assert "QRELS and at least one RUN are needed" in refused("leaderboard")
     assert "no run is called nobody" in refused(
-        "leaderboard", qrels, *runs, "--order", order, "--baselines", "nobody"
+        "leaderboard", qrels, *runs, "--metadata", order, "--baselines", "nobody"
     )
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("tag\tdate\tscore\nx\tyesterday\t0.5\ny\t2021-01-01\thigh\n")

@@ -87,7 +87,7 @@ def test_the_qrels_of_a_campaign_hold_the_topics_named(
         "export_qrels",
         "--campaign",
         campaign.slug,
-        "--grades",
+        "--labels",
         grades,
         "--only-topics",
         only,

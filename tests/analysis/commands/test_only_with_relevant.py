@@ -33,13 +33,13 @@ JUDGED = "topic,document,annotator,grade\n" + "".join(
 )
 MORE = {
     "bootstrap": ["--trials", "20"],
-    "compare_systems": ["--trials", "50", "--measures", "AP"],
+    "compare_systems": ["--permutations", "50", "--measures", "AP"],
     "plan_study": [
         "--measures",
         "AP",
         "--difference",
         "0.1",
-        "--scale",
+        "--grades",
         "2",
         "--label-trials",
         "20",
@@ -79,7 +79,7 @@ def test_a_topic_without_relevant_documents_might_as_well_not_be_there(
     if name == "compare_runs":
         runs = runs[:2]
     elif name == "leaderboard":
-        more = ["--order", order]
+        more = ["--metadata", order]
     elif name == "plan_study":
         more = [*more, "--judgements", *files(tmp_path, judged=JUDGED)]
 

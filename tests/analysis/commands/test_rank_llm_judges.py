@@ -35,9 +35,9 @@ def test_a_table_says_what_files_say(tmp_path: Path) -> None:
     by_files = run(
         "rank_llm_judges",
         people,
-        "--machine",
+        "--llm-labels",
         f"model-a={machines[0]}",
-        "--machine",
+        "--llm-labels",
         f"model-b={machines[1]}",
     )
     by_table = run("rank_llm_judges", "--table", written(tmp_path, TABLE, "wide.tsv"))
@@ -70,7 +70,7 @@ def test_a_table_that_cannot_be_read_is_refused_with_its_line(
 
 def test_one_of_both_is_given(tmp_path: Path) -> None:
     table = written(tmp_path, TABLE, "wide.tsv")
-    for given in ([], [table], ["--table", table, "--machine", table]):
+    for given in ([], [table], ["--table", table, "--llm-labels", table]):
         assert "or a --table with a column for each" in refused("rank_llm_judges", *given)[2]
 
 
@@ -79,7 +79,7 @@ def test_the_33_judges_of_llmjudge_are_ranked_by_their_correlation_with_people(
     data_folder: Path,
 ) -> None:
     path = data_folder / "llmjudge-2024" / "labels_wide.tsv.gz"
-    result = run("rank_llm_judges", "--table", str(path), "--level", "2", "--scale", "3")
+    result = run("rank_llm_judges", "--table", str(path), "--min-relevant", "2", "--max-grade", "3")
     with gzip.open(path, "rt", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     worth = {}
@@ -109,7 +109,12 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     )
     other = written(tmp_path, "1 0 a 1\n1 0 b 1\n2 0 a 0\n2 0 b 1\n", "other.txt")
     found = run(
-        "rank_llm_judges", people, "--machine", f"other={other}", "--machine", f"alike={alike}"
+        "rank_llm_judges",
+        people,
+        "--llm-labels",
+        f"other={other}",
+        "--llm-labels",
+        f"alike={alike}",
     )
     assert found["order"] == ["alike", "other"]
     assert (found["machines"]["alike"]["gain"], found["machines"]["alike"]["interval"]) == (
@@ -123,10 +128,10 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     assert "no interval: 2 topics; an interval needs 10" in found["machines"]["other"]["undefined"]
     assert (
         "people and machine agree on every pair"
-        in printed("rank_llm_judges", people, "--machine", f"alike={alike}")[0]
+        in printed("rank_llm_judges", people, "--llm-labels", f"alike={alike}")[0]
     )
-    undefined = run("rank_llm_judges", people, "--machine", f"other={other}", "--level", "2")[
-        "machines"
-    ]["other"]
+    undefined = run(
+        "rank_llm_judges", people, "--llm-labels", f"other={other}", "--min-relevant", "2"
+    )["machines"]["other"]
     assert undefined["gain"] is None
     assert undefined["undefined"].startswith("people call none of the pairs relevant")

@@ -161,8 +161,8 @@ def test_a_run_without_a_score_is_said_and_hides_no_change_of_the_others(
             2,
             "--measures",
             "AP",
-            "--topics",
-            "intersection",
+            "--missing-topics",
+            "skip",
         )
         found, _ = answer(*arguments)
         assert found["undefined"].startswith(
@@ -196,5 +196,5 @@ def test_topics_without_relevant_documents_are_left_out_when_asked_for(
     )
     assert answer("reusability", qrels, *files[1:], *asked, "--only-with-relevant")[0] == one
     assert "no topic has a document of grade 2 or more" in refused(
-        "reusability", qrels, *files[1:], *asked, "--only-with-relevant", "--level", 2
+        "reusability", qrels, *files[1:], *asked, "--only-with-relevant", "--min-relevant", 2
     )

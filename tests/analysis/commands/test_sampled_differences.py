@@ -57,7 +57,7 @@ def sample(tmp_path: Path, runs: list[str]) -> str:
         0.5,
         "--strata",
         "votes",
-        "--qrels",
+        "--judged",
         whole,
         "--output",
         out,
@@ -68,7 +68,9 @@ def sample(tmp_path: Path, runs: list[str]) -> str:
 def test_the_interval_for_new_topics_is_that_of_the_paired_t_over_the_topics_estimates(
     runs, sample
 ):
-    found, _ = answer("compare_systems", sample, *runs, "--sampled", *MEASURES, "--family", "holm")
+    found, _ = answer(
+        "compare_systems", sample, *runs, "--sampled", *MEASURES, "--correction", "holm"
+    )
     topics = answer("evaluate", sample, *runs, "--sampled", "--per-topic", *MEASURES)[0][
         "per_topic"
     ]["half"]

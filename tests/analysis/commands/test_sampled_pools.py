@@ -56,7 +56,7 @@ def test_a_sample_has_known_chances_and_more_budget_only_adds_pairs(
             10,
             "--budget",
             budget,
-            "--qrels",
+            "--judged",
             whole,
             "--output",
             out,
@@ -89,7 +89,7 @@ def test_estimates_can_be_made_again_from_the_file_by_anybody(
 ) -> None:
     """Plain Python over the five columns gives the command's numbers to 1e-12."""
     out = tmp_path / "drawn.prel"
-    answer("sample_pool", *runs, "--budget", 0.4, "--qrels", whole, "--output", out)
+    answer("sample_pool", *runs, "--budget", 0.4, "--judged", whole, "--output", out)
     found, _ = answer(
         "evaluate",
         out,
@@ -132,7 +132,7 @@ def test_an_interval_that_would_not_hold_is_null_with_the_reason(
     tmp_path: Path, runs: list[str], whole: str
 ) -> None:
     out = tmp_path / "few.prel"
-    answer("sample_pool", *runs, "--budget", 0.2, "--qrels", whole, "--output", out)
+    answer("sample_pool", *runs, "--budget", 0.2, "--judged", whole, "--output", out)
     found, _ = answer("evaluate", out, *runs, "--sampled")
     assert found["interval"]["few"]["forward"]["xinfAP"] == [None, None]
     assert "judged pairs per topic" in found["undefined"]["few"]["xinfAP"]
@@ -156,7 +156,7 @@ def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_awa
     )
     out = tmp_path / "drawn.prel"
     found, _ = answer(
-        "sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--qrels", half, "--output", out
+        "sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--judged", half, "--output", out
     )
     graded = sum(
         line.split()[4] != "-1" for line in out.read_text().splitlines() if not line.startswith("#")
@@ -164,7 +164,7 @@ def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_awa
     assert (found["drawn"], found["graded"]) == (144, graded)
     assert (
         f"{graded} of 144 drawn pairs with a grade"
-        in printed("sample_pool", *runs, "--depth", "20", "--budget", "0.6", "--qrels", half)[0]
+        in printed("sample_pool", *runs, "--depth", "20", "--budget", "0.6", "--judged", half)[0]
     )
     assert (
         out.read_text().splitlines()[0]
@@ -193,7 +193,7 @@ def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_awa
     compared, _ = answer("compare_systems", out, *runs, "--sampled")
     assert compared["undefined"] == dict.fromkeys(("HT-nDCG@10", "HT-P@10", "xinfAP"), reason)
     machine, _ = answer(
-        "compare_llm_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5"
+        "compare_llm_judges", out, *runs, "--llm-labels", f"right={whole}", "--measures", "P@5"
     )
     assert machine["right"]["systems"]["P@5"]["undefined"] == {
         "forward": reason,
@@ -240,7 +240,7 @@ def test_every_missing_interval_has_its_reason_in_the_same_table(
     tmp_path: Path, runs: list[str], whole: str
 ) -> None:
     out = tmp_path / "few.prel"
-    answer("sample_pool", *runs, "--depth", 20, "--budget", 0.3, "--qrels", whole, "--output", out)
+    answer("sample_pool", *runs, "--depth", 20, "--budget", 0.3, "--judged", whole, "--output", out)
     text, _ = printed(
         "evaluate", str(out), *runs, "--sampled", "--measures", "HT-P@10 infNDCG@10", "--rank-model"
     )
@@ -274,13 +274,13 @@ def test_intervals_that_exclude_each_other_are_said_to_contradict(
         ),
     )
     systems = answer(
-        "compare_llm_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10"
+        "compare_llm_judges", pool, *runs, "--llm-labels", f"m={machine}", "--measures", "P@10"
     )[0]["m"]["systems"]["P@10"]
     assert systems["contradictions"]
     for tag, (a, b) in systems["contradictions"].items():
         assert systems[a][tag][1] > systems[b][tag][2] or systems[b][tag][1] > systems[a][tag][2]
     text, _ = printed(
-        "compare_llm_judges", pool, *runs, "--machine", f"m={machine}", "--measures", "P@10"
+        "compare_llm_judges", pool, *runs, "--llm-labels", f"m={machine}", "--measures", "P@10"
     )
     assert "Contradiction: two 95% confidence intervals of one quantity exclude each other" in text
 
@@ -289,7 +289,7 @@ def test_the_number_that_would_mislead_is_refused_both_ways(
     tmp_path: Path, runs: list[str], whole: str
 ) -> None:
     out = tmp_path / "drawn.prel"
-    answer("sample_pool", *runs, "--budget", 0.4, "--qrels", whole, "--output", out)
+    answer("sample_pool", *runs, "--budget", 0.4, "--judged", whole, "--output", out)
     assert (
         "nDCG@10 on a sampled pool would count every pair that was not drawn as not relevant; HT-nDCG@10"[
             :80
@@ -323,7 +323,7 @@ def test_intervals_of_these_topics_and_with_the_rank_model(tmp_path: Path, runs:
         "votes",
         "--budget",
         0.6,
-        "--qrels",
+        "--judged",
         known,
         "--output",
         out,
@@ -348,7 +348,7 @@ def test_intervals_of_these_topics_and_with_the_rank_model(tmp_path: Path, runs:
     assert found["seed"] == 4
     assert set(found["rank_model"]["drawn"]["forward"]) == {"HT-P@10"}
     whole = tmp_path / "whole.prel"
-    answer("sample_pool", *runs, "--depth", 20, "--budget", 1, "--qrels", known, "--output", whole)
+    answer("sample_pool", *runs, "--depth", 20, "--budget", 1, "--judged", known, "--output", whole)
     everything, _ = answer(
         "evaluate", whole, *runs, "--sampled", "--measures", "HT-P@10", "--rank-model"
     )
@@ -377,8 +377,8 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
         pooled="1 Q0 a 1 3 pooled\n1 Q0 d 2 2 pooled\n",
         other="1 Q0 e 1 3 other\n1 Q0 a 2 2 other\n1 Q0 d 3 1 other\n",
     )
-    arguments = ("unjudged", qrels, late, "--measures", "nDCG@3 P@3 RBP(0.5)", "--scale", 3)
-    found, _ = answer(*arguments, "--pool", pooled, other)
+    arguments = ("unjudged", qrels, late, "--measures", "nDCG@3 P@3 RBP(0.5)", "--max-grade", 3)
+    found, _ = answer(*arguments, "--pool-runs", pooled, other)
     assert found["unjudged"] == {"total": 1, "per_topic": {"1": 1}}
     assert found["score"]["P@3"] == pytest.approx(1 / 3)
     assert found["bounds"]["P@3"] == pytest.approx([1 / 3, 2 / 3])
@@ -388,7 +388,7 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
     assert found["filled"]["nDCG@3"] == pytest.approx((2 + (1 + 0.3) / 2 / math.log2(3)) / ideal)
     assert found["filled"]["RBP(0.5)"] is None
     assert found["order"] == [["1", "b", pytest.approx(1 / (ideal * math.log2(3)))]]
-    assert "--pool" in answer(*arguments)[0]["undefined"]["nDCG@3"]
+    assert "--pool-runs" in answer(*arguments)[0]["undefined"]["nDCG@3"]
     assert "no range of AP-J" in refused("unjudged", qrels, late, "--measures", "AP-J")
     assert set(
         answer("unjudged", qrels, late, "--measures", "AP RR R@5 Bpref ERR@5")[0]["bounds"]
@@ -415,7 +415,7 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
         late,
         "--measures",
         "nDCG@3",
-        "--against",
+        "--against-run",
         other,
         "--judge",
         2,
@@ -442,7 +442,7 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
     assert difference["bounds"] == pytest.approx([least, most])
     assert difference["settled"] is False
     said = printed(
-        "unjudged", qrels, late, "--measures", "nDCG@3", "--against", other, "--judge", "2"
+        "unjudged", qrels, late, "--measures", "nDCG@3", "--against-run", other, "--judge", "2"
     )[0]
     assert (
         "Of what the unjudged documents leave open of the difference by nDCG@3, by their weights. "
@@ -460,7 +460,7 @@ def test_a_sign_is_not_settled_where_a_hole_of_the_other_run_could_turn_it(tmp_p
         other="1 Q0 y 1 2 other\n1 Q0 b 2 1 other\n",
     )
     found, _ = answer(
-        "unjudged", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
+        "unjudged", qrels, late, "--measures", "nDCG@2", "--against-run", other, "--max-grade", 3
     )
     second = 1 / math.log2(3)
     assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx(
@@ -480,7 +480,7 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     }
     qrels, late, other = files(tmp_path, qrels="1 0 a 2\n1 0 c 1\n2 0 a 2\n2 0 c 1\n", **runs)
     found, _ = answer(
-        "unjudged", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
+        "unjudged", qrels, late, "--measures", "nDCG@2", "--against-run", other, "--max-grade", 3
     )
     second = 1 / math.log2(3)
     assert found["against"]["differences"]["nDCG@2"]["bounds"] == pytest.approx(
@@ -489,7 +489,7 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     assert found["settles"]["left"] is None
     assert found["closed"] is None
     said = printed(
-        "unjudged", qrels, late, "--measures", "nDCG@2", "--against", other, "--scale", 3
+        "unjudged", qrels, late, "--measures", "nDCG@2", "--against-run", other, "--max-grade", 3
     )[0]
     nothing = (
         "judging this pair settles, by their weights in nDCG@2, nothing of the difference to other"
@@ -509,7 +509,7 @@ def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None
         qrels="".join(f"1 0 {d} 1\n" for d in found_ones) + "1 0 i 0\n",
         late="".join(f"1 Q0 {d} {k} {100 - k} late\n" for k, d in enumerate(f"{found_ones}iz")),
     )
-    found, _ = answer("unjudged", qrels, late, "--measures", "nDCG@10", "--scale", 3)
+    found, _ = answer("unjudged", qrels, late, "--measures", "nDCG@10", "--max-grade", 3)
     low, high = found["bounds"]["nDCG@10"]
     assert (high, high - low, found["settles"]["left"]) == (
         pytest.approx(1),
@@ -518,7 +518,7 @@ def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None
     )
     assert (
         "Weights are no bound"
-        in printed("unjudged", qrels, late, "--measures", "nDCG@10", "--scale", 3)[0]
+        in printed("unjudged", qrels, late, "--measures", "nDCG@10", "--max-grade", 3)[0]
     )
 
 
@@ -555,9 +555,9 @@ def test_a_pool_is_sampled_by_the_grades_of_a_machine(
         20,
         "--budget",
         0.6,
-        "--machine",
+        "--llm-qrels",
         whole,
-        "--qrels",
+        "--judged",
         whole,
         "--output",
         out,
@@ -572,14 +572,14 @@ def test_a_pool_is_sampled_by_the_grades_of_a_machine(
         ]
         assert chances == sorted(chances)
     corrected, _ = answer(
-        "compare_llm_judges", out, *runs, "--machine", f"right={whole}", "--measures", "P@5"
+        "compare_llm_judges", out, *runs, "--llm-labels", f"right={whole}", "--measures", "P@5"
     )
     assert corrected["right"]["systems"]["P@5"]["corrected"]["forward"][0] == pytest.approx(
         1, abs=1e-9
     )
     (partial,) = files(tmp_path, partial="0 0 a 1\n")
     assert "239 of 240 pairs of the pool have no label by the machine" in refused(
-        "sample_pool", *runs, "--depth", 20, "--machine", partial
+        "sample_pool", *runs, "--depth", 20, "--llm-qrels", partial
     )
 
 
@@ -587,16 +587,16 @@ def test_a_machine_that_is_right_and_one_that_is_not(
     tmp_path: Path, runs: list[str], whole: str
 ) -> None:
     out = tmp_path / "drawn.prel"
-    answer("sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--qrels", whole, "--output", out)
+    answer("sample_pool", *runs, "--depth", 20, "--budget", 0.6, "--judged", whole, "--output", out)
     turned = "".join(f"{t} 0 {d} {0 if d in 'abcde' else 1}\n" for t in range(12) for d in LETTERS)
     (wrong,) = files(tmp_path, wrong=turned)
     found, _ = answer(
         "compare_llm_judges",
         out,
         *runs,
-        "--machine",
+        "--llm-labels",
         f"right={whole}",
-        "--machine",
+        "--llm-labels",
         f"wrong={wrong}",
         "--measures",
         "P@5 DCG@5",
@@ -613,7 +613,7 @@ def test_a_machine_that_is_right_and_one_that_is_not(
     assert opposite["tau_machine_alone"] == -1
     (partial,) = files(tmp_path, partial="0 0 a 1\n")
     assert "239 of 240 pairs of the pool have no label" in refused(
-        "compare_llm_judges", out, *runs, "--machine", partial
+        "compare_llm_judges", out, *runs, "--llm-labels", partial
     )
     twice, odd = files(
         tmp_path,
@@ -621,8 +621,8 @@ def test_a_machine_that_is_right_and_one_that_is_not(
         odd="machine\ttopic\tdocument\tgrade\nm\t0\ta\t--1\n",
     )
     assert f"{twice}:2: m has document a of topic 0 in line 1 already" in refused(
-        "compare_llm_judges", out, *runs, "--machines", twice
+        "compare_llm_judges", out, *runs, "--llm-table", twice
     )
     assert f"{odd}:2: expected machine, topic, document, grade" in refused(
-        "compare_llm_judges", out, *runs, "--machines", odd
+        "compare_llm_judges", out, *runs, "--llm-table", odd
     )

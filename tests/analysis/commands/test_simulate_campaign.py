@@ -46,7 +46,7 @@ def test_what_level_by_level_would_have_found(judged: list[str]) -> None:
         20,
         "--budgets",
         "0.3,1",
-        "--judgements",
+        "--n-judgements",
         2,
         "--seconds",
         3600,
@@ -68,7 +68,7 @@ def test_relevant_first_learns_and_says_when_to_stop(judged: list[str]) -> None:
         "0.25,0.5,0.9",
         "--batch",
         24,
-        "--order",
+        "--strategy",
         "relevant",
         "--stopping",
         "--simulations",
@@ -89,7 +89,7 @@ def test_a_sampled_pool_has_coverage_and_a_naive_number_beside_it(judged: list[s
         *judged,
         "--depth",
         20,
-        "--order",
+        "--strategy",
         "sampled",
         "--budgets",
         "0.6,1",
@@ -112,7 +112,7 @@ def test_the_work_of_a_sampled_pool_is_that_of_what_is_drawn(judged: list[str]) 
         *judged,
         "--depth",
         20,
-        "--order",
+        "--strategy",
         "sampled",
         "--budgets",
         "0.1,0.5",
@@ -159,12 +159,12 @@ def test_pairs_without_a_grade_are_dropped_or_not_relevant(
 
 
 def test_what_cannot_be_played_is_refused(judged: list[str]) -> None:
-    assert "nothing to find" in refused("simulate_campaign", *judged, "--level", 2)
+    assert "nothing to find" in refused("simulate_campaign", *judged, "--min-relevant", 2)
     assert "--part is for ordered pools" in refused(
-        "simulate_campaign", *judged, "--order", "sampled", "--part", "0.5,2"
+        "simulate_campaign", *judged, "--strategy", "sampled", "--part", "0.5,2"
     )
     assert "--measures is for ordered pools" in refused(
-        "simulate_campaign", *judged, "--order", "sampled", "--measures", "AP"
+        "simulate_campaign", *judged, "--strategy", "sampled", "--measures", "AP"
     )
     with pytest.raises(Exception, match="expected shares of the pool above 0"):
         answer("simulate_campaign", *judged, "--budgets", "0,0.5")

@@ -75,13 +75,15 @@ def test_decisions_but_no_range_of_an_ordered_pool(tmp_path: Path, runs: list[st
 def test_what_is_left_by_audit_pairs(tmp_path: Path, runs: list[str]) -> None:
     """None of 60 audit pairs of 100 was relevant: at most 4.87 are left (SAMPLING K9)."""
     qrels = judged(tmp_path, LETTERS, "all")
-    found, _ = answer("stopping_advice", qrels, *runs, "--audit", "100,0,60")
+    found, _ = answer("stopping_advice", qrels, *runs, "--audit-sample", "100,0,60")
     assert found["left"]["upper"] == pytest.approx(100 * (1 - 0.05 ** (1 / 60)))
     assert found["left"]["found"] == sum(
         line.endswith(" 1") for line in Path(qrels).read_text().splitlines()
     )
     assert found["left"]["reached"]
-    assert not answer("stopping_advice", qrels, *runs, "--audit", "200,4,60")[0]["left"]["reached"]
+    assert not answer("stopping_advice", qrels, *runs, "--audit-sample", "200,4,60")[0]["left"][
+        "reached"
+    ]
 
 
 def test_nothing_is_said_too_early_too_often_or_of_nothing(tmp_path: Path, runs: list[str]) -> None:
@@ -116,7 +118,7 @@ def test_a_sampled_pool_is_asked_what_judging_on_would_bring(
             "votes",
             "--budget",
             budget,
-            "--qrels",
+            "--judged",
             whole,
             "--output",
             drawn,
@@ -134,9 +136,9 @@ def test_a_sampled_pool_is_asked_what_judging_on_would_bring(
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path, runs: list[str]) -> None:
     qrels = judged(tmp_path, LETTERS, "all")
-    assert "--audit is for ordered pools" in refused(
+    assert "--audit-sample is for ordered pools" in refused(
         "stopping_advice", qrels, *runs, "--sampled", "--audit", "10,1,5"
     )
     assert "two runs at least" in refused("stopping_advice", qrels, runs[0])
     with pytest.raises(Exception, match="expected RELEVANT <= N <= LEFT"):
-        answer("stopping_advice", qrels, *runs, "--audit", "10,6,5")
+        answer("stopping_advice", qrels, *runs, "--audit-sample", "10,6,5")

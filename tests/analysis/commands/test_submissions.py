@@ -57,7 +57,7 @@ def test_private_ranks_can_come_from_a_bootstrap(board, tmp_path):
     )
     assert (found["beta"]["its_private_rank"]) == 2
     assert "no condition other" in refused(
-        "submissions", board, "--ranks", str(ranks), "--condition", "other"
+        "submissions", board, "--ranks", str(ranks), "--private-condition", "other"
     )
     assert "not what" in refused("submissions", board, "--ranks", board)
 

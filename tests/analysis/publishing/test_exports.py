@@ -161,7 +161,7 @@ def test_aggregating_the_raw_judgements_as_a_plain_file_gives_the_same_qrels(cam
     with_everything(campaign)
     file = written(tmp_path, text(campaign, "judgements"), "judgements.tsv")
     for grades, expected in (("graded", GRADED), ("binary", BINARY)):
-        run("aggregate", file, "--grades", grades, "--output", str(tmp_path / "qrels.txt"))
+        run("aggregate", file, "--labels", grades, "--output", str(tmp_path / "qrels.txt"))
         assert (tmp_path / "qrels.txt").read_text() == expected
 
 

@@ -127,7 +127,7 @@ def test_machines_are_not_mixed_with_people(campaign):
             campaign, {"grades": "graded", "method": "majority", "judges": ["machine", "person"]}
         )
     status, _, said = refused(
-        "export_qrels", "--campaign", campaign.slug, "--judges", "machine", "simulated"
+        "export_qrels", "--campaign", campaign.slug, "--annotators", "machine", "simulated"
     )
     assert status
     assert "layer of their own" in said
@@ -135,7 +135,13 @@ def test_machines_are_not_mixed_with_people(campaign):
 
 def test_commands_choose_by_kind(campaign):
     found = run(
-        "export_qrels", "--campaign", campaign.slug, "--judges", "person", "--min-judgements", "1"
+        "export_qrels",
+        "--campaign",
+        campaign.slug,
+        "--annotators",
+        "person",
+        "--min-judgements",
+        "1",
     )
     assert (found["labels"], found["judgements"], found["simulated"], found["judges"]) == (
         {"0": 1},
@@ -143,10 +149,13 @@ def test_commands_choose_by_kind(campaign):
         True,
         ["person"],
     )
-    assert run("aggregate", "--campaign", campaign.slug, "--judges", "simulated")["judgements"] == 3
+    assert (
+        run("aggregate", "--campaign", campaign.slug, "--annotators", "simulated")["judgements"]
+        == 3
+    )
     assert (
         "a file does not say who judged"
-        in refused("aggregate", "judgements.tsv", "--judges", "person")[2]
+        in refused("aggregate", "judgements.tsv", "--annotators", "person")[2]
     )
 
 

@@ -86,7 +86,7 @@ MORE = {"unjudged": ["A"], "compare_runs": ["A", "B"], "stability": ["--element"
 FURTHER = {
     "stability": ["--element", "topics"],
     "label_overlap": ["--clicks"],
-    "rank_llm_judges": ["--machine"],
+    "rank_llm_judges": ["--llm-labels"],
 }
 
 

@@ -200,7 +200,7 @@ def test_the_commands_write_the_same_bytes(campaign, tmp_path):
         18,
     )
     out = io.StringIO()
-    call_command("export_qrels", "--campaign", campaign.slug, "--grades", "binary", stdout=out)
+    call_command("export_qrels", "--campaign", campaign.slug, "--labels", "binary", stdout=out)
     assert out.getvalue() == BINARY
     run("export_judgements", "--campaign", campaign.slug, "--output", str(tmp_path / "j.tsv"))
     run("aggregate", str(tmp_path / "j.tsv"), "--output", str(file))
@@ -210,7 +210,7 @@ def test_the_commands_write_the_same_bytes(campaign, tmp_path):
 def test_the_commands_refuse_what_is_not_there(campaign):
     assert refused("export_qrels", "--campaign", "nowhere")[0] == 2
     status, out, err = refused(
-        "export_qrels", "--campaign", campaign.slug, "--threshold", "9", "--exclude", "Zoe"
+        "export_qrels", "--campaign", campaign.slug, "--min-relevant", "9", "--exclude", "Zoe"
     )
     assert (status, out) == (2, "")
     assert "one of 1, 2, 3" in err

@@ -180,9 +180,9 @@ def test_recipes_of_the_api_take_back(campaign, client):
 
 
 def test_commands_take_back(campaign):
-    found = run("export_qrels", "--campaign", campaign.slug, "--take-back")
+    found = run("export_qrels", "--campaign", campaign.slug, "--include-excluded")
     assert (found["labels"], found["take_back"]) == ({"0": 2, "1": 2, "2": 2}, ["*"])
-    assert run("export_qrels", "--campaign", campaign.slug, "--take-back", "A003")["take_back"] == [
-        "A003"
-    ]
+    assert run("export_qrels", "--campaign", campaign.slug, "--include-excluded", "A003")[
+        "take_back"
+    ] == ["A003"]
     assert run("export_qrels", "--campaign", campaign.slug)["labels"] == {"0": 2, "1": 3, "2": 1}

@@ -48,7 +48,7 @@ def made(tmp_path: Path, more: str = "") -> Path:
 
 
 def test_means_letters_and_bold_are_those_of_the_hand(tmp_path: Path) -> None:
-    out = made(tmp_path, 'family = "none"\n')
+    out = made(tmp_path, 'correction = "none"\n')
     rows = {row["run"]: row for row in table(out, "scores")}
     assert {tag: float(row["mean"]) for tag, row in rows.items()} == {
         "good": 1.0,
@@ -63,7 +63,7 @@ def test_means_letters_and_bold_are_those_of_the_hand(tmp_path: Path) -> None:
 
 
 def test_against_a_baseline_daggers_stand_behind_what_the_test_finds(tmp_path: Path) -> None:
-    out = made(tmp_path, 'against = "late"\nfamily = "none"\n')
+    out = made(tmp_path, 'against = "late"\ncorrection = "none"\n')
     assert "good & \\textbf{1.0000}$^{\\dagger}$ \\\\" in (out / "tables" / "scores.tex").read_text(
         encoding="utf-8"
     )
@@ -74,7 +74,7 @@ def test_against_a_baseline_daggers_stand_behind_what_the_test_finds(tmp_path: P
 def test_tests_of_a_pair_are_those_of_scipy(tmp_path: Path) -> None:
     row = next(
         row
-        for row in table(made(tmp_path, 'family = "none"\n'), "differences-RR")
+        for row in table(made(tmp_path, 'correction = "none"\n'), "differences-RR")
         if (row["A"], row["B"]) == ("good", "mixed")
     )
     good, mixed = [1] * 6, [1, 1, 1, 0, 0, 0]
@@ -112,7 +112,9 @@ def test_every_raw_and_corrected_p_stands_in_its_column_and_those_below_the_leve
     """good against late: six losses, 2 / 2^6; against mixed three, 2 / 2^3. Holm: three, two and
     one times the p, in ascending order."""
     names = ("t p", "signed-rank p", "sign p", "randomisation p")
-    plain, holm = (made(tmp_path / family, f'family = "{family}"\n') for family in ("none", "holm"))
+    plain, holm = (
+        made(tmp_path / family, f'correction = "{family}"\n') for family in ("none", "holm")
+    )
     t = stats.ttest_rel(SCORES["good"], SCORES["mixed"]).pvalue
     raw = {
         ("good", "late"): [nan, 1 / 32, 1 / 32, 1 / 32],
@@ -166,7 +168,7 @@ def test_the_greatest_difference_is_held_against_every_exchange_of_scores(tmp_pa
     for of_topic in scores:
         sums = (sums[:, None] + np.array(list(permutations(of_topic)))).reshape(-1, 3)
     greatest = np.ptp(sums, axis=1)
-    rows = table(made(tmp_path, 'family = "max"\n'), "differences-RR")
+    rows = table(made(tmp_path, 'correction = "max"\n'), "differences-RR")
     for row in rows:
         observed = abs(sum(SCORES[row["A"]]) - sum(SCORES[row["B"]]))
         assert float(row["corrected (max): randomisation p"]) == pytest.approx(
@@ -332,7 +334,7 @@ def test_the_noise_of_labels_in_each_cell_is_that_of_drawing_from_two_to_one(
     """Every topic's document was called relevant by two of three. A topic's scores are 0 where the
     labels drawn say it is not."""
     rows = "".join(f"{t},r,{who},{int(who != 'c')}\n" for t in range(6) for who in "abc")
-    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 1000\ndifference = 0.1\n'
+    toml = TOML + 'judgements = "judged.txt"\ngrades = 2\nlabel_trials = 1000\ndifference = 0.1\n'
     out = study_of(
         tmp_path,
         "comparison",
@@ -378,7 +380,7 @@ def test_ranks_with_the_noise_of_labels_are_those_of_all_outcomes(tmp_path: Path
     """Of topic 5 two of three said relevant: 20 / 27 of three drawn. Samples of topics: three
     kinds, 0 to 2, 3 and 4, and 5."""
     rows = "".join(f"{t},r,{who},{int(t < 5 or who != 'c')}\n" for t in range(6) for who in "abc")
-    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 1000\n'
+    toml = TOML + 'judgements = "judged.txt"\ngrades = 2\nlabel_trials = 1000\n'
     out = study_of(
         tmp_path,
         "comparison",
@@ -431,7 +433,7 @@ def test_the_noise_of_labels_is_told_where_single_judgements_are_given(tmp_path:
     """Each topic's document judged by three, all agreeing on topics 0 to 4, two of three on topic
     5."""
     rows = "".join(f"{t},r,{who},{int(t < 5 or who != 'c')}\n" for t in range(6) for who in "abc")
-    toml = TOML + 'judgements = "judged.txt"\nscale = 2\nlabel_trials = 400\n'
+    toml = TOML + 'judgements = "judged.txt"\ngrades = 2\nlabel_trials = 400\n'
     out = study_of(
         tmp_path,
         "comparison",
@@ -501,10 +503,10 @@ def test_mistakes_are_told_by_line_and_nothing_is_written(tmp_path: Path) -> Non
         tmp_path, "comparison", 'runs = "*.run"\n'
     )
     assert "expected one of none, bonferroni, holm, max" in refusal(
-        tmp_path, "comparison", 'family = "tukey"\n'
+        tmp_path, "comparison", 'correction = "tukey"\n'
     )
     assert "expected a whole number of at least 1" in refusal(
-        tmp_path, "comparison", "trials = 0\n"
+        tmp_path, "comparison", "permutations = 0\n"
     )
     assert "study.toml:2: not TOML" in refusal(tmp_path, "comparison", "\nqrels = \n")
     assert "the file is for the study 'sota'" in refusal(tmp_path, "comparison", 'study = "sota"\n')

@@ -105,7 +105,9 @@ def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command
         run("study", name, "--campaign", campaign.slug, "--output", str(tmp_path / "typed"))
         assert folder(tmp_path / "typed") == files
     about = json.loads(files["study.json"])
-    assert about["parameters"].get("level") == (None if name == "tripjudge" else campaign.threshold)
+    assert about["parameters"].get("min_relevant") == (
+        None if name == "tripjudge" else campaign.threshold
+    )
     place = tmp_path / "unpacked"
     for path, content in files.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +140,7 @@ def test_choices_options_and_files_go_into_the_toml_file(campaign, owner, client
         qrels=f"imported:{judged.pk}",
         measures="AP",
         against="sys.2",
-        family="holm",
+        correction="holm",
         seed=5,
         title="Three of ours",
         topic_groups=groups,
@@ -149,9 +151,9 @@ def test_choices_options_and_files_go_into_the_toml_file(campaign, owner, client
     ]
     about = json.loads(files["study.json"])
     assert (about["title"], about["seed"], about["left_out"]) == ("Three of ours", 5, {})
-    assert about["parameters"]["level"] is None  # these qrels are not the campaign's
+    assert about["parameters"]["min_relevant"] is None  # these qrels are not the campaign's
     assert (
-        about["parameters"] | {"measures": "AP", "against": "sys.2", "family": "holm"}
+        about["parameters"] | {"measures": "AP", "against": "sys.2", "correction": "holm"}
         == about["parameters"]
     )
     assert "inputs/given/topic_groups/bands.tsv" in files

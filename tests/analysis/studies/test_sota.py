@@ -173,7 +173,7 @@ def test_the_verdicts_hold_the_family_that_is_given(
     out = study_of(
         tmp_path,
         "sota",
-        TOML + f'correction = "bonferroni"\nfamily = {family}\n',
+        TOML + f'correction = "bonferroni"\nfamily_size = {family}\n',
         qrels=qrels,
         order=ORDER,
         **{tag: run_of(tag, ranks) for tag, ranks in CLEAR.items()},
@@ -205,7 +205,7 @@ def test_the_verdicts_hold_the_family_that_is_given(
     assert [row["run"] for row in table(out, "order")] == (
         ["third", "second", "first"] if significant else ["first", "second", "third"]
     )
-    assert about(out)["parts"]["verdicts"]["values"]["family"] == family
+    assert about(out)["parts"]["verdicts"]["values"]["family_size"] == family
 
 
 def test_a_table_of_scores_gives_the_chain_and_says_what_it_lacks(tmp_path: Path) -> None:

@@ -40,25 +40,26 @@ ELSEWHERE = {
     "processes": "the workers share the pieces",
     "lenient": "a run was read leniently or not when it was imported",
     "campaign": "the campaign's labels are a choice among the qrels",
-    "grades": "a choice among the qrels",
+    "labels": "a choice among the qrels",
     "method": "a choice among the qrels",
-    "judges": "a choice among the qrels",
+    "annotators": "a choice among the qrels",
     "seed": "in the form of each kind that is seeded",
     "judged": "the choice of qrels",
     "clicks": "the choice of qrels",
-    "order": "dates, groups and baselines of the stored runs",
+    "metadata": "dates, groups and baselines of the stored runs",
     "groups": "the option by_group, from the stored runs",
     "score_column": "the stored runs have one score",
+    "scores": "a table instead of stored runs",
     "only_topics": "topics are removed from the collection, with a reason",
     "sampled": "stored qrels have no inclusion probabilities",
     "intervals": "always asked for",
-    "pool": "of a late run: the other runs that are chosen",
+    "pool_runs": "of a late run: the other runs that are chosen",
     "top_up": "of a late run: the table Judge first",
     "topped_up": "the worker writes what the top-up campaigns have judged",
     "list_pairs": "each pair in the JSON, for programs and studies",
     "also": "further thresholds in the JSON, for programs and studies",
-    "machine": "frozen machine judges of the campaign come as --machines",
-    "machines": "the worker writes the frozen labels",
+    "llm_labels": "frozen LLM judges of the campaign come as --llm-table",
+    "llm_table": "the worker writes the frozen labels",
     "about": "the worker writes what is known of the machines",
     "judgements": "the worker writes the campaign's; elsewhere it is in the form",
     "related": "a machine judge has its related systems",
@@ -69,7 +70,7 @@ ELSEWHERE = {
     "export_qrels": "as export",
     "label_noise": "the worker writes the judgements of the campaign",
 }
-SAME = {"condition": "conditions"}
+SAME = {"condition": "conditions", "against_run": "against"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -217,10 +218,10 @@ def test_scores_in_single_precision(campaign, client, tmp_path, kind) -> None:
         campaign,
         kind,
         ["judged, old", "clicks A"][: 2 if kind == "compare_rankings" else 1],
-        scores="float32",
+        precision="float32",
         **options,
     )
-    assert "--scores=float32" in report.command
+    assert "--precision=float32" in report.command
     found = same_by_command(report, tmp_path)
     if kind == "evaluate":
         judged = dict(line.rsplit(" ", 1) for line in grades(campaign))
@@ -244,11 +245,11 @@ def test_the_form_begins_with_two_runs_and_the_lowest_relevant_grade_of_the_camp
     ]
     first, second = campaign.collection.runs.values_list("pk", flat=True)[:2]
     assert (form["run_a"].initial, form["run_b"].initial) == (first, second)
-    assert (campaign.threshold, form["level"].initial) == (2, 2)
+    assert (campaign.threshold, form["min_relevant"].initial) == (2, 2)
     form = client.get(
         reverse("collection-report-new", args=[campaign.collection.slug, "compare_runs"])
     ).context["form"]
-    assert form["level"].initial == 1
+    assert form["min_relevant"].initial == 1
 
 
 @pytest.mark.parametrize(
@@ -257,26 +258,31 @@ def test_the_form_begins_with_two_runs_and_the_lowest_relevant_grade_of_the_camp
         (
             "evaluate",
             ["campaign:graded:majority", "clicks A"],
-            {"level": 2},
+            {"min_relevant": 2},
             "“clicks A” is 2 or more; its highest is 1. Enter 1, or choose other qrels.",
         ),
         (
             "evaluate",
             ["campaign:graded:majority", "campaign:binary:majority"],
-            {"level": 2},
+            {"min_relevant": 2},
             "2 grades, majority” is 2 or more; its highest is 1.",
         ),
         (
             "evaluate",
             ["campaign:binary:majority"],
-            {"level": 3},
+            {"min_relevant": 3},
             "No label of “This campaign, 2 grades, majority” is 3 or more",
         ),
-        ("evaluate", ["campaign:graded:majority"], {"level": 4}, "is 4 or more; its highest is 3."),
+        (
+            "evaluate",
+            ["campaign:graded:majority"],
+            {"min_relevant": 4},
+            "is 4 or more; its highest is 3.",
+        ),
         (
             "label_overlap",
             ["campaign:binary:majority", "clicks A"],
-            {"threshold": 3},
+            {"min_relevant": 3},
             "is 3 or more; its highest is 1.",
         ),
     ],
@@ -307,8 +313,8 @@ def test_the_lowest_relevant_grade_follows_the_scale_of_the_labels(
 ) -> None:
     """The form begins with the campaign's own, 2 of 4 grades; labels of two grades are relevant
     from 1 on."""
-    report = asked(client, campaign, "evaluate", [qrels], level=2)
-    assert report.parameters["options"]["level"] == int(level)
+    report = asked(client, campaign, "evaluate", [qrels], min_relevant=2)
+    assert report.parameters["options"]["min_relevant"] == int(level)
 
 
 def test_a_run_in_the_order_of_its_rank_column_keeps_it(campaign, client, tmp_path) -> None:
@@ -323,7 +329,7 @@ def test_a_run_in_the_order_of_its_rank_column_keeps_it(campaign, client, tmp_pa
     expected = sum(int(judged.get(f"t{t} d9", 0)) >= 1 for t in range(1, 9)) / 8
     for scores in ("float64", "float32"):
         found = same_by_command(
-            asked(client, campaign, "evaluate", ["judged, old"], measures="P@1", scores=scores),
+            asked(client, campaign, "evaluate", ["judged, old"], measures="P@1", precision=scores),
             tmp_path,
         )
         assert found["qrels"]["judged-old"] == {"ranked": {"P@1": expected}}
@@ -481,8 +487,8 @@ def test_groups_of_topics_are_uploaded_and_compared_within(campaign, client, tmp
     )
     options: dict[str, Any] = {
         "measures": "RR@10",
-        "trials": 200,
-        "family": "holm",
+        "permutations": 200,
+        "correction": "holm",
         "against": "sys.2",
     }
     report = asked(
@@ -513,7 +519,7 @@ def test_the_noise_of_labels_needs_a_campaigns_own(campaign, client, tmp_path) -
         measures="nDCG@5",
         judgements="on",
         label_trials=5,
-        level=2,
+        min_relevant=2,
     )
     found = same_by_command(report, tmp_path)["nDCG@5"]["labels"]
     assert found["pairs"] == 40  # each judged twice

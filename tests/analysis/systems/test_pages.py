@@ -137,8 +137,8 @@ def test_from_the_form_to_the_result(campaign, owner, client) -> None:
         "qrels": ["campaign:binary:majority"],
         "measures": "AP  RR@5",
         "trials": "130",
-        "level": "1",
-        "topics": "complete",
+        "min_relevant": "1",
+        "missing_topics": "zero",
         "seed": "4",
     }
     answer = client.post(address, form)
@@ -184,7 +184,7 @@ def test_what_cannot_be_computed_is_refused_at_the_form(
     form = {
         "runs": list(campaign.collection.runs.values_list("pk", flat=True)),
         "qrels": ["campaign:graded:majority"],
-        "topics": "complete",
+        "missing_topics": "zero",
         "measures": "AP",
         "seed": "0",
     }
@@ -336,7 +336,7 @@ def test_undefined_is_said_in_words(campaign, owner, client) -> None:
     parameters = {
         "runs": [run.pk, run.pk],
         "qrels": ["campaign:graded:majority"],
-        "options": {"level": 3},
+        "options": {"min_relevant": 3},
     }
     report = finished(
         reports.request_report(

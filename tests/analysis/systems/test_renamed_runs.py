@@ -91,10 +91,10 @@ def test_the_answer_of_the_page_has_the_new_tag_and_the_same_numbers(campaign):
     [
         pytest.param(
             "compare_systems",
-            {"measures": "AP RR", "family": "max", "trials": 100},
+            {"measures": "AP RR", "correction": "max", "permutations": 100},
             id="compare_systems",
         ),
-        pytest.param("leaderboard", {"level": 2}, id="leaderboard"),
+        pytest.param("leaderboard", {"min_relevant": 2}, id="leaderboard"),
         pytest.param(
             "reusability", {"depth": 3, "by_group": True, "measures": "AP"}, id="reusability"
         ),
@@ -118,7 +118,7 @@ def test_a_report_that_was_asked_for_before_is_computed_under_its_tags_and_asked
     campaign,
 ):
     waiting = ask(
-        "compare_systems", 5, ["judged, old"], {"measures": "AP", "trials": 100}, campaign
+        "compare_systems", 5, ["judged, old"], {"measures": "AP", "permutations": 100}, campaign
     )
     renamed(campaign, "sys.1", "zzz")
     first = done(waiting)
@@ -133,7 +133,9 @@ def test_a_report_that_was_asked_for_before_is_computed_under_its_tags_and_asked
 
 def test_a_report_says_what_its_runs_are_called_now_to_managers_and_to_readers(campaign, client):
     report = done(
-        ask("compare_systems", 3, ["judged, old"], {"measures": "AP", "trials": 100}, campaign)
+        ask(
+            "compare_systems", 3, ["judged, old"], {"measures": "AP", "permutations": 100}, campaign
+        )
     )
     token = create_results_link(campaign, name="board", days=7, actor=campaign.created_by)
     client.force_login(campaign.created_by)

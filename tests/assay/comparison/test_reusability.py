@@ -175,7 +175,7 @@ def test_intersection_leaves_a_run_without_topics_undefined() -> None:
     small = Small(
         {"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 1.0}}, "z": {"2": {"a": 1.0}}}
     )
-    result = reusability(small, depth=1, topics="intersection")
+    result = reusability(small, depth=1, missing_topics="skip")
     assert np.isnan(result.leave_out[0].tau).all()
     assert np.isnan(result.leave_out[0].rank_change[:, 2]).all()
 

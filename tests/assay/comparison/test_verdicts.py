@@ -203,7 +203,12 @@ def test_a_corrected_p_value_stands_beside_the_raw_one_and_is_called_so():
         "not significant by the signed-rank test (p = 0.093, after correction 0.74)"
     )
     row = as_json(fits, corrected)
-    assert (row["correction"], row["family"], row["binomial"], row["corrected"]["binomial"]) == (
+    assert (
+        row["correction"],
+        row["family_size"],
+        row["binomial"],
+        row["corrected"]["binomial"],
+    ) == (
         "bonferroni",
         8,
         0.0931,

@@ -65,14 +65,14 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
         other="99 0 x 1\n",
     )
     found, warned = answer(
-        "rank_llm_judges", people, "--machine", noise, "--machine", good, "--scale", 1
+        "rank_llm_judges", people, "--llm-labels", noise, "--llm-labels", good, "--max-grade", 1
     )
     assert found["order"] == ["good", "noise"]
     assert (found["machines"]["good"]["outside"], found["machines"]["good"]["missing"]) == (1, 12)
     assert found["machines"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
     assert "1 label above 1 is left out" in warned
     assert "a reliable estimate needs about 200" in warned
-    assert "no pair that people judged" in refused("rank_llm_judges", people, "--machine", other)
+    assert "no pair that people judged" in refused("rank_llm_judges", people, "--llm-labels", other)
 
 
 @pytest.mark.data

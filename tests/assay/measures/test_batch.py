@@ -186,7 +186,7 @@ def test_means_are_over_all_topics_or_over_those_that_the_run_has() -> None:
     scores = evaluate_subcollections(collection, parse_measures("AP"))
     np.testing.assert_allclose(compute_mean_scores(collection, scores)[0, :, 0], [1 / 3, 0])
     np.testing.assert_allclose(
-        compute_mean_scores(collection, scores, topics="intersection")[0, :, 0], [1 / 2, np.nan]
+        compute_mean_scores(collection, scores, missing_topics="skip")[0, :, 0], [1 / 2, np.nan]
     )
     assert collection.n_ignored == [0, 1]
 

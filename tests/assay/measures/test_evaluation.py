@@ -216,7 +216,7 @@ def test_the_intersection_leaves_out_topics_that_the_run_lacks() -> None:
         run_of({"1": ranked("a")}),
         qrels_of({"1": {"a": 1}, "2": {"a": 1}}),
         "AP",
-        topics="intersection",
+        missing_topics="skip",
     )
     assert found.means().tolist() == [1.0]
     assert (found.n_missing, found.n_averaged) == (1, 1)
@@ -250,7 +250,7 @@ def test_of_a_condensed_ranking_all_is_judged() -> None:
 
 def test_a_mean_over_no_topic_is_undefined() -> None:
     found = evaluate(
-        run_of({"9": ranked("a")}), qrels_of({"1": {"a": 1}}), "AP", topics="intersection"
+        run_of({"9": ranked("a")}), qrels_of({"1": {"a": 1}}), "AP", missing_topics="skip"
     )
     assert math.isnan(found.means()[0])
     assert found.n_averaged == 0
@@ -271,8 +271,8 @@ def test_ids_are_not_numbers() -> None:
 
 
 def test_other_ways_to_choose_topics_are_refused() -> None:
-    with pytest.raises(ValueError, match="complete or intersection"):
-        Evaluator(qrels_of({"1": {"a": 1}}), "AP", topics="union")
+    with pytest.raises(ValueError, match="zero or skip"):
+        Evaluator(qrels_of({"1": {"a": 1}}), "AP", missing_topics="union")
 
 
 def test_a_subset_of_the_judgements_is_made_by_negative_grades() -> None:

@@ -75,7 +75,7 @@ def test_runs_of_one_tag_are_told_apart_with_a_warning(files):
 
 def test_only_the_given_topics_are_pooled_and_the_rest_is_counted(files):
     (files / "topics.tsv").write_text("1\tone\n9\tnine\n")
-    result, err = run(files / "a.run", "--topics", files / "topics.tsv")
+    result, err = run(files / "a.run", "--only-topics", files / "topics.tsv")
     assert (result["pairs"], result["topics"]) == (3, 1)
     assert "1 topic is not among those given and left out" in err
     assert "1 topic has no document in any run" in err

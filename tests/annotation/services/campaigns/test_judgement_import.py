@@ -85,7 +85,7 @@ def test_what_machines_judged_takes_no_slot(tmp_path: Path) -> None:
     people, machine = (
         Campaign.objects.get(
             slug=run(
-                "import_judgements", written(tmp_path, FIRA), "--name", kind, "--judges", kind
+                "import_judgements", written(tmp_path, FIRA), "--name", kind, "--annotators", kind
             )["campaign"]
         )
         for kind in ("person", "machine")
@@ -103,7 +103,7 @@ def test_firas_export_becomes_a_closed_campaign_with_people_times_and_order(tmp_
         written(tmp_path, FIRA),
         "--name",
         "Trip",
-        "--grades",
+        "--grade-names",
         "Wrong,Topic,Partial,Perfect",
     )
     assert (made["judgements"], made["pairs"], made["annotators"]) == (6, 2, 3)
@@ -252,8 +252,8 @@ def test_a_wrong_file_is_told_by_line_and_leaves_nothing(
 
 def test_wrong_options_leave_nothing(tmp_path: Path) -> None:
     path = written(tmp_path, FIRA)
-    assert "expected 4" in refused("import_judgements", path, "--grades", "no,yes")[2]
-    assert "it cannot be stored" in refused("import_judgements", path, "--threshold", "9")[2]
+    assert "expected 4" in refused("import_judgements", path, "--grade-names", "no,yes")[2]
+    assert "it cannot be stored" in refused("import_judgements", path, "--min-relevant", "9")[2]
     assert not Collection.objects.exists()
 
 
