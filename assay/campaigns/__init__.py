@@ -1,1 +1,1 @@
-"""Statistics of a campaign: pace, forecast, annotators to look at."""
+"""Statistics of a campaign: progress, forecast, and annotators to check."""

@@ -1,5 +1,5 @@
-"""Signs that a manager should look at an annotator, each with what it does *not* prove. Nothing
-follows from a flag by itself."""
+"""Flags: signs that a manager should check an annotator's work, each with what it does *not* prove.
+A flag has no effect by itself."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class AnnotatorFlag:
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorProfile:
-    """What is known of one annotator.
+    """Statistics of one annotator, compared with the others.
 
-    confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same
-    summed over everybody else. kappa, low, high: linearly weighted, against the others, with its 95
-    % interval over pairs; NaN where undefined. below_others: clearly less than
-        honest annotators of this campaign agree (`assay/campaigns/outlier_annotators.py`).
-    gold_chance, gold_others: share of gold that pressing keys at random gets right, and that
-    everybody else gets right; NaN where unknown."""
+    confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same,
+    summed over the other annotators. kappa, low, high: linearly weighted, against the others, with
+    its 95% confidence interval over pairs, NaN if undefined. below_others: whether kappa is clearly
+    lower than among honest annotators of this campaign (`outlier_annotators.find_outliers`).
+    gold_chance, gold_others: share of gold pairs that random grades and the other annotators get
+    right, NaN if unknown.
+    """
 
     n: int
     n_fast: int
@@ -55,34 +56,36 @@ AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = (
     "gold no better than chance",
 )
 LIKE_RANDOM = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)
-"""Signs that the judgements may have nothing to do with the documents: what rests on them is in
-doubt."""
+"""Flags of judgements that may be unrelated to the documents. Results based on them are in doubt.
+"""
 FLAG_ORDER = (
     *(*LIKE_RANDOM, "misses gold", "many too fast", "fast"),
     *("confuses", "often cannot judge", "grades unlike the others'"),
 )
-"""Names of signs, or how they begin: what says most about the labels comes first."""
+"""Names of flags, or how names begin, in order of their importance for the labels."""
 MIN_PAIRS = 20
-"""Judgements below which nothing is flagged but too-fast ones."""
+"""Minimum number of judgements for flags other than those on too-fast ones and on "cannot judge".
+"""
 
 
 UNLIKELY_P = 0.01
-"""Chance below which somebody as good on gold as the others would have got so few right."""
+"""Significance level of the test whether an annotator gets fewer gold pairs right than the others.
+"""
 
 
 def binomial_tail(at_most: int, n: int, p: float) -> float:
-    """Return the probability of at most so many successes in n trials of probability p; NaN if p
-    is."""
+    """Return the probability of at most `at_most` successes in n trials with probability p, or NaN
+    if p is NaN."""
     return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(at_most + 1))
 
 
 def is_many_too_fast(n_fast: int, submitted: int) -> bool:
-    """Whether so many too fast ones of all judgements submitted are worth a look."""
+    """Return whether the share of too-fast judgements among those submitted should be checked."""
     return n_fast >= 3 and n_fast / max(submitted, 1) > 0.05
 
 
 def sort_flags(signs: Sequence[AnnotatorFlag]) -> list[AnnotatorFlag]:
-    """By STRENGTH."""
+    """Sort flags by FLAG_ORDER."""
     return sorted(
         signs,
         key=lambda flag: next(
@@ -92,7 +95,7 @@ def sort_flags(signs: Sequence[AnnotatorFlag]) -> list[AnnotatorFlag]:
 
 
 def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
-    """names: of the grades, lowest first."""
+    """Return the flags of an annotator. names: of the grades, lowest first."""
     signs = []
     submitted = p.n + p.n_fast + p.n_cannot
     if is_many_too_fast(p.n_fast, submitted):
@@ -168,8 +171,8 @@ def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
 
 
 def _confusion_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
-    """Two neighbouring grades told apart much worse than the others do, among pairs that lie in the
-    two."""
+    """Flag neighbouring grades that the annotator confuses much more often than the others do,
+    among pairs with these grades."""
     signs = []
     for a in range(len(names) - 1):
         own = p.confusion[a : a + 2, a : a + 2]

@@ -1,8 +1,11 @@
-"""Who agrees with the others clearly less than honest annotators of the same campaign do?
+"""Find annotators who agree with the others clearly less than honest annotators of the same
+campaign.
 
-Honest annotators differ, too, and in a campaign of low kappa many of their intervals hold 0: a
-fixed bound accuses 19 to 54 % of them. So each is set against the campaign's own annotators, with
-the chance of their numbers of pairs, and with all that are looked at taken into account."""
+A fixed threshold does not work: honest annotators differ as well, and in campaigns with low kappa
+many of their intervals contain 0, so it would flag 19% to 54% of them. Each annotator is therefore
+compared with the campaign's other annotators, with the sampling error of their kappas and a
+correction for the number of annotators compared.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,23 @@ from assay.labels.agreement.annotators import AnnotatorKappa
 from assay.labels.intervals import MAX_COEFFICIENT
 
 MIN_ANNOTATORS = 4
-"""With an interval of kappa: of fewer nobody can say what is usual."""
+"""Minimum number of annotators with an interval of kappa. With fewer, the usual kappa is unknown.
+"""
 FALSE_DISCOVERY_RATE = 0.05
 
 
 def find_outliers(people: Sequence[AnnotatorKappa]) -> dict[str, bool]:
-    """By name, whether a person's kappa is below the usual one (ours; Benjamini and Hochberg 1995,
-    false discovery rate 5 %).
+    """Return by name whether a person's kappa is clearly lower than the others' (Assay-specific,
+    with the procedure of Benjamini and Hochberg 1995 at a false discovery rate of 5%).
 
-    On Fisher's z: the distance from the median of the others over √(own error² + spread of
-    people²), one-sided normal. The spread is that of the middle (median absolute deviation), less
-    what the errors explain, so that a few careless people do not hide themselves. The own error is
-    that over pairs (`over_pairs`). Where pairs come by topic it is too small, but the spread then
-    is as much larger: honest people were accused in at most 2 % of simulations with 5 or 10 topics
-    and strong effects of topics. People without that interval are not looked at."""
+    On the scale of Fisher's z, the distance from the median of the others is divided by √(own
+    error² + spread of people²) and tested one-sided with the normal distribution. The spread is
+    based on the median absolute deviation, minus the part that errors explain, so that a few
+    careless people do not hide themselves. The own error is that over pairs. It is too small if
+    pairs are assigned by topic, but then the spread is larger by as much: in simulations with 5 or
+    10 topics and strong topic effects, at most 2% of honest people were flagged. People without an
+    interval over pairs are ignored.
+    """
     looked_at = [person for person in people if not person.over_pairs.reason]
     result = {person.name: False for person in people}
     if len(looked_at) < MIN_ANNOTATORS:
@@ -52,8 +58,10 @@ def find_outliers(people: Sequence[AnnotatorKappa]) -> dict[str, bool]:
 
 
 def medians_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n) of each value the median of all others; at least two. Sorted once: without the value of
-    rank r, those above it move down by one."""
+    """Return (n), for each value the median of all others. There must be at least two values.
+
+    Values are sorted once: without the value of rank r, those above it move down by one.
+    """
     n, order = len(values), np.argsort(values, kind="stable")
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
@@ -65,7 +73,8 @@ def medians_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def benjamini_hochberg(
     p: NDArray[np.float64], rate: float = FALSE_DISCOVERY_RATE
 ) -> NDArray[np.bool_]:
-    """Which hypotheses fall by the step-up procedure of Benjamini and Hochberg (1995)."""
+    """Return which hypotheses are rejected by the step-up procedure of Benjamini and Hochberg
+    (1995)."""
     order = np.argsort(p, kind="stable")
     under = np.flatnonzero(p[order] <= rate * np.arange(1, len(p) + 1) / len(p))
     rejected = np.zeros(len(p), dtype=bool)

@@ -1,4 +1,4 @@
-"""The statistics of an annotation campaign (TripJudge: Althammer et al. 2022, Table 1)."""
+"""Descriptive statistics of an annotation campaign (TripJudge, Althammer et al. 2022, table 1)."""
 
 from __future__ import annotations
 
@@ -15,47 +15,46 @@ from assay.labels.labels import LabelTable, find_scale_warnings
 HALF_DAY_SECONDS = 12 * 60 * 60.0
 DAY_SECONDS = 24 * 60 * 60.0
 HIGH_SHARE = 0.5
-"""A relevant share of labels above this is more than the usual third to half."""
+"""A relevant share of labels above this is unusual. A third to a half is usual."""
 
 
 class GradeStatistics(NamedTuple):
     n: int
     share: float
-    """Of all judgements; NaN without judgements."""
+    """Share of all judgements, NaN without judgements."""
     mean_seconds: float
-    """Over the judgements with a known time, as the median; NaN if there is none."""
+    """Mean over the judgements with a known time, NaN if there are none. The median is likewise."""
     median_seconds: float
 
 
 class TopicSeconds(NamedTuple):
     n: int
-    """Judgements with a known time."""
+    """Number of judgements with a known time."""
     mean_seconds: float
 
 
 class RankCoverage(NamedTuple):
-    """Pairs of the pool whose best rank is this one."""
+    """Numbers of pairs of the pool whose best rank is this one."""
 
     pairs: int
     judged: int
-    """With at least one counted judgement."""
+    """Pairs with at least one counted judgement."""
     labelled: int
-    """With enough counted judgements for a label."""
+    """Pairs with enough counted judgements for a label."""
 
 
 @dataclass(frozen=True, eq=False)
 class CampaignStatistics:
-    """Counted judgements only. Undefined means are NaN; None where the input (times, pool,
-    collection size) was not given.
+    """Statistics of the counted judgements. Undefined means are NaN. A field is None if its input
+    (times, pool, collection size) was not given.
 
-    per_12h: (start, n) of each half day from the first judgement to the last, empty ones among
-    them; starts are seconds since
-        1970, at 0 and 12 o'clock UTC.
-    daily_seconds: (start of the day in UTC, mean seconds by grade) of each day with a known time;
-    NaN for grades not given then. complete_depth: the deepest rank to which every pair of the pool
-    has a label; 0 if not even rank 1 is complete. topic_seconds: of each topic with a judgement;
-    NaN where no time is known. relevant_share: of the labels on two grades (each judgement
-    binarised first, METHODS 4)."""
+    per_12h: (start, n) of each half day from the first judgement to the last, including empty ones.
+    Starts are seconds since 1970, at 0:00 and 12:00 UTC. daily_seconds: (start of the day in UTC,
+    mean seconds by grade) of each day with a known time, NaN for grades not given that day.
+    topic_seconds: of each topic with a judgement, NaN if no time is known. complete_depth: the
+    deepest rank down to which every pair of the pool has a label, 0 if rank 1 is incomplete.
+    relevant_share: share of relevant labels, with each judgement binarised before aggregation.
+    """
 
     topics: int
     documents: int | None
@@ -85,10 +84,12 @@ def compute_campaign_statistics(
     documents: int | None = None,
     pool: Iterable[tuple[str, str, int]] | None = None,
 ) -> CampaignStatistics:
-    """Table 1 of a campaign.
+    """Compute the statistics of a campaign.
 
-    documents: in the collection. pool: (topic id, document id, best rank) of each pair to be
-    judged. A pair is labelled from `min_judgements` counted judgements on."""
+    threshold: minimum relevant grade. min_judgements: number of counted judgements from which a
+    pair is labelled. documents: number of documents in the collection. pool: (topic ID, document
+    ID, best rank) of each pair to judge.
+    """
     labels = majority(table.binary(threshold), min_judgements=min_judgements)
     n, n_pairs = len(table), table.n_pairs
     labelled = labels.labelled
@@ -132,7 +133,7 @@ def _ratio_or_nan(total: float, n: int) -> float:
 
 
 def compute_grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
-    """Judgements of each grade of the scale, their share and their time."""
+    """Return the number, share and times of the judgements with each grade of the scale."""
     result = {}
     for grade in range(table.n_grades):
         given = table.grade == grade
@@ -150,8 +151,8 @@ def compute_grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
 
 
 def count_by_half_day(judged_at: NDArray[np.float64]) -> list[tuple[float, int]] | None:
-    """(start, n) from the first half day with a judgement to the last; None if no judgement has a
-    date."""
+    """Return (start, n) of each half day from the first judgement to the last, or None if no
+    judgement has a date."""
     dated = judged_at[~np.isnan(judged_at)]
     if not len(dated):
         return None
@@ -164,10 +165,10 @@ def count_by_half_day(judged_at: NDArray[np.float64]) -> list[tuple[float, int]]
 
 
 def mean_seconds_by_day(table: LabelTable) -> list[tuple[float, dict[int, float]]] | None:
-    """(start of the day, mean seconds by grade) of each day with a judgement whose time is known;
-    None if there is no such day.
+    """Return (start of the day, mean seconds by grade) of each day with a judgement whose time is
+    known, or None without such days.
 
-    A drop shows judging at random (TripJudge 2.3).
+    A drop suggests random judgements (TripJudge, Althammer et al. 2022, section 2.3).
     """
     known = ~np.isnan(table.judged_at) & ~np.isnan(table.seconds)
     if not known.any():
@@ -186,14 +187,15 @@ def mean_seconds_by_day(table: LabelTable) -> list[tuple[float, dict[int, float]
 
 
 def mean_seconds_by_topic(table: LabelTable) -> dict[str, TopicSeconds]:
-    """Mean seconds of the judgements of each topic that has one, in the order of the table."""
+    """Return the mean seconds per judgement of each topic with judgements, in the order of the
+    table."""
     n, mean = _topic_means(table)
     return dict(zip(table.topics, map(TopicSeconds, n.tolist(), mean.tolist()), strict=True))
 
 
 def find_slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, TopicSeconds]]]:
-    """-> (topics with a judgement whose time is known; of these at most `most`, the slowest first,
-    then in the order of the table)"""
+    """Return (the number of topics with a known time; at most `most` of them, the slowest first,
+    ties in the order of the table)."""
     n, mean = _topic_means(table)
     timed = np.flatnonzero(n)
     slowest = timed[np.argsort(-mean[timed], kind="stable")][:most]
@@ -203,7 +205,7 @@ def find_slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[s
 
 
 def _topic_means(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Of each topic of the table: judgements with a known time, their mean (NaN without any)."""
+    """Return per topic (the number of judgements with a known time, their mean or NaN)."""
     topic = table.pair_topic[table.pair]
     known = ~np.isnan(table.seconds)
     n = np.bincount(topic[known], minlength=len(table.topics))
@@ -214,7 +216,7 @@ def _topic_means(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float
 def _compute_coverage(
     table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]
 ) -> tuple[dict[int, RankCoverage], int]:
-    """By best rank, ascending; and the number of judged pairs outside the pool."""
+    """Return (coverage by best rank, ascending; the number of judged pairs outside the pool)."""
     position = {table.pair_ids(pair): pair for pair in range(table.n_pairs)}
     pairs: dict[int, list[int]] = {}
     inside = set()
@@ -230,7 +232,7 @@ def _compute_coverage(
 
 
 def find_complete_depth(coverage: dict[int, RankCoverage]) -> int:
-    """The deepest rank to which every pair has a label; 0 if there is none."""
+    """Return the deepest rank down to which every pair has a label, or 0."""
     depth = 0
     for rank, row in sorted(coverage.items()):
         if row.labelled < row.pairs:

@@ -1,8 +1,9 @@
-"""What every command on plain files shares (the command-line contract): JSON or a table, exit
-status 2 for bad input, whole output files or none, a seed, progress on standard error.
+"""What all commands on plain files share: JSON or tables as output, exit status 2 for invalid
+input, complete output files or none, a seed, and progress on standard error.
 
-Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in
-(`stored_campaigns`)."""
+Nothing here imports Django, so that commands on files start quickly. Only `--campaign` loads it
+(`stored_campaigns`).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from assay.atomic_files import check_writable
 from assay.atomic_files import (
-    write_text_atomically as write_text_atomically,  # the commands find it here
+    write_text_atomically as write_text_atomically,  # re-exported for the commands
 )
 from assay.cli import server
 from assay.cli.examples import example_text
@@ -37,16 +38,17 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 Warn = Callable[[str], None]
-"""Takes a sentence for the user."""
+"""A function that shows a sentence to the user."""
 
 
 class BadInput(ValueError):
-    """A person's mistake that no single line of a file shows: unknown names, contradicting
+    """A user's mistake that concerns no single line of a file, such as unknown names or conflicting
     options."""
 
 
 class WrongArguments(BadInput):
-    """What a command's parser refuses where no person has typed it: a form, a test."""
+    """Raised if a command's parser refuses arguments that were not typed on a command line, but
+    come from a form or a test."""
 
 
 USUAL_INPUTS = {
@@ -55,12 +57,12 @@ USUAL_INPUTS = {
     "run_a": "run file A, TREC",
     "run_b": "run file B, TREC",
 }
-"""Help of the inputs that most commands have."""
+"""Help texts of the inputs that most commands have."""
 
 
 class FileParser(ArgumentParser):
-    """from_command_line: whether a mistake ends the program, as argparse does, or is raised as
-    WrongArguments. declared: every argument, in its order."""
+    """A parser that records its arguments. from_command_line: whether a mistake ends the program,
+    as in argparse, or raises WrongArguments. declared: all arguments in order."""
 
     def __init__(self, *, from_command_line: bool = False, **settings: Any) -> None:
         self.declared: list[Action] = []
@@ -68,7 +70,8 @@ class FileParser(ArgumentParser):
         self.from_command_line = from_command_line
 
     def add_argument(self, *names: Any, **about: Any) -> Action:
-        """As argparse does, and kept in `declared` for functions and completion."""
+        """Add an argument as argparse does, and record it in `declared` for functions and
+        completion."""
         if not names[0].startswith("-") and names[0] in USUAL_INPUTS:
             about.setdefault("help", USUAL_INPUTS[names[0]])
         action = super().add_argument(*names, **about)
@@ -82,7 +85,7 @@ class FileParser(ArgumentParser):
 
 
 class Output:
-    """A stream that ends what it is given with a line break, coloured in a terminal."""
+    """A stream that ends every text with a line break and can colour it in a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -100,28 +103,26 @@ DJANGO_OPTIONS = {
     "--pythonpath": "pythonpath",
     "--verbosity": "verbosity",
 }
-"""Options with a value that every other command of manage.py takes: accepted, and meaningless on
-files but for --campaign."""
+"""Options with a value that all commands of manage.py accept. They affect a command on files only
+with --campaign."""
 
 
 class FileCommand:
-    """A command on plain files: no database, no server, no Django.
+    """A command on plain files, without database, server and Django. It is run as `assay NAME`.
 
-    Subclasses give `arguments(parser)`, `compute(**options) -> dict` (the JSON object of the
-    contract) and `table(result, **options) -> str` (what a person reads). A command that makes a
-    data file writes it itself with `whole_file` and sets `makes_data_file = True`: then --output is
-    that file.
-
-    It is called by `assay NAME`."""
+    Subclasses define `arguments(parser)`, `compute(**options) -> dict` (the JSON result) and
+    `tables(result) -> list[Table]` or `table(result, **options) -> str` (the text for users). A
+    command that writes a data file does so itself with `write_text_atomically` and sets
+    `makes_data_file = True`. Its --output is then that file.
+    """
 
     help = ""
     makes_data_file = False
     writes: tuple[str, ...] = ("output",)
-    """The options that name a file to write: what cannot be written is refused before anything is
-    computed."""
+    """Options that name output files. They are checked before anything is computed."""
     takes_seed = True
     takes_processes = False
-    # By which Django's call_command knows those that stand in management/commands.
+    # Django's call_command recognises commands in management/commands by this
     requires_system_checks: list[str] = []
     base_stealth_options = ("stdout", "stderr", "skip_checks")
     stealth_options = ()
@@ -134,7 +135,7 @@ class FileCommand:
     def create_parser(
         self, program: str, name: str, *, from_command_line: bool = False
     ) -> FileParser:
-        """program: what was typed before the command's name."""
+        """Create the command's parser. program: what was typed before the command's name."""
         parser = FileParser(
             prog=f"{Path(program).name} {name}",
             description=self.help,
@@ -152,7 +153,8 @@ class FileCommand:
         self.create_parser(program, name).print_help()
 
     def run_from_argv(self, words: list[str]) -> None:
-        """words: program, name, arguments. Raises SystemExit where the status is not 0."""
+        """Run the command. words: program, name, arguments. Raises SystemExit unless the status is
+        0."""
         parser = self.create_parser(words[0], words[1], from_command_line=True)
         self.execute(**vars(parser.parse_args(words[2:])))
 
@@ -192,21 +194,21 @@ class FileCommand:
         raise NotImplementedError
 
     def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options as `compute` takes them."""
+        """Return the options as `compute` takes them."""
         return options
 
     compute: Callable[..., Values]
     tables: Callable[[Values], list[Table]]
     charts: Callable[..., list[Picture]] | None = None
-    """The result as charts of the web pages, the most important first."""
+    """Function that returns the result as charts for web pages, the most important first."""
 
     def table(self, result: Values, **options: Any) -> str:
-        """The result as text: its tables, then the reasons for undefined values."""
+        """Return the result as text: its tables, then the reasons for undefined values."""
         plain = to_json_types(result)
         return join_tables(self.tables(plain), plain)
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What `compute` says of these options, which `prepared` has seen."""
+        """Return the result of `compute` for options from `prepared`."""
         return self.compute(**options)
 
     def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
@@ -256,8 +258,8 @@ class FileCommand:
             self.stdout.write(text)
 
     def stored_campaigns(self) -> Any:
-        """The module that reads campaigns: what a command on files calls once it meets --campaign.
-        The database is seen as of one moment until the answer is computed. Raises BadInput."""
+        """Return the module that reads campaigns, for commands given --campaign. All reads until
+        the result is computed use one database snapshot. Raises BadInput."""
         if self._stored_campaigns is not None:
             return self._stored_campaigns
         if not server.is_installed():
@@ -277,7 +279,7 @@ class FileCommand:
         self.stderr.write(f"note: {message}")
 
     def note_reading(self, name: str, read: RunColumns | QrelsColumns) -> None:
-        """Pass on what the reader of a file warns of and notes."""
+        """Show the warnings and notes of a file's reader."""
         for warning in read.warnings:
             self.warn(f"{name}: {warning}")
         for note in read.notes:
@@ -285,12 +287,12 @@ class FileCommand:
 
 
 class DatabaseCommand(FileCommand):
-    """A command with the same habits that always needs the database; its module may import
+    """A command with the same conventions that always needs the database. Its module may import
     models."""
 
 
 def error_message(error: BaseException) -> str:
-    """One sentence for a person, without the number that the system gives an error."""
+    """Return an error as one sentence for users, without the system's error number."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror or error}"
     return str(error)
@@ -307,7 +309,8 @@ def parse_positive(text: str) -> int:
 
 
 def parse_seed(text: str) -> int:
-    """For argparse: what every --seed takes; generators of random numbers know no negative ones."""
+    """Parse the value of --seed for argparse. Negative seeds are invalid for random number
+    generators."""
     if not text.isdecimal():
         raise ArgumentTypeError(f"{text!r}: a seed is a whole number from 0")
     return int(text)
@@ -324,8 +327,8 @@ def parse_fraction(text: str) -> float:
 
 
 def parse_named_file(text: str) -> tuple[str, str]:
-    """`NAME=FILE` or `FILE`, whose name is then the file's without its extensions. -> (name,
-    file)"""
+    """Parse `NAME=FILE` or `FILE`, which is named after the file without its extensions. Return
+    (name, file)."""
     if "=" in text and not Path(text).exists():
         name, _, file = text.partition("=")
         if name and file:
@@ -334,8 +337,7 @@ def parse_named_file(text: str) -> tuple[str, str]:
 
 
 def make_tags_distinct(tags: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Tags with the second and later of the same name called `tag#2`, `tag#3`. -> (tags,
-    warnings)"""
+    """Return (tags, in which the second and later of equal tags become `tag#2`, `tag#3`; warnings)."""
     tags = list(tags)
     taken = set(tags)
     result: list[str] = []
@@ -352,7 +354,7 @@ def make_tags_distinct(tags: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 class ProgressLine:
-    """A progress line on standard error that appears only after two seconds."""
+    """A progress line on standard error that appears after two seconds."""
 
     def __init__(
         self, label: str, total: int, stream: TextIO | None = None, after: float = 2.0
@@ -386,8 +388,8 @@ class ProgressLine:
 
 
 def to_json_types(value: Any) -> Any:
-    """Plain Python for JSON: NaN (undefined) becomes null, numpy numbers become numbers, keys
-    become strings."""
+    """Convert a value for JSON: NaN (undefined) becomes null, numpy numbers become Python numbers,
+    and keys become strings."""
     if isinstance(value, dict):
         return {str(k): to_json_types(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -402,6 +404,6 @@ def to_json_types(value: Any) -> Any:
 
 
 def join_tables(tables: list[Table], plain: Values) -> str:
-    """Tables as text, and the reasons for undefined values of the result."""
+    """Return tables as text, followed by the reasons for undefined values of the result."""
     parts = [to_text(one) for one in tables]
     return "\n\n".join([*parts, "\n".join(undefined_reasons(plain))]).strip("\n")

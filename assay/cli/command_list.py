@@ -1,9 +1,10 @@
-"""All commands by group, with what their modules say about themselves.
+"""The list of commands by group, with the help of each.
 
-A command is a module of `assay/analyses` or of a `management/commands` folder of the server with a
-class Command; `GROUPS` gives it its name. The help is read as text, so that the list of all
-commands needs no imports, and a command on files starts without Django. Packages add commands by
-entry points of the group `assay.analyses`."""
+A command is a module of `assay/analyses` or of a `management/commands` folder of the server that
+has a class Command. COMMAND_GROUPS maps names to modules. The help is read from the source text, so
+that listing the commands imports none of them and a command on files starts without Django. Other
+packages add commands through entry points of the group `assay.analyses`.
+"""
 
 from __future__ import annotations
 
@@ -93,18 +94,19 @@ COMMAND_GROUPS = {
         "drain": "drain",
     },
 }
-"""Group -> name of the command -> its module. No name is the first word of another one."""
+"""{group: {name of the command: its module}}. A name must not be the first word of another one."""
 COMMAND_MODULES = {
     name: module for group in COMMAND_GROUPS.values() for name, module in group.items()
 }
 ENTRY_POINT_GROUP = "assay.analyses"
-"""The group of entry points."""
+"""Group of entry points that add commands."""
 FILE_COMMAND_BASES = {"FileCommand", "PiecewiseCommand", "CampaignCommand", "ByTopicGroup"}
-"""Base classes of commands that need no Django to begin with."""
+"""Base classes of commands that do not need Django at the start."""
 
 
 class CommandHelp(NamedTuple):
-    """module: with its dots. help: one sentence. on_files: whether it runs without Django."""
+    """What a command's file states. module: its dotted name. help: one sentence. on_files: whether
+    the command runs without Django."""
 
     name: str
     module: str
@@ -113,7 +115,8 @@ class CommandHelp(NamedTuple):
 
 
 def find_command_files() -> dict[str, Path]:
-    """name -> file, in alphabetical order; those of the server only if it is installed."""
+    """Return {name: file} in alphabetical order, with the server's commands only if it is
+    installed."""
     files = [
         *(PACKAGE / "analyses").glob("*.py"),
         *(
@@ -130,7 +133,7 @@ def find_command_files() -> dict[str, Path]:
 
 
 def read_command_help(path: Path) -> CommandHelp:
-    """What the file of a command says about itself."""
+    """Read the help of a command from its source file."""
     bases: set[str] = set()
     text = ""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -145,13 +148,13 @@ def read_command_help(path: Path) -> CommandHelp:
 
 
 def module_name(path: Path) -> str:
-    """The module of a command's file, with its dots."""
+    """Return the dotted name of a command's module."""
     home = PACKAGE.parent if path.is_relative_to(PACKAGE / "analyses") else HOME
     return ".".join(path.relative_to(home).with_suffix("").parts)
 
 
 def load_command(name: str) -> Any:
-    """The command of this module; one of the server only after Django is set up."""
+    """Return the command of a module. The server's commands need Django to be set up first."""
     path = find_command_files().get(name)
     if path is None:
         return find_plugin_commands()[name].load()()
@@ -159,7 +162,7 @@ def load_command(name: str) -> Any:
 
 
 def find_plugin_commands() -> dict[str, Any]:
-    """The entry points of other packages by name; reads all installed packages."""
+    """Return entry points of other packages by name. This reads all installed packages."""
     return {
         one.name: one
         for one in entry_points(group=ENTRY_POINT_GROUP)
@@ -168,10 +171,12 @@ def find_plugin_commands() -> dict[str, Any]:
 
 
 def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
-    """The name, the module and the arguments of a command line; None if it begins with no command.
+    """Return (name, module, arguments) of a command line, or None if it does not begin with a
+    command.
 
-    A name of two words goes before its first word. The name of the module and hyphens in place of
-    blanks are understood, too."""
+    A name of two words takes precedence over its first word. The name of the module and hyphens
+    instead of spaces are accepted as well.
+    """
     files = find_command_files()
     for n in (2, 1):
         name = " ".join(words[:n])
@@ -188,14 +193,14 @@ def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
 
 
 def command_name(module: str) -> str:
-    """What to type for the command of this module."""
+    """Return the name under which a module's command is run."""
     return next(
         (name for name, its_module in COMMAND_MODULES.items() if its_module == module), module
     )
 
 
 def suggest_commands(words: Sequence[str]) -> list[str]:
-    """Names that begin with the first word, or else the nearest."""
+    """Return names that begin with the first word, or else similar ones."""
     first = words[0] if words else ""
     files = find_command_files()
     known = [name for name, module in COMMAND_MODULES.items() if module in files]
@@ -216,7 +221,7 @@ EXTRA_COMMANDS = {
 
 
 def format_command_list() -> str:
-    """All commands by group, with one line each."""
+    """Return all commands by group, one per line."""
     files = find_command_files()
     groups = {
         title: {

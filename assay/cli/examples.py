@@ -1,7 +1,7 @@
-"""One example of each command, which ends its help.
+"""An example of each command, which ends its help.
 
-The tests run the examples of commands on files with small files of these names, and let the parsers
-of the others read theirs."""
+Tests run the examples of commands on files with small files of these names, and parse the others.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ EXAMPLES = {
     "move": "postgresql://assay@127.0.0.1:5432/assay",
     "drain": "",
 }
-"""Name of the command -> what follows it."""
+"""{name of the command: its arguments}."""
 
 
 def example_text(name: str) -> str | None:
-    """The last paragraph of a command's help."""
+    """Return the last paragraph of a command's help, or None."""
     if name not in EXAMPLES:
         return None
     return f"Example: assay {name} {EXAMPLES[name]}".rstrip()

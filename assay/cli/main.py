@@ -1,4 +1,4 @@
-"""The command `assay` (and manage.py): a command on plain files is run as it stands, all others by
+"""Entry point of `assay` and manage.py. Commands on plain files are run directly, all others by
 Django."""
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ def version_text() -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """words: program, command, arguments. Raises SystemExit."""
+    """Run a command line. words: program, command, arguments. Raises SystemExit."""
     words = list(sys.argv if words is None else words)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         run_command_line(Path(words[0]).name, words[1:])
         sys.stdout.flush()
-    except BrokenPipeError:  # who reads has read enough, as in `| head`
+    except BrokenPipeError:  # the reader closed the pipe, as `head` does
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # or the interpreter's own flush at the end would tell of it
+        )  # otherwise the interpreter's last flush would report an error
         raise SystemExit(1) from None
 
 
 def run_command_line(program: str, rest: list[str]) -> None:
-    """rest: command and arguments."""
+    """Run a command line, or show the list of commands. rest: command and arguments."""
     if rest in (["--version"], ["version"]):
         print(version_text())
     elif program != "manage.py" and rest in ([], ["help"], ["--help"], ["-h"]):
@@ -60,7 +60,7 @@ def run_command_line(program: str, rest: list[str]) -> None:
 
 
 def run_command(program: str, words: list[str]) -> None:
-    """words: command and arguments."""
+    """Run one command. words: command and arguments."""
     if words[:1] == ["help"] and words[1:] not in ([], ["--django"]):
         words = [*words[1:], "--help"]
     command = find_command(words)

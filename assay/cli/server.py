@@ -1,9 +1,10 @@
-"""Where the server is, and whether what it needs is installed.
+"""Locate the server and check whether its dependencies are installed.
 
-The library imports nothing of it. In a checkout the server's packages (pooling, annotation,
-analysis, config) are next to `assay`; in a wheel they are in the folder `assay/_server`. The
-server's processes, and commands that read its database, put that folder at the front of Python's
-module search path. A notebook that only computes does not."""
+The library imports nothing of the server. In a checkout the server's packages (pooling, annotation,
+analysis, config) are next to `assay`, and in a wheel they are in the folder `assay/_server`. The
+server's processes, and commands that read its database, add that folder to Python's module search
+path. A notebook that only computes does not need it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from assay.cli.examples import example_text
 
 PACKAGE = Path(__file__).resolve().parents[1]
 HOME = PACKAGE / "_server" if (PACKAGE / "_server").is_dir() else PACKAGE.parent
-"""The folder with pooling, annotation, analysis, config, templates and static."""
+"""Folder that contains pooling, annotation, analysis, config, templates and static."""
 PACKAGES = ("pooling", "annotation", "analysis", "config")
 DATABASE = "analysis.commandline.database"
 REQUIRED_MODULES = ("django", "rest_framework", "celery", "gunicorn")
@@ -28,12 +29,12 @@ INSTALL_HINT = 'pip install "assay-ir[server]"'
 
 @cache
 def is_installed() -> bool:
-    """Whether this Python has what the extra `server` brings."""
+    """Return whether the dependencies of the extra `server` are installed."""
     return all(find_spec(name) for name in REQUIRED_MODULES)
 
 
 def add_to_path() -> None:
-    """For this process and those that it starts."""
+    """Add the server to the module search path of this process and its children."""
     places = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(HOME) not in sys.path:
         sys.path.insert(0, str(HOME))
@@ -42,13 +43,13 @@ def add_to_path() -> None:
 
 
 def load_database_module() -> Any:
-    """The module that opens the database of the installation; the server has to be installed."""
+    """Return the module that opens the installation's database. The server must be installed."""
     add_to_path()
     return importlib.import_module(DATABASE)
 
 
 def set_up_django() -> None:
-    """Django with the server's apps."""
+    """Set up Django with the server's apps."""
     add_to_path()
     import django
 
@@ -56,7 +57,7 @@ def set_up_django() -> None:
 
 
 def is_django_command(name: str) -> bool:
-    """Whether Django or another installed app has a command of this name."""
+    """Return whether Django or another installed app has a command of this name."""
     if not is_installed():
         return False
     load_settings([name])
@@ -68,7 +69,7 @@ def is_django_command(name: str) -> bool:
 
 
 def run_by_django(program: str, words: list[str]) -> None:
-    """Run a command of Django. Raises SystemExit if the server is not installed or not set up."""
+    """Run one of Django's commands. Raises SystemExit if the server is not installed or not set up."""
     load_settings(words[:1])
     from django.core.management import execute_from_command_line
 
@@ -76,7 +77,7 @@ def run_by_django(program: str, words: list[str]) -> None:
 
 
 def run_own_command(program: str, name: str, module: str, rest: list[str]) -> None:
-    """Run a command of the server under its name. Raises SystemExit as `run_by_django` does."""
+    """Run one of the server's commands under its name. Raises SystemExit as `run_by_django` does."""
     load_settings([name])
     import django
     from django.core.management import load_command_class
@@ -103,7 +104,7 @@ def run_own_command(program: str, name: str, module: str, rest: list[str]) -> No
 
 
 def load_settings(words: list[str]) -> None:
-    """Read the settings. Raises SystemExit with the reason if that is not possible."""
+    """Load the settings. Raises SystemExit with the reason if that fails."""
     if not is_installed():
         raise SystemExit(
             f"assay: {' '.join(words[:1])} is not a command of the library, and the server is not "

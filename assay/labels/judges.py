@@ -1,8 +1,4 @@
-"""Who judges: the kinds of judges, what each is called, and whose judgements make labels unless
-somebody chooses otherwise.
-
-check(["person"])     what is wrong with a choice of kinds, as a sentence; empty when it can be used
-"""
+"""Types of annotators (human, simulated, LLM) and which of them give labels by default."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from enum import StrEnum
 
 
 class JudgeKind(StrEnum):
-    """A judge is a membership of a campaign; this is what stands behind it."""
+    """The type of an annotator, stored with each membership of a campaign."""
 
     PERSON = "person"
     SIMULATED = "simulated"
@@ -23,25 +19,25 @@ KIND_LABELS = {
     JudgeKind.SIMULATED: "simulated annotators",
     JudgeKind.MACHINE: "machines",
 }
-"""For sentences: judged by ..."""
+"""Names for sentences such as "judged by people only"."""
 KIND_CHOICES = [(kind.value, kind.value) for kind in JudgeKind]
-"""Of a model's field."""
+"""Choices of a model's field."""
 LABELLING_KINDS = (JudgeKind.PERSON.value, JudgeKind.SIMULATED.value)
-"""Whose judgements make labels, agreement and figures. A machine's are a layer of their own and
-enter only where they are asked for alone:
-mixed with people's they would hide how often the two differ (SAMPLING 5)."""
+"""Types whose judgements are used for labels, agreement and statistics by default. LLM labels are
+stored separately and used only alone, because mixing them with human labels would hide how often
+the two differ."""
 
 
 def sort_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Each once, in the order of the enumeration; what is no kind comes last, for `check` to
-    name."""
+    """Return the distinct types in the order of the enumeration, followed by unknown ones, which
+    `check_kinds` reports."""
     given = set(kinds)
     known = [kind.value for kind in JudgeKind if kind in given]
     return (*known, *sorted(given - set(known)))
 
 
 def check_kinds(kinds: Sequence[str]) -> str:
-    """What is wrong with a choice of kinds, as a sentence; empty when it can be used."""
+    """Return what is wrong with a choice of types as a sentence, or an empty string."""
     known = [kind.value for kind in JudgeKind]
     if not kinds or not set(kinds) <= set(known):
         return f"Judges are of the kinds {', '.join(known)}; choose at least one of them."
@@ -51,5 +47,5 @@ def check_kinds(kinds: Sequence[str]) -> str:
 
 
 def describe_kinds(kinds: Sequence[str]) -> str:
-    """For people: judged by these only."""
+    """Describe a choice of types for users: judged by these only."""
     return f"judged by {' and '.join(KIND_LABELS[JudgeKind(kind)] for kind in kinds)} only"

@@ -1,15 +1,14 @@
-"""How far a machine agrees with people, beside how far people agree among themselves, and with what
-certainty systems are ranked by either.
+"""Measure how well an LLM judge agrees with people, compared with how well people agree with each
+other, and how reliably both rank systems.
 
-    joint = joint_of_people(counts, topic, n_topics)          two people on one pair
-    joint = joint_with_machine(counts, machine, topic, n_topics)          one of them and the
-    machine, on the same pairs
-    found = kappas(joint, level)                              with intervals over topics
-    taus = halves(people, machine, rng)                       what two halves of the topics leave of
-    a ranking
+    joint = joint_between_people(counts, topic, n_topics)     two people on the same pairs
+    joint = joint_with_llm(counts, machine, topic, n_topics)  a person and the LLM judge
+    kappas = compute_kappas(joint, level)                     with intervals over topics
+    taus = compare_halves(people, machine, rng)               rankings by halves of the topics
 
-A pair counts once however many judged it; its judgements are taken two by two (or one by one
-against the machine), each as often."""
+Each pair has the same weight, however many people judged it. Every two of its judgements (or every
+judgement and the LLM judge's label) are compared with equal weights.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +31,19 @@ Ints = NDArray[np.int64]
 N_SPLITS = 200
 N_BEST = 5
 MIN_NAME_LENGTH = 4
-"""Letters and digits of a model's name from which on a tag that holds it is taken for a system
-built with it."""
+"""Minimum number of letters and digits of a model's name for a run tag that contains it to count as
+the tag of a system built with the model."""
 
 
 def joint_between_people(
     counts: Floats, topic: Ints, n_topics: int, weight: Floats | None = None
 ) -> Floats:
-    """float64 (n_topics, n_grades, n_grades): joint shares of two judgements of one pair by
-    different people.
+    """Return float64 (n_topics, n_grades, n_grades), the joint shares of two judgements of one pair
+    by different people.
 
-    counts: (n_pairs, n_grades), judgements by grade; pairs with fewer than two give nothing.
-    weight: of each pair, 1 unless given."""
+    counts: (n_pairs, n_grades), judgements by grade. Pairs with fewer than two are ignored. weight:
+    (n_pairs), 1 by default.
+    """
     n = counts.sum(axis=1)
     share = np.where(n >= 2, (1.0 if weight is None else weight) / np.maximum(n * (n - 1), 1), 0.0)
     both = counts[:, :, None] * counts[:, None, :]
@@ -55,8 +55,8 @@ def joint_between_people(
 def joint_with_llm(
     counts: Floats, machine: Ints, topic: Ints, n_topics: int, weight: Floats | None = None
 ) -> Floats:
-    """The same of a judgement (rows) and the machine's grade (columns), of pairs that somebody
-    judged. machine: int64 (n_pairs)."""
+    """Return joint shares as `joint_between_people` does, for a human judgement (rows) and the LLM
+    judge's grade (columns) of pairs with a human judgement. machine: int64 (n_pairs)."""
     n = counts.sum(axis=1)
     share = np.where(n > 0, (1.0 if weight is None else weight) / np.maximum(n, 1), 0.0)
     given = (np.arange(counts.shape[1]) == machine[:, None]).astype(np.float64)
@@ -72,7 +72,7 @@ def _sum_by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
 
 
 def binarise_joint(joint: Floats, level: int) -> Floats:
-    """(..., n_grades, n_grades) -> (..., 2, 2): not relevant, relevant."""
+    """Reduce joint counts (..., n_grades, n_grades) to (..., 2, 2): not relevant, relevant."""
     low, high = slice(0, level), slice(level, None)
     parts = [[joint[..., a, b].sum(axis=(-2, -1)) for b in (low, high)] for a in (low, high)]
     return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
@@ -84,16 +84,15 @@ class KappaEstimate(NamedTuple):
 
     @property
     def figures(self) -> list[float]:
-        """Value, low, high."""
+        """Return [value, low, high]."""
         return [self.value, *self.interval.bounds]
 
 
 def compute_kappas(joint: Floats, level: int) -> dict[str, KappaEstimate]:
-    """kappa, weighted_kappa (linear), binary_kappa, each with its 95 % interval over topics that
-    have pairs, by the jackknife on Fisher's z; with a reason in its place where that does not cover
-    what it says (`intervals.agreement_interval`).
+    """Compute kappa, weighted_kappa (linear) and binary_kappa with 95% confidence intervals.
 
-    joint: float64 (n_topics, n_grades, n_grades).
+    The intervals are over topics with pairs, by the jackknife on Fisher's z, or have a reason why
+    there is none (`intervals.agreement_interval`). joint: float64 (n_topics, n_grades, n_grades).
     """
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     tables = {
@@ -115,9 +114,9 @@ def compute_kappas(joint: Floats, level: int) -> dict[str, KappaEstimate]:
 
 
 class SplitHalfTaus(NamedTuple):
-    """Mean tau over random splits of the topics: rankings by people's first half and people's
-    second; by the machine's first and people's second. best_*: among the five best by people on all
-    topics. NaN where it is undefined."""
+    """Mean Kendall's tau over random splits of the topics, between the ranking by people's labels
+    on the second half and the ranking on the first half by people or by the LLM judge. best_*:
+    among the five systems that are best by people on all topics. NaN if undefined."""
 
     people: float
     machine: float
@@ -128,8 +127,11 @@ class SplitHalfTaus(NamedTuple):
 def compare_halves(
     people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = N_SPLITS
 ) -> SplitHalfTaus:
-    """The noise ceiling: no ranking can agree with people's on other topics better than people's
-    own. people, machine: (n_topics, n_systems)."""
+    """Compute how well an LLM judge's ranking predicts people's ranking on other topics. People's
+    own ranking on the same topics gives the upper limit (noise ceiling).
+
+    people, machine: (n_topics, n_systems), scores.
+    """
     n_topics, n_systems = people.shape
     if n_topics < 4 or n_systems < 2:
         return SplitHalfTaus(math.nan, math.nan, math.nan, math.nan)
@@ -155,10 +157,10 @@ def compare_halves(
 def find_related_systems(
     tags: Iterable[str], names: Iterable[str], given: Iterable[str]
 ) -> dict[str, str]:
-    """Tag -> why a machine may not judge it: it was named as related, or its tag holds the
-    machine's name.
+    """Return {tag: reason} of the systems that an LLM judge should not judge, because they were
+    declared as related or their tag contains the judge's name.
 
-    names: what machine and model are called. given: tags that somebody named.
+    names: of the LLM judge and its model. given: declared tags.
     """
     named = {one.casefold() for one in given if one}
     plain = [letters for name in names if len(letters := _keep_letters(name)) >= MIN_NAME_LENGTH]
@@ -176,14 +178,14 @@ def _keep_letters(text: str) -> str:
 
 
 def rank_positions(values: Floats) -> Ints:
-    """int64 (n_systems): place of each, from 1, the best first; ties by their order."""
+    """Return int64 (n_systems), the position of each system from 1 (best). Ties keep their order."""
     place = np.empty(len(values), np.int64)
     place[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
     return place
 
 
 def parse_related(about: Mapping[str, object]) -> list[str]:
-    """Tags or groups of `related`, which is a text with commas or a list."""
+    """Return the tags or groups in `related`, which is a comma-separated text or a list."""
     related = about.get("related") or []
     parts = (
         related.split(",")

@@ -1,4 +1,5 @@
-"""What click-based qrels say about judged pairs (TripJudge, figure 3)."""
+"""Compare click-based qrels with judgements of the same pairs (TripJudge, Althammer et al. 2022,
+figure 3)."""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ UNLABELLED = "unlabelled"
 
 @dataclass(frozen=True)
 class OverlapCounts:
-    """Judged pairs against click labels, as numbers of pairs.
+    """Numbers of judged pairs by their click labels.
 
-    n_pairs: judged pairs considered. relevant, irrelevant: {"unlabelled": n, "0": n, ...} by the
-    clicks' grade, every grade that the click qrels have; together n_pairs. n_both: pairs with a
-    judgement and a click label; n_judged_only, n_clicked_only: with one of them. n_contradicting:
-    of n_both, those where one says relevant (clicks: grade 1 or more) and the other not."""
+    n_pairs: judged pairs considered. relevant, irrelevant: {"unlabelled": n, "0": n, ...}, pairs by
+    click grade, with every grade of the click qrels. They add up to n_pairs. n_both: pairs with a
+    judgement and a click label. n_judged_only, n_clicked_only: with one of them. n_contradicting:
+    pairs among n_both that one calls relevant (clicks: grade 1 or more) and the other does not.
+    """
 
     n_pairs: int
     relevant: dict[str, int]
@@ -34,14 +36,14 @@ class OverlapCounts:
 
     @property
     def n_agree(self) -> int:
-        """Relevant with grade 1 or more, or irrelevant with grade 0 or none (evaluation takes the
-        unlabelled as irrelevant)."""
+        """Return the number of pairs that are relevant with click grade 1 or more, or not relevant
+        with click grade 0 or none (evaluation treats unlabelled pairs as not relevant)."""
         clicked = sum(n for label, n in self.relevant.items() if _is_relevant(label))
         return clicked + sum(n for label, n in self.irrelevant.items() if not _is_relevant(label))
 
     def shares(self) -> dict[str, Any]:
-        """The contract's object: shares of all pairs considered (NaN if there are none), and counts
-        of the overlap."""
+        """Return the result as JSON values: shares of all pairs considered (NaN without pairs), and
+        numbers of the overlap."""
 
         def share(n: int) -> float:
             return n / self.n_pairs if self.n_pairs else math.nan
@@ -60,7 +62,7 @@ class OverlapCounts:
 
 
 class Contradiction(NamedTuple):
-    """A pair of which one of judgement and clicks says relevant, and the other not. judged, clicks:
+    """A pair that either its judgement or its clicks call relevant, but not both. judged, clicks:
     grades."""
 
     topic: str
@@ -76,7 +78,7 @@ def find_contradictions(
     threshold: int = 1,
     within: TopicDocumentPairs | None = None,
 ) -> list[Contradiction]:
-    """The pairs that `compare labels` counts as contradicting, in the order of the judgements."""
+    """Return the pairs counted as contradicting, in the order of the judgements."""
     rows, label = _match_labels(judged, clicks, within)
     chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
@@ -94,7 +96,7 @@ def find_contradictions(
 def _match_labels(
     judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows of the judged pairs considered, the click label of each, -1 where there is none)"""
+    """Return (the rows of the judged pairs considered, the click label of each, -1 if it has none)."""
     considered = judged.grades >= 0
     if within is not None:
         considered &= _present_mask(index_qrels(judged).find(within), len(judged))
@@ -112,10 +114,11 @@ def count_label_overlap(
     threshold: int = 1,
     within: TopicDocumentPairs | None = None,
 ) -> OverlapCounts:
-    """Compare judgements with click labels, over all judged pairs or only those `within`.
+    """Compare judgements with click labels, over all judged pairs or only those in `within`.
 
-    threshold: lowest relevant grade of the judgements. Negative grades of either are no label. With
-    `within`, click labels outside it do not count as "clicked only" either."""
+    threshold: minimum relevant grade of the judgements. Negative grades count as no label. With
+    `within`, click labels outside it do not count as "clicked only" either.
+    """
     judged_index, click_index = index_qrels(judged), index_qrels(clicks)
     labelled = clicks.grades >= 0
     if within is not None:

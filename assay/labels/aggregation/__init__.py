@@ -1,5 +1,4 @@
-"""From judgements to labels: one method a file. A method takes a LabelTable and gives an
-Aggregation.
+"""Aggregation methods, one per module. A method takes a LabelTable and returns an Aggregation.
 
 METHODS["majority"](table, min_judgements=2) -> Aggregation
 """

@@ -1,17 +1,18 @@
-"""Labels weighted by how reliable each annotator is, estimated from the judgements alone.
+"""Aggregation weighted by annotators' error rates, estimated from the judgements (Dawid and Skene
+1979).
 
-Dawid and Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
-algorithm", Applied Statistics 28 (1), started from the shares of the grades of each pair (the
-paper's equation 3.1: soft majority). Two rules:
+Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
+Applied Statistics 28 (1). Iterations start from the shares of the grades of each pair (equation 3.1
+of the paper, soft majority). There are two rules:
 
-- PENALISED (ours): 0.01 is added to each count of an annotator's confusion row (a Dirichlet prior,
-  so that what an annotator has not been seen to do is not impossible). The log-likelihood of the
-  observed grades with this prior never falls; the rounds end when no posterior changes by `STILL`
-  or more.
-- CROWD_KIT, for comparison: that of crowd-kit 1.4. Error rates are those of the grades that an
-  annotator has used, each sum at least 1e-10, as is the prior of a class. The rounds end when its
-  objective per judgement rises by less than 1e-5; it counts the log prior once for each judgement
-  of a pair, so it is no proper bound, can fall, and can end the rounds early.
+- PENALISED (Assay-specific): 0.01 is added to each count of an annotator's confusion row (a
+  Dirichlet prior), so that unobserved errors are not impossible. The log-likelihood of the observed
+  grades with this prior never decreases. Iterations stop when no posterior changes by
+  CONVERGENCE_TOLERANCE or more.
+- CROWD_KIT, for comparison: as in crowd-kit 1.4. Error rates are those of the grades that an
+  annotator has used. Each sum is at least 1e-10, as is the prior of a class. Iterations stop when
+  the objective per judgement increases by less than 1e-5. The objective counts the log prior once
+  per judgement of a pair, so it is not a proper bound, can decrease, and can stop iterations early.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 PSEUDO_COUNT = 0.01
-"""To each count of a confusion row."""
+"""Added to each count of a confusion row."""
 PROBABILITY_FLOOR = 1e-10
 
 
@@ -52,16 +53,14 @@ TOLERANCE_BY_RULE = {StoppingRule.PENALISED: CONVERGENCE_TOLERANCE, StoppingRule
 
 @dataclass(frozen=True, eq=False)
 class DawidSkeneEstimate:
-    """What the rounds end with.
+    """The result of the iterations.
 
-    posterior: (n_pairs, n_grades), rows sum to 1; NaN for a pair without judgements. prior:
-    (n_grades), the mean posterior; 0 for a grade that nobody used. errors: (n_annotators, n_grades,
-    n_grades), probability that the annotator gives the third index where the second is
-        true; NaN for an annotator without judgements and for true grades that nobody used.
-    objective: one value for each round: the log-likelihood with the prior, or crowd-kit's bound per
-    judgement. converged: whether no posterior changed by the tolerance or more in the last round,
-    or crowd-kit's objective rose by less;
-        False if the rounds ran out.
+    posterior: (n_pairs, n_grades), rows sum to 1, NaN for pairs without judgements. prior:
+    (n_grades), the mean posterior, 0 for unused grades. errors: (n_annotators, n_grades, n_grades),
+    the probability that the annotator gives the third index' grade if the second index' is true,
+    NaN for annotators without judgements and for unused true grades. objective: one value per
+    iteration, the log-likelihood with the prior or crowd-kit's bound per judgement. converged:
+    False if the maximum number of iterations was reached.
     """
 
     posterior: NDArray[np.float64]
@@ -74,10 +73,10 @@ class DawidSkeneEstimate:
 def dawid_skene(
     table: LabelTable, *, min_judgements: int = 2, rule: StoppingRule = StoppingRule.PENALISED
 ) -> Aggregation:
-    """The most probable grade of each pair, ties to the lowest; with the posterior probabilities.
-    There are no decisions.
+    """Return the most probable grade of each pair, the lowest of tied grades, with the posterior
+    probabilities. There are no decisions.
 
-    Pairs with fewer than `min_judgements` judgements are left out before anything is estimated.
+    Pairs with fewer than `min_judgements` judgements are removed before the estimation.
     """
     enough = table.judgements_per_pair >= max(min_judgements, 1)
     rows = enough[table.pair]
@@ -113,9 +112,12 @@ def estimate_errors(
     rounds: int | None = None,
     tolerance: float | None = None,
 ) -> DawidSkeneEstimate:
-    """Expectation maximisation over judgements (n), each an index of pair, annotator and grade;
-    several by one annotator for a pair are allowed, as in the paper. `shape` is (n_pairs,
-    n_annotators, n_grades). ValueError without judgements."""
+    """Estimate error rates by expectation maximisation.
+
+    pair, annotator, grade: (n), indices per judgement. An annotator may have several judgements of
+    a pair, as in the paper. shape: (n_pairs, n_annotators, n_grades). Raises ValueError without
+    judgements.
+    """
     if not len(pair):
         raise ValueError("no judgements to estimate from")
     rounds = MAX_ROUNDS_BY_RULE[rule] if rounds is None else rounds
@@ -125,7 +127,7 @@ def estimate_errors(
     grades, given = np.unique(grade, return_inverse=True)
     people, person = np.unique(annotator, return_inverse=True)
     width = len(people) * n_grades
-    from scipy import sparse  # the other methods, and every list of methods, do without
+    from scipy import sparse  # only this method needs it
 
     votes = sparse.csr_array(
         (np.ones(len(row)), (row, person * n_grades + grade)), shape=(len(pairs), width)
@@ -157,13 +159,14 @@ def estimate_errors(
 
 
 class _PenalisedModel:
-    """votes: (pairs, annotators x grades given), how often."""
+    """votes: (n_pairs, n_annotators * n_grades), the number of times each annotator gave each
+    grade."""
 
     def __init__(self, votes: sparse.csr_array, n_grades: int) -> None:
         self.votes, self.by_column, self.n_grades = votes, votes.T.tocsr(), n_grades
 
     def log_errors(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-        """M-step: (annotators, grades given, true grades)."""
+        """M-step. Return (n_annotators, n_grades given, n_grades true), log error rates."""
         sums = (self.by_column @ posterior).reshape(
             -1, self.n_grades, posterior.shape[1]
         ) + PSEUDO_COUNT
@@ -172,10 +175,10 @@ class _PenalisedModel:
     def round(
         self, posterior: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
-        """M-step, then E-step. -> (posterior, log error rates, prior, log-likelihood of these with
-        the prior on them)"""
+        """M-step, then E-step. Return (posterior, log error rates, prior, their log-likelihood
+        including the prior)."""
         prior, errors = _mean_posterior(posterior), self.log_errors(posterior)
-        with np.errstate(divide="ignore"):  # a class that no pair can have any more
+        with np.errstate(divide="ignore"):  # classes that no longer have pairs
             joint = self.votes @ errors.reshape(-1, posterior.shape[1]) + np.log(prior)
         largest, likelihood = _normalise_rows(joint)
         total = _row_sums(likelihood)
@@ -196,9 +199,7 @@ class _CrowdKitModel(_PenalisedModel):
     def log_errors(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
         sums = (self.by_column @ posterior).reshape(-1, self.n_grades, posterior.shape[1])
         sums = np.where(self.used, np.maximum(sums, PROBABILITY_FLOOR), 0)
-        with np.errstate(
-            divide="ignore"
-        ):  # grades that an annotator never gives; nothing asks for them
+        with np.errstate(divide="ignore"):  # grades never given by an annotator, which are not used
             return np.log(sums / sums.sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
 
     def round(
@@ -226,8 +227,8 @@ class _CrowdKitModel(_PenalisedModel):
 
 
 def _normalise_rows(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The largest of each row of logarithms, and the row's values relative to it, so that nothing
-    underflows altogether."""
+    """Return (the maximum of each row of logarithms, the row's values relative to it), so that at
+    least one value per row does not underflow."""
     largest = functools.reduce(
         np.maximum, joint.T
     )  # numpy's max and sum are slow along a short axis
@@ -239,7 +240,6 @@ def _row_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _mean_posterior(posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Over the pairs."""
     return np.einsum("ij->j", posterior) / len(posterior)
 
 
@@ -249,7 +249,7 @@ def _expand_posterior(
     pairs: NDArray[np.integer],
     grades: NDArray[np.integer],
 ) -> NDArray[np.float64]:
-    """From the pairs and grades in use to all: grades that nobody used have probability 0, pairs
+    """Expand from the pairs and grades in use to all. Unused grades have probability 0, pairs
     without judgements NaN."""
     result = np.full(shape, np.nan)
     result[pairs] = 0.0

@@ -1,5 +1,4 @@
-"""The result of an aggregation: a label for each pair, how it was decided, and the counts to
-report."""
+"""The result of an aggregation: the label of each pair, how it was decided, and counts to report."""
 
 from __future__ import annotations
 
@@ -24,16 +23,18 @@ DECISIONS = {
 
 
 CONVERGENCE_TOLERANCE = 1e-6
-"""An iterative method stops when no posterior changes by this much in one round. The likelihood is
-no measure of that: among many pairs it stands still while single posteriors still move from one
-grade to another."""
+"""An iterative method stops when no posterior changes by this much in one iteration. The likelihood
+is not a suitable criterion, because with many pairs it hardly changes while single posteriors still
+move from one grade to another."""
 MAX_ROUNDS = 2000
 TIE_TOLERANCE = 1e-9
-"""Posteriors closer than this are a tie: of symmetrical grades rounding must not choose."""
+"""Posteriors closer than this are tied, so that rounding does not decide between symmetrical
+grades."""
 
 
 def most_probable_grade(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
-    """(n, n_grades) -> (n): the grade of the highest probability, of equal ones the lowest."""
+    """Return (n), the grade with the highest probability, the lowest of tied grades. posterior: (n,
+    n_grades)."""
     return (
         (posterior >= posterior.max(axis=1, keepdims=True) - TIE_TOLERANCE)
         .argmax(axis=1)
@@ -42,8 +43,9 @@ def most_probable_grade(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
 
 
 class Iteration(NamedTuple):
-    """rounds: of the iteration. converged: False if they ran out. log_likelihood: of the grades
-    with the prior, None without one."""
+    """How an iterative method ended. rounds: number of iterations. converged: False if the maximum
+    number was reached. log_likelihood: of the grades including the prior, None if the method has
+    none."""
 
     rounds: int
     converged: bool
@@ -54,10 +56,11 @@ class Iteration(NamedTuple):
 class Aggregation:
     """Labels of the pairs of `table`.
 
-    label: int16 (n_pairs), MISSING where the pair has fewer than `min_judgements` judgements.
-    decision: int8 (n_pairs), one of DECISIONS, NONE where there is no label; None for methods that
-    decide otherwise. posterior: float64 (n_pairs, n_grades), NaN rows where there is no label; None
-    for methods without probabilities. ended: how an iterative method ended; None for the others.
+    label: int16 (n_pairs), MISSING if the pair has fewer than `min_judgements` judgements.
+    decision: int8 (n_pairs), one of DECISIONS, NONE without a label. It is None for methods that do
+    not decide by votes. posterior: float64 (n_pairs, n_grades), NaN rows without a label. It is
+    None for methods without probabilities. ended: how an iterative method ended, None for other
+    methods.
     """
 
     method: str
@@ -70,7 +73,7 @@ class Aggregation:
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
-        """(n_pairs)"""
+        """Return (n_pairs), whether the pair has a label."""
         return self.label != MISSING
 
     @property
@@ -79,11 +82,11 @@ class Aggregation:
 
     @property
     def n_too_few(self) -> int:
-        """Pairs with a counted judgement, but too few for a label."""
+        """Return the number of pairs with too few counted judgements for a label."""
         return len(self.label) - self.n_labelled
 
     def labels(self) -> dict[int, int]:
-        """How many pairs have each grade as their label; every grade of the scale is there."""
+        """Return the number of pairs with each label, for every grade of the scale."""
         return dict(
             enumerate(
                 np.bincount(self.label[self.labelled], minlength=self.table.n_grades).tolist()
@@ -91,8 +94,8 @@ class Aggregation:
         )
 
     def cross(self) -> dict[int, dict[str, int]] | None:
-        """Pairs by label and, within it, by decision (TripJudge's Figure 1). None for methods
-        without decisions."""
+        """Return the numbers of pairs by label, then by decision (TripJudge, Althammer et al. 2022,
+        figure 1), or None for methods without decisions."""
         if self.decision is None:
             return None
         names = self._decision_names()
@@ -105,7 +108,7 @@ class Aggregation:
         }
 
     def decisions(self) -> dict[str, int] | None:
-        """Pairs by decision. None for methods without decisions."""
+        """Return the number of pairs by decision, or None for methods without decisions."""
         if self.decision is None:
             return None
         return {
@@ -114,17 +117,17 @@ class Aggregation:
         }
 
     def _decision_names(self) -> dict[int, str]:
-        """`adjudicated` only where there is one."""
+        """Return the names of decisions, `adjudicated` only if it occurs."""
         ruled = self.decision is not None and bool(np.any(self.decision == ADJUDICATED))
         return {code: name for code, name in DECISIONS.items() if code != ADJUDICATED or ruled}
 
     def relevant_share(self, threshold: int = 1) -> float:
-        """Share of the labels that are at least `threshold`; NaN without labels."""
+        """Return the share of labels that are at least `threshold`, NaN without labels."""
         labels = self.label[self.labelled]
         return float((labels >= threshold).mean()) if len(labels) else float("nan")
 
     def relevant_share_per_topic(self, threshold: int = 1) -> dict[str, float]:
-        """The same for each topic that has a label, by topic id."""
+        """Return the relevant share of each topic with a label, by topic ID."""
         topic = self.table.pair_topic[self.labelled]
         n = np.bincount(topic, minlength=len(self.table.topics))
         relevant = np.bincount(
@@ -135,12 +138,12 @@ class Aggregation:
         }
 
     def adjudicated(self, rulings: Mapping[tuple[str, str], int]) -> Aggregation:
-        """With a manager's own labels, by (topic id, document id), over those of the method;
-        decision `adjudicated`.
+        """Return the aggregation with a manager's labels, by (topic ID, document ID), instead of
+        the method's. Their decision is `adjudicated`.
 
-        A ruling labels a pair that had too few judgements, too. Rulings on pairs without any
-        judgement are ignored, since the table does not hold them. ValueError if a grade is outside
-        the scale."""
+        Pairs with too few judgements get a label as well. Pairs without judgements are ignored,
+        because they are not in the table. Raises ValueError if a grade is outside the scale.
+        """
         label = self.label.copy()
         decision = (
             np.full(len(label), NONE, dtype=np.int8)
@@ -164,8 +167,8 @@ class Aggregation:
         return replace(self, label=label, decision=decision)
 
     def qrels(self, name: str) -> QrelsColumns:
-        """The labelled pairs, ascending by topic id and document id: the same judgements give the
-        same bytes."""
+        """Return the labelled pairs in ascending order of topic ID and document ID, so that the
+        same judgements give the same bytes."""
         kept = np.flatnonzero(self.labelled)
         topic = self.table.pair_topic[kept]
         used, starts = np.unique(topic, return_index=True)
@@ -184,6 +187,6 @@ class Aggregation:
 
 
 def _find_index(ids: list[str], name: str) -> int | None:
-    """Where `name` is among ascending ids; None if it is not."""
+    """Return the index of `name` in ascending IDs, or None."""
     place = bisect_left(ids, name)
     return place if place < len(ids) and ids[place] == name else None

@@ -1,14 +1,17 @@
-"""Labels weighted by how often each annotator guesses, estimated from the judgements alone.
+"""Aggregation weighted by annotators' competence, estimated from the judgements (MACE, Hovy et al.
+2013).
 
-Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), "Learning whom to trust with MACE", NAACL. Every
-annotator either gives a pair's true grade or, with a probability of their own, a grade from a list
-of their own, whatever the pair. Fewer numbers an annotator than Dawid-Skene (grades instead of
-grades squared), so it needs fewer judgements of each; it knows no systematic confusion.
+Hovy, Berg-Kirkpatrick, Vaswani and Hovy, "Learning whom to trust with MACE", NAACL 2013. An
+annotator either gives a pair's true grade or guesses, with a probability of their own, from a
+distribution of grades of their own that does not depend on the pair. MACE has fewer parameters per
+annotator than Dawid-Skene (n_grades instead of n_grades squared), so it needs fewer judgements per
+annotator, but it does not model systematic confusion.
 
-Fitted by EM; to each expected count of competent and guessed judgements, and of guessed grades, 0.1
-divided by the number of grades is added, as the paper does. Started from the shares of the grades
-of each pair, with each annotator's agreement with them (ours: the paper takes the best of ten
-random starts), so that nothing is drawn."""
+It is fitted by EM. As in the paper, 0.1 / n_grades is added to each expected count of competent
+judgements, guesses and guessed grades. Iterations start from the shares of the grades of each pair
+and each annotator's agreement with them, so that nothing is random (Assay-specific: the paper takes
+the best of ten random starts).
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,16 @@ from assay.labels.labels import MISSING, LabelTable
 
 Floats = NDArray[np.float64]
 PSEUDO_COUNT = 0.1
-"""Divided by the number of grades, to each expected count."""
+"""Divided by the number of grades and added to each expected count."""
 
 
 class MaceEstimate(NamedTuple):
-    """posterior: (n_pairs, n_grades). competent: (n_annotators), the chance of giving the true
-    grade, not a guess. guesses: (n_annotators, n_grades). objective: log-likelihood with the prior,
-    of each round."""
+    """The result of the iterations.
+
+    posterior: (n_pairs, n_grades). competent: (n_annotators), the probability of giving the true
+    grade rather than a guess. guesses: (n_annotators, n_grades). objective: log-likelihood
+    including the prior, per iteration.
+    """
 
     posterior: Floats
     competent: Floats
@@ -44,10 +50,10 @@ class MaceEstimate(NamedTuple):
 
 
 def mace(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
-    """The most probable grade of each pair, ties to the lowest; with the posterior probabilities.
-    There are no decisions.
+    """Return the most probable grade of each pair, the lowest of tied grades, with the posterior
+    probabilities. There are no decisions.
 
-    Pairs with fewer than `min_judgements` judgements are left out before anything is estimated.
+    Pairs with fewer than `min_judgements` judgements are removed before the estimation.
     """
     enough = table.judgements_per_pair >= max(min_judgements, 1)
     rows = enough[table.pair]
@@ -83,14 +89,17 @@ def fit_mace(
     shape: tuple[int, int, int],
     rounds: int = MAX_ROUNDS,
 ) -> MaceEstimate:
-    """EM over judgements (n), each an index of pair, annotator and grade. Every pair has a
-    judgement. shape: (pairs, annotators, grades)."""
+    """Fit the model by EM.
+
+    pair, annotator, grade: (n), indices per judgement. Every pair has a judgement. shape: (n_pairs,
+    n_annotators, n_grades).
+    """
     n_pairs, n_annotators, n_grades = shape
     counts = _sum_by_index(pair * n_grades + grade, np.ones(len(pair)), n_pairs * n_grades).reshape(
         n_pairs, n_grades
     )
     posterior = counts / counts.sum(axis=1, keepdims=True)
-    right = posterior[pair, grade]  # of each judgement, the chance that it is no guess
+    right = posterior[pair, grade]  # probability that the judgement is not a guess
     objective: list[float] = []
     converged = False
     for _ in range(rounds):
@@ -125,7 +134,7 @@ def _m_step(
     n_annotators: int,
     n_grades: int,
 ) -> tuple[Floats, Floats]:
-    """M-step. -> (competent, guesses)"""
+    """M-step. Return (competent, guesses)."""
     added = PSEUDO_COUNT / n_grades
     n_right = _sum_by_index(annotator, right, n_annotators) + added
     n_guessed = _sum_by_index(annotator, 1 - right, n_annotators) + added

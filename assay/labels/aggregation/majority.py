@@ -10,11 +10,12 @@ from assay.labels.labels import MISSING, LabelTable
 
 
 def majority(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
-    """The most frequent grade of each pair; of several equally frequent ones the lowest.
+    """Return the most frequent grade of each pair, the lowest of tied grades.
 
-    Decisions: `unanimous` if all judgements are equal, `majority` if one grade is more frequent
-    than any other, `lowest grade` otherwise. Pairs with fewer than `min_judgements` judgements have
-    no label."""
+    The decision is `unanimous` if all judgements are equal, `majority` if one grade is more
+    frequent than any other, and `lowest grade` otherwise. Pairs with fewer than `min_judgements`
+    judgements have no label.
+    """
     counts = table.counts
     enough = counts.sum(axis=1) >= max(min_judgements, 1)
     return Aggregation(
@@ -27,13 +28,13 @@ def majority(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
 
 
 def lowest_mode(counts: NDArray[np.int64]) -> NDArray[np.intp]:
-    """(n, n_grades) -> (n): the mode, of several the lowest. 0 where a row is all zero: the caller
-    masks it."""
-    return counts.argmax(axis=1)  # argmax gives the first of equal values
+    """Return (n), the mode of each row, the lowest of tied ones. counts: (n, n_grades). A row of
+    zeros gives 0, which the caller masks."""
+    return counts.argmax(axis=1)  # argmax returns the first of equal values
 
 
 def classify_decisions(counts: NDArray[np.int64]) -> NDArray[np.int8]:
-    """How the mode of each row was decided: (n, n_grades) -> (n)."""
+    """Return (n), how the mode of each row was decided. counts: (n, n_grades)."""
     highest = counts.max(axis=1)
     n_most_frequent = (counts == highest[:, None]).sum(axis=1)
     unanimous = highest == counts.sum(axis=1)
