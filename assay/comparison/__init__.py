@@ -1,1 +1,1 @@
-"""Which system is better, how surely, and how stable that is."""
+"""Comparisons of systems: which is better, with what certainty, and how stable the result is."""

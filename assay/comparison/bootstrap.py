@@ -1,20 +1,19 @@
-"""How certain is each run's place? Ranks of runs over bootstrap samples of topics.
+"""Bootstrap the ranks of runs over topics, to show how certain each rank is.
 
-Nick Craswell, Bhaskar Mitra, Emine Yilmaz, Daniel Campos, Jimmy Lin: MS MARCO: Benchmarking Ranking
-Models in the Large-Data Regime, SIGIR 2021 (Tables 1 and 2, Figures 3 and 4), after Caruana,
-Joachims and Backstrom (2004).
+Craswell, Mitra, Yilmaz, Campos and Lin, "MS MARCO: Benchmarking Ranking Models in the Large-Data
+Regime", SIGIR 2021 (Tables 1 and 2, Figures 3 and 4), after Caruana, Joachims and Backstrom (2004).
 
-A trial draws as many topics as there are, with replacement, and ranks the runs by their mean score
-on them, rounded to 10 decimals. Tied runs share the mean rank, and their probability is spread
-equally over the places that they span (ours).
+A trial draws as many topics as there are, with replacement, and ranks the runs by their mean
+scores, rounded to 10 decimals. Tied runs share the mean rank, and their probability is spread
+equally over the ranks that they span.
 
-The work is cut into chunks of trials of a fixed size. Each chunk has its own random stream, derived
-from the seed and its number alone, and its counts are added up in the order of the chunks: whoever
-runs them, and how many at a time, the result is the same. Conditions with the same number of topics
-see the same samples.
+The trials are divided into chunks of fixed size. Each chunk has its own random stream, derived from
+the seed and its number, and tallies are added in the order of the chunks. The result therefore does
+not depend on where or how many at a time they run. Conditions with the same number of topics use
+the same samples.
 
-    tally = combine(run_chunk(scores, chunk) for chunk in chunks(trials=1000, seed=0))
-    summary = summarise(tally)
+    tally = combine_tallies(run_chunk(scores, chunk) for chunk in make_chunks(trials=1000, seed=0))
+    summary = summarise_tally(tally)
 """
 
 from __future__ import annotations
@@ -33,18 +32,17 @@ from assay.comparison.significance import Floats
 
 TRIALS = 1000
 CHUNK_TRIALS = 125
-"""Trials in a chunk. Part of the definition of the random samples: another size gives other
-samples."""
+"""Trials per chunk. Another size gives other random samples."""
 DECIMALS = 10
 INTERVAL_PERCENTILES = (2.5, 97.5)
-"""Percentiles of the rank (ours), interpolated linearly."""
+"""Percentiles of the rank, interpolated linearly."""
 CONFIDENCE = 0.95
-"""Of the intervals of differences."""
+"""Confidence level of the intervals of differences."""
 
 
 @dataclass(frozen=True)
 class BootstrapChunk:
-    """A number of trials with a random stream of their own."""
+    """A number of trials with their own random stream."""
 
     number: int
     trials: int
@@ -56,11 +54,11 @@ class BootstrapChunk:
 
 @dataclass(frozen=True)
 class BootstrapTally:
-    """What has been counted over some trials; tallies of other trials can be added.
+    """Counts over some trials. Tallies of different trials can be added.
 
-    places: float64 (n_runs, n_runs), how often run i was at place j + 1, ties spread equally.
-    ranks: int64 (n_runs, 2 n_runs + 1), how often twice the rank of run i was j (shared ranks are
-    halves). wins: int64 (n_runs, n_runs), twice how often run i beat run j, a tie counting once.
+    places: float64 (n_runs, n_runs), how often run i had rank j + 1, ties spread equally. ranks:
+    int64 (n_runs, 2 n_runs + 1), how often twice the rank of run i was j (shared ranks are halves).
+    wins: int64 (n_runs, n_runs), twice how often run i beat run j, ties counting once.
     """
 
     trials: int
@@ -73,9 +71,9 @@ class BootstrapTally:
 class BootstrapSummary:
     """Shares and ranks over all trials, by run.
 
-    rank_share: (n_runs, n_runs), P(rank of i = j + 1): the picture of rank distributions; rows sum
-    to 1. expected_rank, best_rank, worst_rank: (n_runs); interval: (n_runs, 2), percentiles of the
-    rank. beats: (n_runs, n_runs), how often i beats j, a tie counting half; NaN on the diagonal.
+    rank_share: (n_runs, n_runs), P(rank of i = j + 1), rows sum to 1. expected_rank, best_rank,
+    worst_rank: (n_runs). interval: (n_runs, 2), percentiles of the rank. beats: (n_runs, n_runs),
+    how often i beats j, ties counting half, NaN on the diagonal.
     """
 
     trials: int
@@ -89,10 +87,11 @@ class BootstrapSummary:
 
 @dataclass(frozen=True)
 class MeanDifferences:
-    """Mean differences of runs with intervals, all float64 (n_runs, n_runs): of run i minus run j.
-    low, high: NaN where `mean_intervals` refuses.
+    """Mean differences of run i minus run j with confidence intervals, all float64 (n_runs,
+    n_runs).
 
-    p: as `significance.verdict_p`, two-sided, raw.
+    low, high: NaN if `mean_intervals` gives no interval. p: two-sided and uncorrected, from
+    `significance.verdict_p_value`.
     """
 
     mean: Floats
@@ -103,8 +102,8 @@ class MeanDifferences:
 
     @property
     def significantly_worse(self) -> NDArray[np.bool_]:
-        """(n_runs, n_runs): whether run i is below run j and p below .05; never with fewer topics
-        than a verdict needs."""
+        """Return bool (n_runs, n_runs), whether run i has a lower mean than run j with p below
+        0.05. False for all pairs below the minimum number of topics for a verdict."""
         return np.asarray(
             (self.mean < 0)
             & (self.p < 1 - CONFIDENCE)
@@ -113,15 +112,16 @@ class MeanDifferences:
 
     @property
     def rank_interval(self) -> NDArray[np.int64]:
-        """(n_runs, 2): the ranks that a run may truly have (ours; after Mogstad, Romano, Shaikh and
-        Wilhelm 2024): behind the runs that are significantly better, before those that are
-        significantly worse, the tests of a run against all others corrected by Holm. Every rank
-        with fewer than LEAST_TOPICS topics, with which t errs too often where runs are spread in
-        different ways.
+        """Return int64 (n_runs, 2), a confidence interval for the true rank of each run (after
+        Mogstad, Romano, Shaikh and Wilhelm 2024): worse than the runs that are significantly
+        better, better than those that are significantly worse. The tests of a run against all
+        others are corrected by Holm's method. Below MIN_TOPICS topics the interval contains every
+        rank, because the t-test errs too often if the spread differs between runs.
 
-        Wherever the run stands, at most 5 % of such intervals miss its true rank; the percentiles
-        of the rank over samples of topics miss that of the best of 30 nearly equal runs in 60 %
-        (docs/evidence/calibration.md)."""
+        At most 5% of these intervals miss the run's true rank. The percentiles of the rank over
+        samples of topics miss that of the best of 30 nearly equal runs in 60%
+        (docs/evidence/calibration.md).
+        """
         n_runs = len(self.mean)
         ranks = np.tile(np.array([1, n_runs]), (n_runs, 1))
         if self.n_topics < MIN_TOPICS:
@@ -137,10 +137,11 @@ class MeanDifferences:
 
 
 def compare_means(scores: ArrayLike) -> MeanDifferences:
-    """Mean differences over topics with intervals and tests (ours), on scores (n_runs, n_topics).
+    """Return mean differences over topics with intervals and tests. scores: (n_runs, n_topics).
 
-    A test of "beaten in 97.5 % of the trials" errs at few topics: .13 for 5 % at 10 topics, .075 at
-    25."""
+    The t-test is used because the rule "beaten in 97.5% of the trials" has a type I error of 0.13
+    at 10 topics and 0.075 at 25 instead of 0.05.
+    """
     scores = check_scores(scores)
     n_runs, n = scores.shape
     mean, low, high, p = (
@@ -152,7 +153,7 @@ def compare_means(scores: ArrayLike) -> MeanDifferences:
         others = slice(run + 1, None)
         against = np.ascontiguousarray(
             np.round(scores[run] - scores[others], significance.DECIMALS)
-        )  # so that one row is summed as many are
+        )  # so that a single row is summed in the same order as many rows
         mean[run, others], p[run, others] = (
             against.mean(axis=1),
             significance.verdict_p_value(against),
@@ -166,7 +167,7 @@ def compare_means(scores: ArrayLike) -> MeanDifferences:
 
 
 def make_chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
-    """The work of so many trials, in chunks that may run anywhere and in any order."""
+    """Divide the trials into chunks that can run anywhere and in any order."""
     return [
         BootstrapChunk(number, min(CHUNK_TRIALS, trials - start), seed)
         for number, start in enumerate(range(0, trials, CHUNK_TRIALS))
@@ -174,8 +175,8 @@ def make_chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
 
 
 def run_chunk(scores: ArrayLike, chunk: BootstrapChunk) -> BootstrapTally:
-    """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores,
-    or without topics."""
+    """Return the tally of one chunk. scores: (n_runs, n_topics). Raises ValueError for undefined
+    scores or without topics."""
     scores = check_scores(scores)
     return count_ranks(
         compute_sample_means(scores, draw_topic_counts(scores.shape[1], chunk.trials, chunk.rng()))
@@ -194,28 +195,28 @@ def check_scores(scores: ArrayLike) -> Floats:
 
 
 def draw_topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> Floats:
-    """float64 (trials, n_topics): how often each topic was drawn; rows sum to n_topics."""
+    """Return float64 (trials, n_topics), how often each topic was drawn. Rows sum to n_topics."""
     drawn = rng.integers(n_topics, size=(trials, n_topics), dtype=np.uint32)
     counts = np.empty((trials, n_topics))
     for trial in range(
         trials
-    ):  # one trial's counters stay in the processor's cache, those of all trials would not
+    ):  # one trial's counters fit into the processor's cache, those of all trials do not
         counts[trial] = np.bincount(drawn[trial], minlength=n_topics)
     return counts
 
 
 def compute_sample_means(scores: Floats, counts: Floats) -> Floats:
-    """(n_runs, trials): mean score of each run over each sample, rounded so that equal scores
-    tie."""
+    """Return (n_runs, trials), the mean score of each run over each sample, rounded so that equal
+    scores tie."""
     with threadpool_limits(
         1, user_api="blas"
-    ):  # chunks are the unit of parallel work; threads within them fight for the same cores
+    ):  # chunks are the unit of parallel work, and threads within them would compete for the same cores
         totals = scores @ counts.T
     return np.round(totals / scores.shape[1], DECIMALS)
 
 
 def count_ranks(means: Floats) -> BootstrapTally:
-    """Ranks and wins of runs by means (n_runs, trials), higher is better."""
+    """Count ranks and wins of runs by their means (n_runs, trials). Higher is better."""
     n_runs, trials = means.shape
     above = np.zeros(means.shape, np.int32)
     tied = np.zeros(means.shape, np.int32)
@@ -242,7 +243,7 @@ def count_ranks(means: Floats) -> BootstrapTally:
 
 
 def combine_tallies(tallies: Iterable[BootstrapTally]) -> BootstrapTally:
-    """The sum of tallies of the same runs, in the order given."""
+    """Return the sum of tallies of the same runs, added in the given order."""
     tallies = list(tallies)
     return BootstrapTally(
         trials=sum(tally.trials for tally in tallies),
@@ -275,7 +276,7 @@ def summarise_tally(tally: BootstrapTally) -> BootstrapSummary:
 
 
 def run_bootstrap(scores: ArrayLike, *, trials: int = TRIALS, seed: int) -> BootstrapSummary:
-    """All chunks one after another, on scores (n_runs, n_topics)."""
+    """Run all chunks in this process. scores: (n_runs, n_topics)."""
     scores = check_scores(scores)
     return summarise_tally(
         combine_tallies(run_chunk(scores, chunk) for chunk in make_chunks(trials=trials, seed=seed))
@@ -289,11 +290,11 @@ def as_json(
     *,
     shown: Iterable[str] | None = None,
 ) -> dict[str, Any]:
-    """The summary by tag as the command-line contract names it; of `shown` only, but among all
-    runs. scores: (n_runs, n_topics).
+    """Return the summary by tag with the field names of the command's JSON output. Only the runs in
+    `shown` are included, ranked among all runs. scores: (n_runs, n_topics).
 
-    Nothing is said of ranks (NaN) with fewer topics than a verdict needs; `no_verdict` has the
-    reason."""
+    With fewer topics than a verdict needs, ranks are NaN and `no_verdict` has the reason.
+    """
     why = significance.no_verdict_reason(scores.shape[1])
     if why:
         summary = BootstrapSummary(

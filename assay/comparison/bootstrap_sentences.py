@@ -1,4 +1,4 @@
-"""What people are told beside the ranks of a bootstrap, on the page and by the command alike."""
+"""Sentences and tables for the results of a bootstrap, shared by the page and the command."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from assay.comparison.mean_intervals import MIN_TOPICS
 from assay.number_words import format_count
 
 MAX_NAMED = 3
-"""Runs that are named; the rest is counted."""
+"""Maximum runs listed by name. Further runs are counted."""
 
 
 def sort_by_expected_rank(condition: dict[str, Any]) -> list[str]:
-    """Tags, best first: by expected rank, or where nothing is said of ranks by score."""
+    """Return the tags, best first, by expected rank or, without ranks, by score."""
     if condition.get("no_verdict"):
         return sorted(condition["observed"], key=lambda tag: (-condition["observed"][tag], tag))
     return sorted(condition["observed"], key=lambda tag: (condition["expected_rank"][tag], tag))
 
 
 def format_beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MAX_NAMED) -> str:
-    """The runs that `tag` is significantly worse than, each with the share of the trials in which
-    `tag` beats it."""
+    """List the runs that are significantly better than `tag`, each with the share of trials in
+    which `tag` beats it."""
     worse = condition["significantly_worse"].get(tag, [])
     named = [
         f"{other} ({100 * condition['beats'][tag][other]:.1f}%)"
@@ -35,7 +35,7 @@ CAVEAT = (
     "judgements per pair (0.8 of it where annotators are right "
     "in 80%) and overstates it with five (1.2 times), ten (1.7 times) or better annotators."
 )
-"""Beside every figure of `label_noise`."""
+"""Caveat shown with all results of `label_noise`."""
 LABEL_NOISE_CAVEAT = (
     "With the noise of labels: judgements drawn anew within their pairs, for the topics as they "
     "are, and together with topics. The spread over "
@@ -60,7 +60,7 @@ def label_noise_rows(condition: dict[str, Any], tags: list[str]) -> list[list[An
 
 
 def format_possible_ranks(condition: dict[str, Any], tag: str) -> str:
-    """The ranks that a run may truly have; a dash in reports of before."""
+    """Format the confidence interval of a run's true rank, or a dash for reports of older versions."""
     if tag not in condition.get("rank_interval", {}):
         return "-"
     low, high = condition["rank_interval"][tag]
@@ -70,7 +70,8 @@ def format_possible_ranks(condition: dict[str, Any], tag: str) -> str:
 
 
 def multiple_comparisons_note(condition: dict[str, Any]) -> str:
-    """What "significantly worse" means, and how many equal pairs of so many are called so."""
+    """Explain "significantly worse" and how many equal pairs are expected to be called so by
+    chance."""
     n = condition.get("comparisons", 0)
     if not n:
         return ""

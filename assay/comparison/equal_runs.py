@@ -1,12 +1,12 @@
-"""How often do equal runs get a verdict? The error rates of the verdicts, at the topics at hand
-(ours).
+"""Simulate how often equal runs get a verdict, to estimate the error rates of verdicts on the given
+topics.
 
-Equal runs are made of those at hand: on each topic the ranks of the first relevant document are
-exchanged among the runs at random. Then no run is better than another, while topics are as easy and
-runs as alike as they are, and every verdict is an error.
+Equal runs are made from the given ones by exchanging, on each topic, the ranks of the first
+relevant document among the runs at random. Then no run is better than another, while the difficulty
+of topics and the similarity of runs stay the same, and every verdict is an error.
 
-    equal_runs(a, b, ...)      two runs, for one comparison
-    equal_boards(ranks, ...)   all runs of a leaderboard, for its chain of records
+    simulate_equal_runs(a, b, ...)          two runs, for one comparison
+    simulate_equal_boards(ranks, ...)       all runs of a leaderboard, for its chain of records
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from assay.comparison.verdicts import VerdictEvidence, judge_comparisons
 TRIALS = 2000
 N_BOARDS = 100
 BATCH_TRIALS = 250
-"""Exchanges of two runs that are in memory at once."""
+"""Exchanges of two runs that are held in memory at a time."""
 
 
 @dataclass(frozen=True)
 class VerdictRates:
-    """Shares of the trials in which one of the two runs gets the verdict over the other. undecided:
-    some verdict is open, because means and signed ranks point to different sides."""
+    """Shares of trials in which one of two equal runs gets each verdict over the other. undecided:
+    some verdict is open because means and signed ranks disagree in direction."""
 
     trials: int
     better: float
@@ -42,8 +42,8 @@ class VerdictRates:
 
 @dataclass(frozen=True)
 class LeaderboardRates:
-    """Of boards of equal runs: the share of records said to be better than the first, doing no
-    harm; that of boards with such a record."""
+    """Error rates on leaderboards of equal runs. records: share of records that are called better
+    than the first without doing harm. boards: share of leaderboards with such a record."""
 
     trials: int
     records: float
@@ -60,8 +60,8 @@ def simulate_equal_runs(
     family: int = 1,
     trials: int = TRIALS,
 ) -> VerdictRates:
-    """Of two runs (n topics) that are exchanged at random on each topic. family: p-values are
-    multiplied by it (Bonferroni)."""
+    """Simulate verdicts on two runs (n topics each) that are exchanged at random on each topic.
+    family: factor for the p-values (Bonferroni)."""
     if len(ranks_a) < significance.MIN_VERDICT_TOPICS:
         return VerdictRates(
             trials, better=0.0, significantly_better=0.0, do_no_harm=0.0, undecided=1.0
@@ -100,8 +100,8 @@ def simulate_equal_runs(
 def _simulate_directions(
     signs: Floats, differences: Floats, bound: float, decide: str
 ) -> tuple[Floats, Floats, np.ndarray]:
-    """Direction of the mean, direction of the test, and whether it is significant, for signs
-    (trials, n) of differences (n)."""
+    """Return the direction of the mean, the direction of the test, and its significance, each
+    (trials), for signs (trials, n) of differences (n)."""
     n = len(differences)
     if n == 0:
         nothing = np.zeros(len(signs))
@@ -113,7 +113,9 @@ def _simulate_directions(
         p = significance.t_test_p(
             mean, variance, n, all_zero=np.full(len(signs), not differences.any())
         )
-        p = np.where(np.isnan(p), 2.0 ** (1 - n), p)  # no variance: as `significance.verdict_p`
+        p = np.where(
+            np.isnan(p), 2.0 ** (1 - n), p
+        )  # no variance, as in `significance.verdict_p_value`
         return np.sign(mean), np.sign(mean), p < bound
     d = signs * differences
     return (
@@ -134,10 +136,10 @@ def simulate_equal_boards(
     trials: int = N_BOARDS,
     step: Callable[[], object] = lambda: None,
 ) -> dict[str, LeaderboardRates]:
-    """By correction: boards of equal runs with the dates of `entries`, whose order is that of ranks
-    (n_runs, n_topics).
+    """Return correction -> error rates on leaderboards of equal runs with the dates of `entries`.
+    ranks: (n_runs, n_topics), in the order of `entries`.
 
-    family: of the correction, where it is larger than a board's own comparisons.
+    family: size of the family for the correction, if larger than a leaderboard's own comparisons.
     """
     n_records = 0
     claimed, boards = (dict.fromkeys(significance.CORRECTIONS, 0) for _ in range(2))
@@ -172,6 +174,6 @@ def simulate_equal_boards(
 
 
 def list_chain_pairs(tags: Sequence[str]) -> list[tuple[str, str]]:
-    """The comparisons of a chain, each once: the family of a correction."""
+    """Return the comparisons of a chain without repetition, which are the family of a correction."""
     lists: Iterable[list[tuple[str, str]]] = list_comparisons(tags).values() if tags else []
     return list(dict.fromkeys(pair for rows in lists for pair in rows))

@@ -1,9 +1,9 @@
-"""Ranks of systems when their labels, too, might have come out otherwise (METHODS 14; ours).
+"""Ranks of systems under resampled labels.
 
-Labels are drawn anew within their pairs (`label_noise`), and with each labelling topics as in
-`bootstrap`. The spread over topics holds the noise of their labels already, as far as labels of
-different topics err apart from each other; drawn on top of it, it counts twice. So what is said
-here is on the safe side: no run may have fewer ranks than `Differences.rank_interval` leaves it.
+Labels are resampled within their pairs (`label_noise`), and for each labelling topics are resampled
+as in `bootstrap`. The spread over topics already includes label noise that is independent between
+topics, so resampled labels count it twice. The results are therefore conservative: no run gets
+fewer possible ranks than from `MeanDifferences.rank_interval`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from assay.labels.label_noise import NoisyLabels
 
 Floats = NDArray[np.float64]
 LABELLING_STREAM = 1 << 30
-"""Begins the key of a labelling's random stream; the chunks of a bootstrap are counted from 0."""
+"""First number of the key of a labelling's random stream. Chunks of a bootstrap count from 0, so
+the streams differ."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelRanks:
-    """Of one measure. by_labels: the topics as they are, labels drawn anew. with_topics: both
-    drawn.
+    """Ranks by one measure. by_labels: topics fixed, labels resampled. with_topics: both resampled.
 
-    rank_interval: int64 (n_runs, 2), the ranks that a run may truly have, the error by labels added
-    to that over topics. error: float64 (n_runs, n_runs), standard deviation by labels of each mean
-    difference."""
+    rank_interval: int64 (n_runs, 2), confidence interval of the true rank, with the label error
+    added to that over topics. error: float64 (n_runs, n_runs), standard deviation of each mean
+    difference over labellings.
+    """
 
     by_labels: BootstrapSummary
     with_topics: BootstrapSummary
@@ -51,10 +52,10 @@ class LabelRanks:
 def compute_label_ranks(
     noisy: NoisyLabels, topics: NDArray[np.int64], *, labellings: int, trials: int, seed: int
 ) -> list[LabelRanks]:
-    """By measure. topics: int64 (n), which of `noisy.qrels.topics` count. trials: samples of topics
-    over all labellings, at least one of each.
+    """Return the ranks by each measure. topics: int64 (n), indices into `noisy.qrels.topics` of the
+    topics that count. trials: samples of topics over all labellings, at least one per labelling.
 
-    ValueError for fewer than two labellings, or no topic.
+    Raises ValueError for fewer than two labellings, or without topics.
     """
     if labellings < 2:
         raise ValueError("the spread over labellings needs two of them")
@@ -81,8 +82,8 @@ def compute_label_ranks(
 
 
 def _ranks_of_measure(scores: Floats, whole: Floats, with_topics: BootstrapSummary) -> LabelRanks:
-    """scores: (n_runs, n_topics) under the labels as they are. whole: (n_runs, n_labellings), means
-    under those drawn anew."""
+    """scores: (n_runs, n_topics), under the original labels. whole: (n_runs, n_labellings), means
+    under the resampled ones."""
     error = np.array([(run - whole).std(axis=1, ddof=1) for run in whole])
     return LabelRanks(
         summarise_tally(count_ranks(whole)),
@@ -93,8 +94,8 @@ def _ranks_of_measure(scores: Floats, whole: Floats, with_topics: BootstrapSumma
 
 
 def compare_means_with_noise(scores: Floats, error: Floats) -> MeanDifferences:
-    """As `bootstrap.differences`, with the square of a standard error of each difference added to
-    that over topics. error: (n_runs, n_runs)."""
+    """Compare means as `bootstrap.compare_means` does, with the squared standard error due to
+    labels added to that over topics. error: (n_runs, n_runs)."""
     n_runs, n = scores.shape
     mean, half, p = (
         np.empty((n_runs, n_runs)),
@@ -122,7 +123,7 @@ def compare_means_with_noise(scores: Floats, error: Floats) -> MeanDifferences:
 
 
 def as_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, Any]:
-    """By tag, of `shown` only."""
+    """Return the results by tag, for the runs in `shown` only."""
     place = {tag: number for number, tag in enumerate(tags)}
     off_diagonal = ranks.error[np.triu_indices(len(tags), k=1)]
     return {

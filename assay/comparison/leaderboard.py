@@ -1,8 +1,9 @@
-"""A leaderboard over time: which runs became the state of the art, how they compare, and which
-order they have.
+"""A leaderboard over time: the runs that became the state of the art, their comparisons, and their
+order.
 
-After Lin et al. (SIGIR 2021) and Craswell et al. (SIGIR 2021, Figure 1). Runs are taken by date,
-then by tag."""
+After Lin et al. (SIGIR 2021) and Craswell et al. (SIGIR 2021, Figure 1). Runs are sorted by date,
+then by tag.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ from itertools import groupby, pairwise
 import numpy as np
 
 N_LAST = 3
-"""How many runs at the end of the chain are compared among each other."""
+"""Number of runs at the end of the chain that are compared with each other."""
 
 
 @dataclass(frozen=True)
 class BoardEntry:
-    """One run on the board. date: ISO 8601, so that dates sort as text; score: higher is better."""
+    """A run on the leaderboard. date: ISO 8601, so that dates sort as text. score: higher is
+    better."""
 
     tag: str
     date: str
@@ -30,7 +32,7 @@ class BoardEntry:
 
 @dataclass(frozen=True)
 class BoardPoint:
-    """An entry as the picture over time shows it."""
+    """A run as a point of the chart over time."""
 
     entry: BoardEntry
     is_sota: bool
@@ -41,9 +43,10 @@ class BoardPoint:
 class BoardOrder:
     """A linear order of runs under a relation that need not be transitive.
 
-    tags: best first. cycles: groups of runs of which each is displaced by another around the
-    circle, in the order of `tags`. against: pairs (above, below) that stand so although the lower
-    one displaces the higher; only within cycles."""
+    tags: best first. cycles: groups of runs that displace each other in a circle, in the order of
+    `tags`. against: pairs (above, below) in which the lower run displaces the higher one, only
+    within cycles.
+    """
 
     tags: list[str]
     cycles: list[list[str]]
@@ -55,14 +58,14 @@ def sort_by_date(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 
 
 def list_records(entries: Iterable[BoardEntry]) -> list[str]:
-    """Tags of the runs that were the state of the art, oldest first; empty if none ever beat the
-    baselines.
+    """Return the tags of the runs that were the state of the art, oldest first, or an empty list if
+    none ever beat the baselines.
 
-    Each record scores more than all records and baselines before it. A baseline sets the mark to
-    beat from its own date on (ours; the trophies of the MS MARCO leaderboards follow the same
-    rule). An equal score displaces nobody, and a baseline is never in the chain. Of runs of one
-    date only the best can be in it, of equal ones the first by tag: a run that is beaten on its own
-    day was never at the top (ours)."""
+    Each record scores higher than all earlier records and baselines. A baseline sets the score to
+    beat from its date on, as for the trophies of the MS MARCO leaderboards. An equal score is not a
+    record, and a baseline is never in the chain. Of several runs with one date only the best can be
+    in it (the first by tag if equal), because the others were never the best.
+    """
     top, tags = float("-inf"), []
     for _, of_one_date in groupby(sort_by_date(entries), key=lambda entry: entry.date):
         of_day = list(of_one_date)
@@ -79,9 +82,9 @@ def list_records(entries: Iterable[BoardEntry]) -> list[str]:
 
 
 def board_points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[BoardPoint]:
-    """Every run by date for the picture: whether it became the state of the art, and whether its
-    description holds the word (upper and lower case alike, also inside a longer word, as BERT in
-    DistilBERT)."""
+    """Return all runs by date, each with whether it became the state of the art and whether its
+    description contains `highlight`, ignoring case and word boundaries (BERT matches DistilBERT).
+    """
     entries = sort_by_date(entries)
     sota = set(list_records(entries))
     word = highlight.casefold()
@@ -92,10 +95,11 @@ def board_points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[
 
 
 def list_comparisons(tags: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """The pairs (A, B), B the later, that both tables of Lin et al. show of a chain.
+    """Return the pairs (A, B), B the later run, in the two tables of Lin et al. for a chain.
 
-    vs_first: each against the first; vs_previous: each against its predecessor; vs_last: the last
-    three among each other."""
+    vs_first: each run against the first. vs_previous: each against its predecessor. vs_last: the
+    last three against each other.
+    """
     last = tags[-N_LAST:]
     return {
         "vs_first": [(tags[0], tag) for tag in tags[1:]],
@@ -105,14 +109,14 @@ def list_comparisons(tags: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
 
 
 def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], bool]) -> BoardOrder:
-    """Tags (oldest first) in a linear order, best first (ours).
+    """Return the tags (given oldest first) in a linear order, best first.
 
-    Each run enters in turn: it takes the place of the highest run that it displaces, which moves
-    down with all below it; one that displaces nobody goes to the foot. `displaces` need not be
-    transitive, so a run may then stand above one that displaces it: the order is put right with the
-    fewest exceptions by taking, from the top, the first run that no remaining one displaces. Where
-    runs displace each other in a circle no order is right: they keep the order in which they
-    entered, and are reported."""
+    Runs enter one after the other. A run takes the place of the highest run that it displaces,
+    which moves down with all below it. A run that displaces none goes to the end. `displaces` need
+    not be transitive, so that a run may end up above one that displaces it. The order is therefore
+    corrected from the top, by taking the first run that no remaining one displaces. Runs that
+    displace each other in a circle keep the order in which they entered and are reported.
+    """
     relation = np.array(
         [[a != b and displaces(a, b) for b in tags] for a in tags], dtype=bool
     ).reshape(len(tags), len(tags))
@@ -147,11 +151,9 @@ def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], b
 
 
 def find_strong_components(relation: np.ndarray) -> list[int]:
-    """Number of the strongly connected component of each run of an (n, n) boolean relation: that of
-    its first run."""
+    """Return the strongly connected component of each run in an (n, n) boolean relation, as the
+    index of the component's first run."""
     reaches = relation | np.eye(len(relation), dtype=bool)
-    for _ in range(
-        len(relation).bit_length()
-    ):  # each step doubles the length of the ways that are known
+    for _ in range(len(relation).bit_length()):  # each step doubles the length of the known paths
         reaches = reaches.astype(np.float32) @ reaches.astype(np.float32) > 0
     return (reaches & reaches.T).argmax(axis=1).tolist() if len(relation) else []

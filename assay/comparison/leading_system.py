@@ -1,14 +1,14 @@
-"""Which system leads by a measure, how surely, and what the unjudged documents leave open (METHODS
-13, 14): the answer of the page Systems.
+"""Determine and describe which system leads by a measure, with what certainty, and what unjudged
+documents could change.
 
-    standing = standing_of(values, tags)              systems best first, tests of all pairs,
-    intervals
-    words = leader_words(standing, "nDCG@10")         the verdict in words; `describe_score_bounds` on the
-    unjudged
+    standing = rank_systems(values, tags)               systems best first, tests of all pairs, intervals
+    text = describe_leader(standing, "nDCG@10")         the verdict as sentences
+    text = describe_score_bounds(systems)               effect of unjudged documents
 
-Tests are paired t-tests of every pair of systems (Student 1908; Smucker, Allan and Carterette
-2007), corrected by Holm (1979); where all differences are the same, permutation tests (Fisher
-1935). A test supports a direction only if the signed ranks do not point to the other one (ours).
+Every pair of systems is compared with a paired t-test (Student 1908; Smucker, Allan and Carterette
+2007), corrected by Holm's method (1979). If all differences of a pair are equal, the permutation
+test (Fisher 1935) is used. A test supports a direction only if the signed ranks do not point to the
+other one. See docs/reference/methods/systems.md.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from assay.significant_digits import format_p_equals
 Floats = NDArray[np.float64]
 ALPHA = 0.05
 MAX_NAMED = 3
-"""So many runs are named in the sentence; of more the number is told."""
+"""Maximum runs listed by name in a sentence. Further runs are counted."""
 DECIMALS = 10
-"""Means that differ only beyond these decimals are tied, as in rankings of systems."""
+"""Decimals to which means are rounded before they are compared for ties, as in rankings of systems.
+"""
 
 
 def rank_systems(
@@ -48,13 +49,21 @@ def rank_systems(
     interval: Callable[[Floats], Interval] = mean_interval,
     untested: str = "",
 ) -> dict[str, Any]:
-    """values: float64 (n_topics, n_systems), a row with NaN is left out. untested: why there is no
-    test, else empty.
+    """Rank systems by their means and test the differences of all pairs.
 
-    -> topics: that count; systems: best first, ties by tag, each with tag, mean, low, high (NaN where there is no interval) and reason;
-    p, holm: of each system (but the last) the p-values against those below it, raw and corrected over all pairs, NaN without a test;
-    opposed: the same, whether the signed ranks point to the other side than the mean; untested: why there are no tests, else empty;
-    wins: topics on which the leader is ahead of the first run that is not tied with it, tied with it, behind it; None without such a run.
+    values: float64 (n_topics, n_systems). Rows with NaN are left out. untested: reason for not
+    testing, or empty.
+
+    Returns a dictionary:
+    - topics: number of topics that count
+    - systems: best first, ties by tag, each with tag, mean, low, high (NaN without an interval) and
+      reason
+    - p, holm: for each system but the last, the p-values against those below it, raw and corrected
+      over all pairs, NaN without a test
+    - opposed: in the same shape, whether the signed ranks and the mean disagree in direction
+    - untested: reason for the missing tests, or empty
+    - wins: topics on which the leader is ahead of, tied with and behind the first run with a lower
+      mean, or None without such a run
     """
     values = values[~np.isnan(values).any(axis=1)]
     n_topics, n = values.shape
@@ -111,8 +120,9 @@ def _count_wins(values: Floats, means: Floats) -> list[int] | None:
 
 
 class RivalSystem(NamedTuple):
-    """A run beside the leaders. p: corrected, the greatest against any leader. is_opposed: against
-    a leader the mean and the signed ranks point to different sides, so that there is no verdict."""
+    """A run that is not a leader. p: largest corrected p-value against any leader. is_opposed: the
+    mean and the signed ranks disagree in direction against a leader, so that there is no verdict.
+    """
 
     tag: str
     p: float
@@ -139,12 +149,13 @@ def describe_verdict(
     no_verdict: str = "",
     wins: tuple[int, int, int] | None = None,
 ) -> str:
-    """Which run leads by a measure and from which it differs significantly: the one wording of
-    page, API, reports, studies, commands, library.
+    """Describe which run leads by a measure and from which runs it differs significantly. Page,
+    API, reports, studies, commands and library all use this text.
 
-    means: by tag. rivals: all runs but the leaders, best first; none where runs are not compared
-    with each other. no_verdict: why there is none, else empty. wins: on how many topics the first
-    leader is ahead of the next run, tied with it, behind it."""
+    means: by tag. rivals: all runs except the leaders, best first, or empty if runs are not
+    compared. no_verdict: reason for giving no verdict, or empty. wins: number of topics on which
+    the first leader is ahead of, tied with and behind the next run.
+    """
     leaders = list_leaders(means)
     is_one, named = len(leaders) == 1, _join_names(leaders)
     over = f"{means[leaders[0]]:.4f}, {topics:,} topic{'s' if topics != 1 else ''}"
@@ -204,7 +215,7 @@ def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
 
 
 def describe_leader(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
-    """`describe_verdict` of a standing."""
+    """Describe the result of `rank_systems` by `describe_verdict`."""
     systems = standing["systems"]
     if not systems or not standing["topics"]:
         return "No system leads yet: no topic has a label."
@@ -237,8 +248,8 @@ def describe_comparison(
     estimated: bool = False,
     no_verdict: str = "",
 ) -> str:
-    """`describe_verdict` of one measure of `compare systems`: means, topics, no_verdict, and pairs
-    with a, b, p, opposed, wins, ties, losses."""
+    """Describe one measure of `compare systems` by `describe_verdict`. of_measure: means, topics,
+    no_verdict, and pairs with a, b, p, opposed, wins, ties, losses."""
     means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
     if not of_measure["topics"]:
         return f"No verdict: {why or 'no topic counts for all runs'}."
@@ -280,12 +291,13 @@ def describe_comparison(
 
 
 def describe_score_bounds(systems: Sequence[Mapping[str, Any]]) -> str:
-    """What the unjudged documents of the tops leave open, from each system's least and most (None
-    where that is not known).
+    """Describe what the unjudged documents of the top ranks could change, from each system's score
+    bounds (None if unknown).
 
-    Both are taken over the unjudged of all tops, else grades that lower the leader's recall base
-    alone would be forgotten; they need not be reached by the same grades, so that what the ranges
-    allow is not said to be possible."""
+    The bounds consider the unjudged documents of all systems, because some only lower the leader's
+    score through its recall base. The same grades need not reach both bounds, so the text does not
+    call every outcome within them possible.
+    """
     leader, rest = systems[0], systems[1:]
     if leader.get("least") is None or not rest:
         return ""

@@ -1,7 +1,8 @@
-"""Confidence intervals of means over topics, and of mean differences: for new topics, shown where
-they cover what they say, else a reason.
+"""Confidence intervals of means over topics and of mean differences, for new topics. If an interval
+would not have its nominal coverage, a reason is given instead.
 
-METHODS 13. Simulated in `docs/evidence/calibration.md`, "Means of systems" and "Differences of systems".
+Coverage is simulated in docs/evidence/calibration.md, "Means of systems" and "Differences of
+systems".
 """
 
 from __future__ import annotations
@@ -17,30 +18,33 @@ from assay.labels.intervals import Interval, no_interval
 Floats = NDArray[np.float64]
 
 MIN_TOPICS = 30
-"""With fewer topics a kind of topic that makes up a twelfth of all is missing from one sample in
-ten."""
+"""Minimum number of topics. With fewer, a kind of topic that makes up a twelfth of all is missing
+from one sample in ten."""
 MIN_OTHERS = 10
-"""Topics needed whose value is not the most frequent one: where few topics bring all of a mean, no
-interval covers."""
+"""Minimum number of topics that differ from the most frequent value. If few topics determine the
+mean, no interval has its nominal coverage."""
 MAX_TIED_SHARE = 0.01
-"""Values that are so near to each other count as one value."""
+"""Tolerance within which values count as equal."""
 
 
 def mean_interval(values: Floats, *, alpha: float = 0.05) -> Interval:
-    """The interval of one mean. values: float64 (n_topics), NaN for a topic that is left out."""
+    """Return the interval of one mean. values: float64 (n_topics), NaN for topics that are left
+    out."""
     (interval,) = mean_intervals(values[~np.isnan(values)][None], alpha=alpha)
     return interval
 
 
 def mean_intervals(values: Floats, *, alpha: float = 0.05) -> list[Interval]:
-    """Intervals of the means of rows (k, n_topics), without NaN: from Student's t (1908), and in
-    the direction of the skewness from Hall's transformation of it (1992) where that reaches
-    further. Refused below LEAST_TOPICS topics, and with fewer than LEAST_OTHERS topics off the most
-    frequent value, so that the values always vary."""
+    """Return the intervals of the means of rows (k, n_topics) without NaN.
+
+    Bounds are Student's t (1908), extended in the direction of the skewness by Hall's
+    transformation (1992) if that reaches further. Gives a reason instead of an interval below
+    MIN_TOPICS topics, or with fewer than MIN_OTHERS topics off the most frequent value.
+    """
     values, n = (
         np.ascontiguousarray(values),
         values.shape[1],
-    )  # so that one row is summed as many are
+    )  # so that a single row is summed in the same order as many rows
     reasons = [_no_interval_reason(row) for row in values]
     if all(reasons):
         return [no_interval(reason, "topics") for reason in reasons]
@@ -55,11 +59,13 @@ def mean_intervals(values: Floats, *, alpha: float = 0.05) -> list[Interval]:
 
 
 def _studentised_bounds(skew: Floats, n: int, alpha: float) -> tuple[Floats, Floats]:
-    """The least and the greatest studentised mean (k): t and -t, or beyond them what Hall's
-    transformation takes to t and -t."""
+    """Return the lowest and the highest studentised mean (k): -t and t, or the values that Hall's
+    transformation maps to them if these are further out."""
     t = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
     scale = skew / math.sqrt(n)
-    is_straight = np.abs(scale) < 1e-6  # the transformation is none there, and its formula 0 / 0
+    is_straight = (
+        np.abs(scale) < 1e-6
+    )  # without skewness the transformation is the identity, and its formula 0 / 0
     divisor = np.where(is_straight, 1.0, scale)
 
     def back(normal: float) -> Floats:
@@ -86,8 +92,8 @@ def _no_interval_reason(values: Floats) -> str:
 
 
 def skewness(values: Floats) -> Floats:
-    """(k): third moment about the mean in standard deviations (divided by n) of rows (k, n), as
-    scipy.stats.skew; NaN for a constant row."""
+    """Return (k), the skewness of rows (k, n) as scipy.stats.skew computes it (moments divided by
+    n). NaN for a constant row."""
     off = values - values.mean(axis=1, keepdims=True)
     squares = off * off
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,11 +1,12 @@
-"""How two runs answer the same topics: the two tables of Lin et al.
+"""Compare how two runs answer the same topics: the two tables of Lin et al.
 
-Jimmy Lin, Daniel Campos, Nick Craswell, Bhaskar Mitra, Emine Yilmaz: Significant Improvements over
-the State of the Art? A Case Study of the MS MARCO Document Ranking Leaderboard. SIGIR 2021.
+Lin, Campos, Craswell, Mitra and Yilmaz, "Significant Improvements over the State of the Art? A Case
+Study of the MS MARCO Document Ranking Leaderboard", SIGIR 2021.
 
-Everything rests on one number a topic: the rank of the first relevant document within the top k of
-a run, 0 where there is none. The paper has one relevant document a topic; with more, the first one
-counts (ours). Differences are B minus A."""
+Everything is computed from one number per topic: the rank of the first relevant document in the top
+k of a run, or 0 if there is none. The paper has one relevant document per topic. With more, the
+first one counts. Differences are B minus A.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 from assay.comparison import significance
 
 UNANSWERED = 0
-"""The rank where none of the top k is relevant."""
+"""The rank of a topic without a relevant document in the top k."""
 UNDEFINED = float("nan")
-"""What there is no topic for."""
+"""The value of a statistic without topics."""
 
 Ranks = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class MeanRR:
-    """Table 1: mean reciprocal rank over all topics, 0 for an unanswered one, and raw p-values."""
+    """Table 1: mean reciprocal rank over all topics (0 if unanswered), and raw p-values."""
 
     a: float
     b: float
@@ -43,12 +44,13 @@ class MeanRR:
 
 @dataclass(frozen=True)
 class AnsweredMeans:
-    """Means of A and of B over the topics that both answer, with raw p-values; all NaN where there
-    is no such topic.
+    """Means of A and B over the topics that both answer, with raw p-values. All are NaN without
+    such topics.
 
-    signed_ranks: the sum of ranks of topics where B is higher minus that where A is, the direction
-    in which the signed-rank test looks, which need not be that of the means. a_higher, b_higher:
-    numbers of topics. wsr_method: how its p was computed."""
+    signed_ranks: sum of ranks of topics on which B is higher minus those on which A is higher. It
+    is the direction of the signed-rank test, which can differ from that of the means. a_higher,
+    b_higher: numbers of topics. wsr_method: how the p-value was computed.
+    """
 
     a: float
     b: float
@@ -62,7 +64,7 @@ class AnsweredMeans:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Run B against run A over n topics: Table 1, and the outcomes of Table 2 as counts of
+    """Run B compared with run A over n topics: Table 1, and the outcomes of Table 2 as counts of
     topics."""
 
     topics: int
@@ -72,34 +74,34 @@ class RunComparison:
     b_only: int
     both: int
     esl: AnsweredMeans
-    """Expected search length (Cooper 1968): the rank of the first relevant document; lower is
-    better."""
+    """Expected search length (Cooper 1968): rank of the first relevant document. Lower is better.
+    """
     rr: AnsweredMeans
-    """Reciprocal rank on the same topics; higher is better."""
+    """Reciprocal rank on the same topics. Higher is better."""
     binomial: float
-    """Raw p of the exact test on the topics that only one run answers."""
+    """Raw p-value of the exact binomial test on the topics that only one run answers."""
 
     def share(self, outcome: str) -> float:
-        """Share of all topics: `neither`, `a_only`, `b_only` or `both`; NaN without topics."""
+        """Return the share of all topics with the outcome `neither`, `a_only`, `b_only` or `both`,
+        or NaN without topics."""
         return getattr(self, outcome) / self.topics if self.topics else UNDEFINED
 
 
 def ranks_from_rr(reciprocal_ranks: ArrayLike) -> Ranks:
-    """Ranks of first relevant documents from reciprocal ranks (any shape); 0 where the reciprocal
-    rank is 0."""
+    """Return ranks of first relevant documents from reciprocal ranks of any shape, 0 for a
+    reciprocal rank of 0."""
     rr = np.asarray(reciprocal_ranks, float)
     return np.rint(np.divide(1.0, rr, out=np.zeros_like(rr), where=rr > 0)).astype(np.int64)
 
 
 def rr_from_ranks(ranks: ArrayLike) -> significance.Floats:
-    """1 / rank, and 0 for an unanswered topic."""
+    """Return 1 / rank, or 0 for an unanswered topic."""
     ranks = np.asarray(ranks, float)
     return np.divide(1.0, ranks, out=np.zeros_like(ranks), where=ranks > 0)
 
 
 def compare_ranks(ranks_a: ArrayLike, ranks_b: ArrayLike) -> RunComparison:
-    """The comparison of two runs from their ranks of the first relevant document (n topics in the
-    same order)."""
+    """Compare two runs by their ranks of the first relevant document (n topics in the same order)."""
     a, b = np.asarray(ranks_a, np.int64), np.asarray(ranks_b, np.int64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(

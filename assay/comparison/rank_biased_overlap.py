@@ -1,8 +1,9 @@
-"""Rank-biased overlap of two rankings of the same systems, weighted towards the top.
+"""Rank-biased overlap of two rankings of the same systems, a top-weighted similarity.
 
-Webber, Moffat and Zobel (2010), "A similarity measure for indefinite rankings"; ties as Corsi and
-Urbano (2024), "The treatment of ties in rank-biased overlap", in their variant b, which corrects
-for what ties leave unknown, as tau-b does."""
+Webber, Moffat and Zobel (2010), "A similarity measure for indefinite rankings". Ties follow Corsi
+and Urbano (2024), "The treatment of ties in rank-biased overlap", variant b, which corrects for the
+information lost by ties, as tau-b does.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from assay.comparison.rankings import DECIMALS
 
 Floats = NDArray[np.float64]
 PERSISTENCE = 0.9
-"""The first ten ranks have 86 % of the weight (ours)."""
+"""Default persistence, which gives the first ten ranks 86% of the weight."""
 
 
 def rank_biased_overlap(x: ArrayLike, y: ArrayLike, *, persistence: float = PERSISTENCE) -> float:
-    """Extrapolated RBO of the rankings by two lists of means (systems), higher is better, rounded
-    to 10 decimals. From 0 to 1, symmetric.
+    """Return the extrapolated RBO, from 0 to 1 and symmetric, of the rankings by two lists of means
+    (n_systems). Higher means are better and are rounded to 10 decimals.
 
-    NaN for fewer than two systems, or one without a mean.
+    NaN for fewer than two systems, or if a system has no mean.
     """
     means = np.round(np.asarray([x, y], dtype=np.float64), DECIMALS)
     n = means.shape[1]
@@ -33,13 +34,13 @@ def rank_biased_overlap(x: ArrayLike, y: ArrayLike, *, persistence: float = PERS
         (share_x**2).sum(axis=0) * (share_y**2).sum(axis=0)
     )
     weight = persistence ** np.arange(n)
-    # below the last system everything agrees, for the rankings hold the same systems
+    # both rankings have the same systems, so they agree completely below the last one
     return float((1 - persistence) * (agreement * weight).sum() + persistence**n)
 
 
 def _membership_by_depth(values: Floats) -> Floats:
-    """(systems, depths): how much of each system is among the first d; of a group of ties that the
-    depth cuts, each has its share."""
+    """Return (n_systems, depths), how much of each system is in the top d. If the depth cuts a
+    group of ties, each has an equal share."""
     above = (values[None, :] > values[:, None]).sum(axis=1)
     tied = (values[None, :] == values[:, None]).sum(axis=1)
     return np.clip((np.arange(1, len(values) + 1)[None, :] - above[:, None]) / tied[:, None], 0, 1)

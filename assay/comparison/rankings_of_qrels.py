@@ -1,5 +1,5 @@
-"""Rankings of the same systems under several qrels, each pair of qrels compared (TripJudge, table
-3)."""
+"""Compare the rankings of the same systems under several qrels, for each pair of qrels (Althammer
+et al. 2022, Table 3)."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ PAIR_KEYS = (
 
 @dataclass(frozen=True, eq=False)
 class QrelsRankings:
-    """Systems under one qrels.
+    """Scores of systems under one qrels.
 
-    values: float64 (n_topics, systems, measures); NaN: the topic does not count for the system.
-    means: (systems, measures)."""
+    values: float64 (n_topics, systems, measures), NaN if the topic does not count for the system.
+    means: (systems, measures).
+    """
 
     tags: list[str]
     measures: list[str]
@@ -53,7 +54,7 @@ class QrelsRankings:
 
     @classmethod
     def of(cls, evaluations: Sequence[Evaluation]) -> QrelsRankings:
-        """From evaluations of several runs under one qrels, with the same measures."""
+        """Create from evaluations of several runs under one qrels, with the same measures."""
         first = evaluations[0]
         values = np.stack([evaluation.values for evaluation in evaluations], axis=1)
         means = np.stack([evaluation.means() for evaluation in evaluations])
@@ -69,12 +70,13 @@ class QrelsRankings:
 def compare_rankings(
     rankings: Mapping[str, QrelsRankings], *, seed: int, n_samples: int = 1000
 ) -> dict[str, Any]:
-    """Every pair of qrels, by name: {key of OF_PAIRS: {measure: {A: {B: ...}}}, "tied": {measure:
-    {A: n}}, "topics": {A: {B: shared}}, "undefined": {measure: {A: {B: reason}}}}.
+    """Compare every pair of qrels. Returns {key of OF_PAIRS: {measure: {A: {B: ...}}}, "tied":
+    {measure: {A: n}}, "topics": {A: {B: shared}}, "undefined": {measure: {A: {B: reason}}}}.
 
     tau_ap has A as its reference. Intervals are those of tau-b over the topics that both qrels
-    have; NaN where there is none, with the reason. "undecided": the pairs of systems whose order
-    these topics leave open under A, B or both."""
+    have, or NaN with a reason. "undecided": pairs of systems whose order these topics leave
+    undecided under A, B or both.
+    """
     names = list(rankings)
     first = rankings[names[0]]
     measures, tags = first.measures, first.tags
@@ -119,11 +121,12 @@ class _RankingComparison(NamedTuple):
 def _compare_over_shared_topics(
     rankings: Mapping[str, QrelsRankings], seed: int, n_samples: int
 ) -> tuple[dict[tuple[str, str], list[_RankingComparison]], dict[tuple[str, str], int]]:
-    """{(A, B): what the shared topics tell, for each measure} and {(A, B): topics shared}, both
-    ways round.
+    """Return {(A, B): comparison over the shared topics for each measure} and {(A, B): number of
+    shared topics}, for both orders.
 
-    Each pair begins with the seed: neither names, nor their order, nor what else is compared
-    changes an interval."""
+    Each pair starts from the seed, so that an interval does not depend on names, their order or
+    other comparisons.
+    """
     compared, n_shared = {}, {}
     for a, b in combinations(sorted(rankings), 2):
         places_a = {topic: i for i, topic in enumerate(rankings[a].topics)}

@@ -1,13 +1,15 @@
-"""Would a system that did not take part be judged fairly, and how deep a pool was needed?
+"""Estimate whether qrels judge a system fairly that did not contribute to the pool, and how deep
+the pool had to be.
 
-    chunks, run_chunk   the reduced qrels, and the mean scores of all runs under some of them
-    combine             chunks and means -> Reusability
-    as_json             the names of the command-line contract
+    make_chunks, run_chunk    mean scores of all runs under some of the reduced qrels
+    combine_results           chunks and scores -> Reusability
+    as_json                   field names of the command's JSON output
 
-Leave one out (Zobel 1998; Voorhees 2018): the pairs that only one run, or only the runs of one
-group, contributed to the pool of depth k are dropped from the qrels; judged pairs outside that pool
-stay. Depth: the qrels of the pool of depth d alone, for each d up to k. Scores and ranks are
-compared with those under the full qrels."""
+Leave one out (Zobel 1998; Voorhees 2018): pairs that only one run, or only the runs of one group,
+contributed to the pool of depth k are dropped from the qrels. Judged pairs outside that pool stay.
+Depth: the qrels of the pool of depth d alone, for each d up to k. Scores and ranks are compared
+with those under the full qrels.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,14 @@ from assay.measures.measures import Measure
 from assay.measures.on_subcollections import Flags
 
 CHUNK = 32
-"""Reduced qrels that are evaluated together."""
+"""Number of reduced qrels that are evaluated together."""
 
 
 @dataclass(frozen=True)
 class ReusabilityRequest:
-    """What is asked. depth: k of the pool. groups: the group of each run, in the collection's
-    order; None: each run by itself. level: lowest relevant grade. missing_topics: "zero" or
-    "skip"."""
+    """Settings of a reusability analysis. depth: k of the pool. groups: the group of each run, in
+    the collection's order, or None if each run is its own group. level: minimum relevant grade.
+    missing_topics: "zero" or "skip"."""
 
     measures: tuple[Measure, ...]
     depth: int = 10
@@ -42,15 +44,15 @@ class ReusabilityRequest:
     missing_topics: str = "zero"
 
     def units(self, collection: PackedCollection) -> list[str]:
-        """What is left out by turns: runs, or groups in the order of their first runs."""
+        """Return the units to leave out in turn: runs, or groups in the order of their first runs."""
         return list(dict.fromkeys(collection.tags if self.groups is None else self.groups))
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOutRuns:
-    """One run or group left out. n_pairs: rows of the qrels that were dropped; tau: float64
-    (n_measures); score_change, rank_change: float64 (n_measures, n_runs), new minus old; a rank of
-    1 is the best, tied runs share the mean rank."""
+    """Effect of leaving out one run or group. n_pairs: rows dropped from the qrels. tau: float64
+    (n_measures). score_change, rank_change: float64 (n_measures, n_runs), new minus old. Rank 1 is
+    the best, and tied runs share the mean rank."""
 
     unit: str
     n_pairs: int
@@ -61,8 +63,8 @@ class LeftOutRuns:
 
 @dataclass(frozen=True, eq=False)
 class ShallowPoolResult:
-    """The qrels of a shallower pool. n_pairs: its judged pairs, the judgements spent; tau,
-    mean_abs_change: float64 (n_measures)."""
+    """Result under the qrels of a shallower pool. n_pairs: its judged pairs, which is its cost.
+    tau, mean_abs_change: float64 (n_measures)."""
 
     depth: int
     n_pairs: int
@@ -79,11 +81,8 @@ class Reusability:
 
 
 def compute_pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.int64]:
-    """The rank from 1 at which each run contributed each assessed pair to the pool; depth + 1 where
-    it did not.
-
-    -> int64 (n_assessments, n_runs)
-    """
+    """Return int64 (n_assessments, n_runs), the rank from 1 at which each run contributed each
+    assessed pair to the pool, or depth + 1 if it did not."""
     ranks = np.full((len(collection.grades), len(collection.tags)), depth + 1, np.int64)
     for number, topic in enumerate(collection.packed):
         first = collection.rows(number).start
@@ -96,10 +95,8 @@ def compute_pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.i
 
 
 def make_reduced_qrels(collection: PackedCollection, request: ReusabilityRequest) -> Flags:
-    """Which rows of the qrels stay. -> uint8 0/1 (n_assessments, 1 + n_units + depth)
-
-    The columns: the full qrels, each unit left out, each depth from 1.
-    """
+    """Return uint8 0/1 (n_assessments, 1 + n_units + depth), the rows of the qrels that stay in
+    each reduced qrels. Columns: the full qrels, each unit left out, each depth from 1."""
     ranks = compute_pool_ranks(collection, request.depth)
     units = request.units(collection)
     unit_of_run = np.array([units.index(name) for name in (request.groups or collection.tags)])
@@ -118,7 +115,7 @@ def make_reduced_qrels(collection: PackedCollection, request: ReusabilityRequest
 
 
 def make_chunks(collection: PackedCollection, request: ReusabilityRequest) -> list[tuple[int, int]]:
-    """Ranges of columns of the reduced qrels, each a piece of work."""
+    """Return ranges of columns of the reduced qrels, one per piece of work."""
     n_columns = 1 + len(request.units(collection)) + request.depth
     return [(start, min(start + CHUNK, n_columns)) for start in range(0, n_columns, CHUNK)]
 
@@ -126,8 +123,8 @@ def make_chunks(collection: PackedCollection, request: ReusabilityRequest) -> li
 def run_chunk(
     collection: PackedCollection, request: ReusabilityRequest, chunk: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Mean scores under these reduced qrels. -> float64 (n_measures, n_runs, n_columns of the
-    chunk)"""
+    """Return float64 (n_measures, n_runs, n_columns of the chunk), the mean scores under these
+    reduced qrels."""
     assessed = make_reduced_qrels(collection, request)[:, slice(*chunk)]
     return compute_mean_scores(
         collection,
@@ -144,7 +141,7 @@ def combine_results(
     pieces: Sequence[tuple[int, int]],
     results: Sequence[NDArray[np.float64]],
 ) -> Reusability:
-    """The result. results: what run_chunk gave for each piece, in this order; None counts as
+    """Combine the results of `run_chunk` for each piece, in the order of `pieces`. None counts as
     NaN."""
     assert [piece[0] for piece in pieces] == sorted(piece[0] for piece in pieces)
     means = np.concatenate([np.asarray(result, dtype=np.float64) for result in results], axis=2)
@@ -172,14 +169,14 @@ def combine_results(
 
 
 def find_largest_change(changes: Iterable[float | None]) -> float | None:
-    """The one farthest from 0 among those that are defined (of two as far the rise); None where
-    none is."""
+    """Return the defined change with the largest absolute value (the increase if two are equal), or
+    None if none is defined."""
     known = [change for change in changes if change is not None and not math.isnan(change)]
     return max(known, key=lambda change: (abs(change), change)) if known else None
 
 
 def as_json(result: Reusability) -> dict[str, Any]:
-    """Plain lists and numbers by the names of the contract; NaN stays."""
+    """Return lists and numbers with the field names of the command's JSON output. NaN stays."""
     names = [str(measure) for measure in result.measures]
 
     def by_measure(values: NDArray[np.float64]) -> dict[str, float]:
