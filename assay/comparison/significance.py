@@ -1,22 +1,23 @@
-"""Two-sided tests of a difference between paired scores, single or in batches, and corrections for
-many comparisons.
+"""Two-sided tests of paired differences, single or in batches, and corrections for multiple
+comparisons.
 
-Every test takes arrays whose last axis is the topics; further axes are a batch (pairs of runs,
-splits) and come back as the shape of the p-values. A single comparison is the batch without axes.
+The last axis of every array is the topics. Further axes are a batch (pairs of runs, splits) and
+give the shape of the p-values. A single comparison has no further axes.
 
-What a test asks of the scale of the scores (Ferrante, Ferro and Fuhr 2021, as Lin et al. 2021 cite
-them):
+Each test assumes a scale type of the scores (Ferrante, Ferro and Fuhr 2021, as cited by Lin et al.
+2021):
 
     sign test        ordinal      counts topics on which one run is ahead
     rank-sum         ordinal      unpaired: compares the two samples of scores
     signed-rank      interval     ranks the sizes of the differences
     paired t         interval     compares the mean difference with its standard error
 
-Conventions (ours), the same in every test: where all differences are zero p = 1; differences are
-taken as zero or equal when they are so after rounding to 12 decimals, because scores are
-floating-point sums; without topics, or where a score is undefined (NaN), p is NaN. Significant
-means p < alpha. Where all differences are the same, but not zero, the t-test is undefined and
-verdicts follow the permutation test; below VERDICT_TOPICS topics there is no verdict."""
+Conventions of all tests: if all differences are zero, p is 1. Differences are rounded to 12
+decimals before they count as zero or equal, because scores are floating-point sums. Without topics,
+or with an undefined score (NaN), p is NaN. Significant means p < alpha. If all differences are
+equal but not zero, the t-test is undefined and verdicts use the permutation test. Below
+MIN_VERDICT_TOPICS topics there is no verdict.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +30,18 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 DECIMALS = 12
-"""Differences of scores are rounded to this many decimals before they are called zero, tied or
-positive."""
+"""Decimals to which differences of scores are rounded before they count as zero, tied or positive.
+"""
 
 MAX_EXACT_TOPICS = 200
-"""Up to so many differences that are not zero the signed-rank test is exact."""
+"""Maximum number of nonzero differences for which the signed-rank test is exact."""
 
 MIN_VERDICT_TOPICS = 6
-"""Fewest topics for a verdict: with five the smallest p of an exact test is 2 / 2^5, above .05."""
+"""Minimum topics for a verdict. With five, the smallest p of an exact test is 2 / 2^5, above 0.05.
+"""
 
 BLOCK_CELLS = 1 << 21
-"""Elements that a batched test sorts at once."""
+"""Elements that a batched test sorts at a time."""
 
 TEST_SCALES = {
     "sign": "ordinal",
@@ -48,53 +50,55 @@ TEST_SCALES = {
     "wsr": "interval",
     "t": "interval",
 }
-"""The scale that each test asks for. ESL is a ratio scale (so also interval); RR is ordinal,
-interval only in dispute."""
+"""The scale type that each test assumes. ESL is a ratio scale and so also an interval scale. RR is
+ordinal, and whether it is an interval scale is disputed."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class RankSum:
-    """p-values of the rank-sum test: as scipy's `ranksums`, and with the variance reduced for ties.
-    Same shape."""
+    """p-values of the rank-sum test, all of one shape: as scipy's `ranksums` gives them, and with
+    the variance reduced for ties."""
 
     p: Floats
     p_tie_corrected: Floats
 
 
 def rounded_differences(a: ArrayLike, b: ArrayLike) -> Floats:
-    """b - a, rounded so that float noise is neither a win nor a difference."""
+    """Return b - a, rounded so that floating-point noise counts neither as a win nor as a
+    difference."""
     return np.round(np.asarray(b, float) - np.asarray(a, float), DECIMALS) + 0.0
 
 
 def no_verdict_reason(n_topics: int) -> str:
-    """The reason why so few topics allow no verdict; empty where there are enough."""
+    """Return the reason why this number of topics allows no verdict, or an empty string if it does."""
     if n_topics >= MIN_VERDICT_TOPICS:
         return ""
     return f"{n_topics} {'topic' if n_topics == 1 else 'topics'}; a verdict needs at least {MIN_VERDICT_TOPICS}"
 
 
 def is_constant(differences: Floats) -> NDArray[np.bool_]:
-    """Whether differences (..., n) are all the same after rounding."""
+    """Return whether all differences (..., n) are equal after rounding."""
     rounded = np.round(differences, DECIMALS)
     return np.asarray((rounded == rounded[..., :1]).all(axis=-1))
 
 
 def verdict_p_value(differences: ArrayLike) -> Floats:
-    """The p-value on which verdicts by t rest, on differences (..., n): that of the paired t-test;
-    where all differences are the same, so that it is undefined, that of the permutation test
-    (Fisher 1935), 2^(1 - n)."""
+    """Return the p-value used for verdicts, for differences (..., n): that of the paired t-test or,
+    if it is undefined because all differences are equal, that of the permutation test (Fisher
+    1935), 2^(1 - n)."""
     d = np.asarray(differences, float)
     p, n = paired_t_test(d), d.shape[-1]
     return p if n == 0 else np.where(np.isnan(p) & is_constant(d), 2.0 ** (1 - n), p)
 
 
 def paired_t_test(differences: ArrayLike) -> Floats:
-    """p of Student's paired t-test (1908), n - 1 degrees of freedom, on differences (..., n).
+    """Return p of Student's paired t-test (1908) with n - 1 degrees of freedom, for differences
+    (..., n).
 
-    A constant difference other than zero gives NaN, as does one topic with a difference, or none:
-    without variance nothing is known of the error."""
+    NaN without variance: for equal differences other than zero, or fewer than two topics.
+    """
     d = np.asarray(differences, float)
     n = d.shape[-1]
     if n == 0:
@@ -110,8 +114,8 @@ def paired_t_test(differences: ArrayLike) -> Floats:
 def t_test_p(
     mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np.bool_]
 ) -> Floats:
-    """p of a mean difference with its sample variance over n topics; `all_zero` marks batches
-    without any difference (p = 1). NaN where the variance is 0 otherwise."""
+    """Return p of a mean difference from its sample variance over n topics. `all_zero` marks
+    batches without any difference (p = 1). Otherwise NaN if the variance is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(mean) / np.sqrt(variance / n)
         p = 2 * scipy.special.stdtr(np.asarray(n - 1, float), -t)
@@ -120,12 +124,13 @@ def t_test_p(
 
 
 def signed_rank_test(differences: ArrayLike) -> Floats:
-    """p of Wilcoxon's signed-rank test (1945) on differences (..., n).
+    """Return p of Wilcoxon's signed-rank test (1945) for differences (..., n).
 
-    Variant: zeros are dropped, tied sizes share their mean rank. Up to EXACT differences that are
-    not zero the exact distribution over all changes of sign, ties included; beyond that the normal
-    approximation with the variance reduced for ties, without continuity correction (scipy:
-    zero_method="wilcox", correction=False, method="asymptotic")."""
+    Zeros are dropped, and tied sizes share their mean rank. Up to MAX_EXACT_TOPICS nonzero
+    differences the distribution over all sign changes is exact, including ties. With more, it is
+    the normal approximation with the variance reduced for ties and without continuity correction
+    (scipy: zero_method="wilcox", correction=False, method="asymptotic").
+    """
     d = np.round(np.asarray(differences, float), DECIMALS)
     positive, n, ties = np.moveaxis(_map_blocks(_signed_rank_rows, d), -1, 0)
     p = np.array(signed_rank_p(positive, n, ties))
@@ -137,20 +142,21 @@ def signed_rank_test(differences: ArrayLike) -> Floats:
 
 
 def signed_rank_method(differences: ArrayLike) -> str:
-    """How `signed_rank_test` computes p for differences (n): "exact" or "normal approximation"."""
+    """Return how `signed_rank_test` computes p for differences (n): "exact" or "normal
+    approximation"."""
     n = np.count_nonzero(np.round(np.asarray(differences, float), DECIMALS))
     return "exact" if n <= MAX_EXACT_TOPICS else "normal approximation"
 
 
 def double_ranks(ordered: Floats) -> NDArray[np.int64]:
-    """Twice the mean ranks of the sizes of differences (n), which are not zero and in the order of
-    their sizes: whole numbers."""
+    """Return twice the mean ranks of the sizes of nonzero differences (n), given in the order of
+    their sizes. These are whole numbers."""
     first, last = find_tie_bounds(np.abs(ordered))
     return (first + last + 2).astype(np.int64)
 
 
 def exact_signed_rank(differences: Floats) -> float:
-    """p of rounded differences (n), at least one of them not zero, over all changes of sign."""
+    """Return p of rounded differences (n), at least one of them nonzero, over all sign changes."""
     d = differences[differences != 0]
     d = d[np.argsort(np.abs(d))]
     doubled = double_ranks(d)
@@ -168,14 +174,15 @@ def exact_signed_rank(differences: Floats) -> float:
 
 @lru_cache(maxsize=1024)
 def signed_rank_cdf(doubled: bytes) -> Floats:
-    """P(the positive ranks sum to at most i units) where every sign is as likely as the other, for
-    i = 0 ... half of all.
+    """Return P(the positive ranks sum to at most i units) if both signs are equally likely, for i =
+    0 ... half of all.
 
-    doubled: the bytes of `double_ranks`; a unit is their greatest common divisor. One convolution
-    a rank with (1 + x^rank) / 2."""
+    doubled: the bytes of `double_ranks`. A unit is their greatest common divisor. Computed by one
+    convolution with (1 + x^rank) / 2 per rank.
+    """
     ranks = np.frombuffer(doubled, np.int64)
     steps = ranks // np.gcd.reduce(ranks)
-    share = np.zeros(int(steps.sum()) // 2 + 1)  # the other half is its mirror
+    share = np.zeros(int(steps.sum()) // 2 + 1)  # the other half is its mirror image
     share[0] = 1.0
     for step in steps.tolist():
         share[step:] += share[: max(len(share) - step, 0)].copy()
@@ -184,21 +191,21 @@ def signed_rank_cdf(doubled: bytes) -> Floats:
 
 
 def signed_rank_direction(differences: ArrayLike) -> Floats:
-    """Sum of the ranks of positive differences minus that of negative ones: the direction in which
-    `signed_rank_test` looks."""
+    """Return the sum of the ranks of positive differences minus that of negative ones, which is the
+    direction of `signed_rank_test`."""
     d = np.round(np.asarray(differences, float), DECIMALS)
     positive, n, _ = np.moveaxis(_map_blocks(_signed_rank_rows, d), -1, 0)
     return 2 * positive - n * (n + 1) / 2
 
 
 def _signed_rank_rows(d: Floats) -> Floats:
-    """-> (rows, 3): sum of the ranks of positive differences, number of differences other than
-    zero, sum of t^3 - t."""
+    """Return (rows, 3): sum of the ranks of positive differences, number of nonzero differences,
+    sum of t^3 - t over groups of t ties."""
     sizes = np.abs(d)
     order = np.argsort(sizes, axis=-1)
     first, last = find_tie_bounds(np.take_along_axis(sizes, order, -1))
     zeros = (d == 0).sum(axis=-1, keepdims=True)
-    counted = np.arange(d.shape[-1]) >= zeros  # zeros are the smallest sizes, so they sort first
+    counted = np.arange(d.shape[-1]) >= zeros  # zeros have the smallest size, so they sort first
     ranks = (first + last) / 2 + 1 - zeros
     positive = np.where(np.take_along_axis(d, order, -1) > 0, ranks, 0).sum(axis=-1)
     length = last - first + 1.0
@@ -207,8 +214,8 @@ def _signed_rank_rows(d: Floats) -> Floats:
 
 
 def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
-    """p from the sum of the ranks of positive differences, n differences other than zero, ties =
-    sum of t^3 - t."""
+    """Return p from the sum of the ranks of positive differences. n: number of nonzero differences.
+    ties: sum of t^3 - t over groups of t ties."""
     n = np.asarray(n, float)
     variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -217,13 +224,14 @@ def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
 
 
 def rank_sum_test(a: ArrayLike, b: ArrayLike) -> RankSum:
-    """p of the rank-sum test (Wilcoxon 1945, Mann and Whitney 1947) between a (..., n) and b (...,
-    m), unpaired.
+    """Return p of the unpaired rank-sum test (Wilcoxon 1945, Mann and Whitney 1947) between a (...,
+    n) and b (..., m).
 
-    Variant: tied scores share their mean rank, normal approximation without continuity correction.
-    `p` leaves the variance as it is without ties (scipy's `ranksums`), `p_tie_corrected` reduces
-    it; under the heavy ties of reciprocal ranks the two differ. The scores are compared as they
-    are, without rounding, except that pairs without a difference give 1."""
+    Tied scores share their mean rank. It is the normal approximation without continuity correction.
+    `p` has the variance without ties (scipy's `ranksums`), and `p_tie_corrected` reduces it. With
+    the many ties of reciprocal ranks they differ. Scores are compared without rounding, except that
+    pairs without a difference give 1.
+    """
     a, b = np.asarray(a, float), np.asarray(b, float)
     both = np.concatenate([a, b], axis=-1)
     n, m = a.shape[-1], b.shape[-1]
@@ -250,8 +258,8 @@ def _rank_sum_rows(both: Floats, n: int) -> Floats:
 
 
 def rank_sum_p(rank_total: Floats, n: int, m: int, ties: Floats | float = 0.0) -> Floats:
-    """p from the sum of ranks of the first sample (n scores against m); ties = sum of t^3 - t to
-    correct for them."""
+    """Return p from the sum of ranks of the first sample (n scores against m). ties: sum of t^3 - t
+    over groups of t ties, to correct for them."""
     size = n + m
     variance = n * m / 12 * (size + 1 - np.asarray(ties, float) / (size * (size - 1)))
     distance = rank_total - n * (size + 1) / 2
@@ -261,18 +269,19 @@ def rank_sum_p(rank_total: Floats, n: int, m: int, ties: Floats | float = 0.0) -
 
 
 def sign_test(differences: ArrayLike) -> Floats:
-    """p of the sign test on differences (..., n): ties dropped, exact binomial."""
+    """Return p of the exact binomial sign test for differences (..., n). Ties are dropped."""
     d = np.round(np.asarray(differences, float), DECIMALS)
     p = binomial_test((d > 0).sum(axis=-1), (d < 0).sum(axis=-1))
     return np.where(np.isnan(d).any(axis=-1) | (d.shape[-1] == 0), np.nan, p)
 
 
 def binomial_test(wins: ArrayLike, losses: ArrayLike) -> Floats:
-    """p of the exact two-sided binomial test of wins among wins + losses with probability 1/2; 1
-    where there are none.
+    """Return p of the exact two-sided binomial test of wins among wins + losses with probability
+    1/2, or 1 without any.
 
-    With 1/2 the distribution is symmetric, so the two tails are twice the smaller one. Each count
-    is computed once."""
+    With 1/2 the distribution is symmetric, so p is twice the smaller tail. Each count is computed
+    once.
+    """
     wins, losses = np.broadcast_arrays(np.asarray(wins, np.int64), np.asarray(losses, np.int64))
     fewer, n = np.minimum(wins, losses), wins + losses
     if fewer.size == 0:
@@ -288,8 +297,8 @@ def binomial_test(wins: ArrayLike, losses: ArrayLike) -> Floats:
 
 
 def find_tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and last position of the group of equal values that each position of sorted rows (...,
-    n) belongs to."""
+    """Return the first and last position of the group of equal values at each position of sorted
+    rows (..., n)."""
     n = ordered.shape[-1]
     positions = np.broadcast_to(np.arange(n), ordered.shape)
     starts = np.ones(ordered.shape, bool)
@@ -302,8 +311,8 @@ def find_tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]
 
 
 def rank_values(values: ArrayLike) -> Floats:
-    """Rank of each value (..., n) along the last axis, 1 the highest; equal values share the mean
-    rank; NaN for NaN."""
+    """Return the rank of each value (..., n) along the last axis, 1 for the highest. Equal values
+    share the mean rank. NaN for NaN."""
     values = np.asarray(values, float)
     order = np.argsort(-values, axis=-1)  # NaN sorts last
     first, last = find_tie_bounds(np.take_along_axis(values, order, -1))
@@ -313,7 +322,7 @@ def rank_values(values: ArrayLike) -> Floats:
 
 
 def _map_blocks(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
-    """The test on all rows of (..., n), a bounded number at a time."""
+    """Apply the test to all rows of (..., n), a bounded number at a time."""
     batch, n = values.shape[:-1], values.shape[-1]
     flat = values.reshape(int(np.prod(batch, dtype=np.int64)), n)
     step = max(1, BLOCK_CELLS // max(n, 1))
@@ -328,12 +337,13 @@ def _map_blocks(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats
 def adjust_p_values(
     p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None
 ) -> Floats:
-    """p-values multiplied for a family of comparisons, so that each is compared with the same
-    alpha; NaN stays NaN.
+    """Return p-values corrected for a family of comparisons, to be compared with the same alpha.
+    NaN stays NaN.
 
     none: unchanged. bonferroni: times the size of the family (Dunn 1961). holm: step-down (Holm
-    1979). The family is as large as the list unless `family` says more (comparisons made
-    elsewhere); undefined p-values are members of it."""
+    1979). family: size of the family if larger than the list, because of comparisons made
+    elsewhere. Undefined p-values are members of the family.
+    """
     p = np.asarray(p_values, float)
     size = len(p) if family is None else family
     if size < len(p):

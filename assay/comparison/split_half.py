@@ -1,28 +1,29 @@
-"""Do two halves of the topics lead to the same conclusions? Split-half agreement of significance
-tests.
+"""Split-half agreement of significance tests: whether two halves of the topics lead to the same
+conclusions.
 
-Nick Craswell, Bhaskar Mitra, Emine Yilmaz, Daniel Campos, Jimmy Lin: MS MARCO: Benchmarking Ranking
-Models in the Large-Data Regime, SIGIR 2021 (Table 4), after Buckley and Voorhees (2000).
+Craswell, Mitra, Yilmaz, Campos and Lin, "MS MARCO: Benchmarking Ranking Models in the Large-Data
+Regime", SIGIR 2021 (Table 4), after Buckley and Voorhees (2000).
 
-For a pair of runs each half says who is better (by mean, or by difference of medians) and whether a
-test finds the difference significant. The halves
+For a pair of runs, each half decides which run is better (by mean, or by difference of medians) and
+whether a test finds the difference significant. The halves
 
-    agree              name the same winner, and both or neither find it significant
-    partially agree    name the same winner and only one finds it significant, or different winners
-    and neither does
-    disagree           name different winners, and at least one finds it significant
+    agree              same winner, and both or neither significant
+    partially agree    same winner and only one significant, or different winners and neither significant
+    disagree           different winners, and at least one significant
 
-Ours: the subsets are halves (an odd topic is left out at random), alpha 0.05, means and medians are
-rounded to 10 decimals before they are equal, equal ones name no winner, which is the same winner
-only if neither half has one. The tests are those of `significance`: sign, rank-sum without tie
-correction (wrs), signed-rank (wsr; exact up to 50 differences), paired t.
+Choices beyond the paper: the subsets are halves (an odd topic is left out at random), and alpha is
+0.05. Means and medians are rounded to 10 decimals before they are compared. Equal ones name no
+winner, which is the same winner only if neither half has one. The tests are those of
+`significance`: sign, rank-sum without tie correction (wrs), signed-rank (wsr, exact up to 50
+differences), paired t.
 
-Tests are computed for all halves at once: whether a topic is in a half is a matrix, so sums over
-halves are matrix products, and ranks within halves are cumulative sums down the topics sorted once.
-The work is cut into chunks of splits of a fixed size, each with its own random stream; counts of
-chunks are added, so the result is the same whoever runs them.
+Tests are computed for all halves at once. Membership in halves is a matrix, so sums over halves are
+matrix products, and ranks within halves are cumulative sums over topics that are sorted once. The
+splits are divided into chunks of fixed size, each with its own random stream, and the counts of
+chunks are added. The result does not depend on where they run.
 
-    table = tabulate(combine(run_chunk(scores, chunk) for chunk in chunks(splits=100, seed=0)))
+    tally = combine_tallies(run_chunk(scores, chunk) for chunk in make_chunks(splits=100, seed=0))
+    table = tabulate_tally(tally)
 """
 
 from __future__ import annotations
@@ -41,19 +42,18 @@ from assay.comparison.significance import Floats
 
 DEFAULT_SPLITS = 100
 CHUNK_SPLITS = 50
-"""Splits in a chunk. Part of the definition of the random splits: another size gives other
-splits."""
+"""Splits per chunk. Another size gives other random splits."""
 ALPHA = 0.05
 DECIMALS = 10
 MAX_EXACT_TOPICS = 50
-"""Up to so many differences the signed-rank test of a half is exact (ours: `significance` goes on
-to 200, which on all halves of all pairs would take hours)."""
+"""Maximum number of differences for which the signed-rank test of a half is exact. The limit of
+`significance`, 200, would take hours for all halves of all pairs."""
 PAIR_BATCH_SIZE = 64
-"""Pairs of runs whose differences are in memory at once."""
+"""Pairs of runs whose differences are held in memory at a time."""
 
 TESTS = ("sign", "wrs", "wsr", "t")
 TESTS_OF_MEDIANS = ("sign", "wrs", "wsr")
-"""The t-test is about means."""
+"""Tests with a variant for medians. The t-test is about means."""
 RATES = ("agree", "partial", "disagree", "significant")
 
 Members = NDArray[np.bool_]
@@ -62,7 +62,7 @@ Counts = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class SplitHalfChunk:
-    """A number of splits with a random stream of their own."""
+    """A number of splits with their own random stream."""
 
     number: int
     splits: int
@@ -74,10 +74,11 @@ class SplitHalfChunk:
 
 @dataclass(frozen=True)
 class SplitHalfTally:
-    """Counts over pairs of runs and splits; tallies of other splits can be added.
+    """Counts over pairs of runs and splits. Tallies of different splits can be added.
 
     compared: pairs times splits. by_mean, by_median: int64 (tests, 4), counts in the order of
-    RATES. tied_medians: halves on which the two medians are equal, of twice `compared`."""
+    RATES. tied_medians: halves on which the two medians are equal, of twice `compared`.
+    """
 
     compared: int
     by_mean: NDArray[np.int64]
@@ -91,13 +92,13 @@ EMPTY_TALLY = SplitHalfTally(
     np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64),
     0,
 )
-"""Where halves are too small for a verdict: all shares of its table are NaN."""
+"""The tally if halves are too small for a verdict. All shares of its table are NaN."""
 
 
 @dataclass(frozen=True)
 class SplitHalfTable:
-    """Table 4: shares of pairs x splits by test; `significant`: found by at least one half. NaN
-    where there are no pairs."""
+    """Table 4: shares of pairs x splits by test. `significant` means significant on at least one
+    half. NaN without pairs."""
 
     mean: dict[str, dict[str, float]]
     median: dict[str, dict[str, float]]
@@ -106,7 +107,7 @@ class SplitHalfTable:
 
 
 def make_chunks(*, splits: int = DEFAULT_SPLITS, seed: int) -> list[SplitHalfChunk]:
-    """The work of so many splits, in chunks that may run anywhere and in any order."""
+    """Divide the splits into chunks that can run anywhere and in any order."""
     return [
         SplitHalfChunk(number, min(CHUNK_SPLITS, splits - start), seed)
         for number, start in enumerate(range(0, splits, CHUNK_SPLITS))
@@ -114,8 +115,8 @@ def make_chunks(*, splits: int = DEFAULT_SPLITS, seed: int) -> list[SplitHalfChu
 
 
 def run_chunk(scores: ArrayLike, chunk: SplitHalfChunk, *, alpha: float = ALPHA) -> SplitHalfTally:
-    """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores,
-    or fewer than two topics."""
+    """Return the tally of one chunk. scores: (n_runs, n_topics). Raises ValueError for undefined
+    scores or fewer than two topics."""
     scores = check_scores(scores)
     return count_agreement(
         scores, draw_halves(scores.shape[1], chunk.splits, chunk.rng()), alpha=alpha
@@ -123,8 +124,8 @@ def run_chunk(scores: ArrayLike, chunk: SplitHalfChunk, *, alpha: float = ALPHA)
 
 
 def draw_halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members:
-    """bool (2 splits, n_topics): rows 2i and 2i + 1 are the halves of split i, of n_topics // 2
-    topics each."""
+    """Return bool (2 splits, n_topics). Rows 2i and 2i + 1 are the halves of split i, of n_topics
+    // 2 topics each."""
     if n_topics < 2:
         raise ValueError("at least two topics are needed to make two halves")
     half = n_topics // 2
@@ -137,7 +138,7 @@ def draw_halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members
 
 
 def count_agreement(scores: Floats, members: Members, *, alpha: float = ALPHA) -> SplitHalfTally:
-    """Agreement of the halves in `members` (2 splits, n_topics), over all pairs of runs."""
+    """Count the agreement of the halves in `members` (2 splits, n_topics) over all pairs of runs."""
     by_mean = np.zeros((len(TESTS), len(RATES)), np.int64)
     by_median = np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64)
     tied = compared = 0
@@ -162,14 +163,14 @@ def count_agreement(scores: Floats, members: Members, *, alpha: float = ALPHA) -
 
 
 def iterate_pair_blocks(n_runs: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """All pairs of runs (a < b) as two index arrays, a bounded number at a time."""
+    """Yield all pairs of runs (a < b) as two index arrays, a bounded number at a time."""
     first, second = np.triu_indices(n_runs, k=1)
     for start in range(0, len(first), PAIR_BATCH_SIZE):
         yield first[start : start + PAIR_BATCH_SIZE], second[start : start + PAIR_BATCH_SIZE]
 
 
 def count_outcomes(winners: Floats, significant: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Counts in the order of RATES from (pairs, 2 splits): winners are -1, 0 or 1."""
+    """Return counts in the order of RATES from arrays (pairs, 2 splits). winners: -1, 0 or 1."""
     same = winners[:, ::2] == winners[:, 1::2]
     one, other = significant[:, ::2], significant[:, 1::2]
     either = one | other
@@ -181,8 +182,8 @@ def count_outcomes(winners: Floats, significant: NDArray[np.bool_]) -> NDArray[n
 
 
 class TopicHalves:
-    """Scores (n_runs, n_topics) on many halves of the topics (members: halves, n_topics, of the
-    same size each)."""
+    """Scores (n_runs, n_topics) on many halves of the topics. members: (halves, n_topics), all of
+    the same size."""
 
     def __init__(self, scores: Floats, members: Members) -> None:
         self.scores, self.members = scores, members
@@ -191,8 +192,8 @@ class TopicHalves:
         self.groups = [group_by_value(run, np.arange(len(run)), self.rows) for run in scores]
 
     def p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> dict[str, Floats]:
-        """(pairs, halves) by test, of run b[i] against run a[i] on each half: what `significance`
-        says of the half alone."""
+        """Return test -> p-values (pairs, halves) of run b[i] against run a[i] on each half, as
+        `significance` would give them for the half alone."""
         differences = significance.rounded_differences(self.scores[a], self.scores[b])
         wins, losses = (
             np.rint(sum_by_half(differences > 0, self.members)),
@@ -210,7 +211,8 @@ class TopicHalves:
         }
 
     def _signed_ranks(self, differences: Floats) -> Floats:
-        """(halves): p of one pair of runs from its rounded differences (n_topics)."""
+        """Return p (halves) of the signed-rank test of one pair of runs. differences: (n_topics),
+        rounded."""
         p, n = _signed_ranks(differences, self.rows)
         for half in np.flatnonzero((n <= MAX_EXACT_TOPICS) & (n > 0)).tolist():
             p[half] = significance.exact_signed_rank(differences[self.members[half]])
@@ -218,12 +220,12 @@ class TopicHalves:
 
 
 def sum_by_half(values: Floats | NDArray[np.bool_], members: Members) -> Floats:
-    """(rows, halves): sums of values (rows, n_topics) over each half; counts of booleans are exact
-    in single precision."""
+    """Return (rows, halves), sums of values (rows, n_topics) over each half. Counts of booleans are
+    exact in single precision."""
     kind: type[np.floating[Any]] = np.float32 if values.dtype == bool else np.float64
     with threadpool_limits(
         1, user_api="blas"
-    ):  # chunks are the unit of parallel work; threads within them fight for the same cores
+    ):  # chunks are the unit of parallel work, and threads within them would compete for the same cores
         return (values.astype(kind) @ members.astype(kind).T).astype(float)
 
 
@@ -241,13 +243,13 @@ def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.boo
     for pair, half in np.argwhere((variance <= noise) & ~all_zero):
         p[pair, half] = significance.verdict_p_value(
             differences[pair, members[half]]
-        )  # sums alone cannot tell that nothing varies
+        )  # sums alone do not show that nothing varies
     return p
 
 
 def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:
-    """(halves): p of the signed-rank test by normal approximation, and how many differences are not
-    zero."""
+    """Return p of the signed-rank test by normal approximation and the number of nonzero
+    differences, each (halves)."""
     positive = group_by_value(differences, np.flatnonzero(differences > 0), rows)
     negative = group_by_value(-differences, np.flatnonzero(differences < 0), rows)
     n_positive = positive.upto[-1]
@@ -257,7 +259,7 @@ def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:
 
 
 def _tie_term(first: ValueGroups, second: ValueGroups) -> Floats:
-    """(halves): sum of t^3 - t over the groups of equal values in both together."""
+    """Return (halves), the sum of t^3 - t over the groups of t equal values in both together."""
     own, other = (
         np.searchsorted(second.values, first.values),
         np.searchsorted(second.values, first.values, side="right"),
@@ -271,16 +273,16 @@ def _tie_term(first: ValueGroups, second: ValueGroups) -> Floats:
 
 
 def _rank_sum(first: ValueGroups, second: ValueGroups, n: int) -> Floats:
-    """(halves): p of the rank-sum test without tie correction between two runs on halves of n
+    """Return p (halves) of the rank-sum test without tie correction between two runs on halves of n
     topics."""
     return significance.rank_sum_p(mann_whitney_u(first, second) + n * (n + 1) / 2, n, n)
 
 
 def mann_whitney_u(first: ValueGroups, second: ValueGroups) -> Floats:
-    """(halves): pairs of values of which the first's is larger, equal ones half: Mann and Whitney's
-    U.
+    """Return (halves), Mann and Whitney's U: the number of pairs of values with the larger one in
+    the first, equal ones counting half.
 
-    The sum of the ranks of n values among both is U + n (n + 1) / 2.
+    The sum of the ranks of the n values of one in both together is U + n (n + 1) / 2.
     """
     below = second.upto[np.searchsorted(second.values, first.values, side="left")]
     upto = second.upto[np.searchsorted(second.values, first.values, side="right")]
@@ -289,10 +291,11 @@ def mann_whitney_u(first: ValueGroups, second: ValueGroups) -> Floats:
 
 @dataclass(frozen=True)
 class ValueGroups:
-    """Topics with equal values, counted by half.
+    """Topics grouped by equal values, counted by half.
 
-    values: (n_groups), in order. counts: (n_groups, halves). upto: (n_groups + 1, halves), how many
-    stand before each group. is_tie: (n_groups), whether several topics are in the group."""
+    values: (n_groups), in order. counts: (n_groups, halves). upto: (n_groups + 1, halves), number
+    of topics before each group. is_tie: (n_groups), whether the group has several topics.
+    """
 
     values: Floats
     counts: Floats
@@ -301,8 +304,8 @@ class ValueGroups:
 
 
 def group_by_value(values: Floats, topics: NDArray[np.intp], rows: Counts) -> ValueGroups:
-    """These topics grouped by their values (n_topics), from the membership of all topics in the
-    halves (n_topics, halves)."""
+    """Group topics by their values (n_topics). rows: (n_topics, halves), membership of all topics
+    in the halves."""
     topics = topics[np.argsort(values[topics])]
     ordered = values[topics]
     starts = np.flatnonzero(
@@ -319,7 +322,7 @@ def group_by_value(values: Floats, topics: NDArray[np.intp], rows: Counts) -> Va
 
 
 def combine_tallies(tallies: Iterable[SplitHalfTally]) -> SplitHalfTally:
-    """The sum of tallies of the same runs."""
+    """Return the sum of tallies of the same runs."""
     tallies = list(tallies)
     return SplitHalfTally(
         compared=sum(tally.compared for tally in tallies),
@@ -353,7 +356,7 @@ def ratio_or_nan(part: int, whole: int) -> float:
 def run_split_half(
     scores: ArrayLike, *, splits: int = DEFAULT_SPLITS, alpha: float = ALPHA, seed: int
 ) -> SplitHalfTable:
-    """All chunks one after another, on scores (n_runs, n_topics)."""
+    """Run all chunks in this process. scores: (n_runs, n_topics)."""
     scores = check_scores(scores)
     return tabulate_tally(
         combine_tallies(

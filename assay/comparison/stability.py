@@ -1,15 +1,15 @@
-"""How stable is the ranking of systems when one element of the test collection changes?
-(multi-element protocol)
+"""Stability of the ranking of systems when one element of the test collection changes
+(multi-element protocol).
 
-    population, chunks   what is drawn from, and one chunk of work a level of overlap; each has its
-    own stream of random numbers
-    run_chunk            the taus of a level: any process or worker gives the same
-    combine              chunks and taus -> Stability
-    as_json              the names of the command-line contract
+    make_population, make_chunks    population to sample from, and one chunk per level of overlap
+    run_chunk                       taus of a level, the same in any process
+    combine_results                 chunks and taus -> StabilityResult
+    as_json                         field names of the command's JSON output
 
 Source: the multi-element protocol on the stability of information retrieval experiments, applied to
-TREC-COVID. Variants chosen here: Kendall's tau-b on means rounded to 10 decimals; runs are
-filtered, not run again on the sub-collection."""
+TREC-COVID. Variants chosen here: Kendall's tau-b on means rounded to 10 decimals, and runs are
+filtered instead of being run again on the sub-collection.
+"""
 
 from __future__ import annotations
 
@@ -42,21 +42,22 @@ from assay.measures.subcollections import (
 )
 
 MEASURES = "AP Rprec Bpref nDCG"
-"""The paper's four."""
+"""The four measures of the paper."""
 
 SLACK = 1e-12
-"""A tau below the threshold by no more than float noise has reached it."""
+"""Tolerance for floating-point noise when tau is compared with the threshold."""
 
 
 @dataclass(frozen=True)
 class StabilityProtocol:
-    """What is asked.
+    """Settings of a stability analysis.
 
-    element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself. overlaps:
-    levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of shared
-    topics. pairs: of sub-collections at each level. threshold: of tau. level: lowest relevant
-    grade. per_topic_quota: halve the assessments of each topic by themselves. missing_topics: "zero" or
-    "skip"."""
+    element: one of ELEMENTS, or of JOINT, which are two elements varied together but independently.
+    overlaps: levels as fractions from 0 to 1. None means 5% to 100% in steps of 5%, and for topics
+    every number of shared topics. pairs: number of pairs of sub-collections per level. threshold:
+    of tau. level: minimum relevant grade. per_topic_quota: halve the assessments of each topic
+    separately. missing_topics: "zero" or "skip".
+    """
 
     element: str
     measures: tuple[Measure, ...]
@@ -80,12 +81,12 @@ class StabilityProtocol:
 
     @property
     def elements(self) -> tuple[str, ...]:
-        """One, or two that are varied together."""
+        """Return the element, or the two that are varied together."""
         return tuple(self.element.split("+"))
 
     def alone(self, element: str) -> StabilityProtocol:
-        """The same with only this element varied: its populations and draws are those of the joint
-        protocol."""
+        """Return the protocol with only this element varied. Its population and samples are those
+        of the joint protocol."""
         return replace(
             self,
             element=element,
@@ -95,7 +96,7 @@ class StabilityProtocol:
 
 @dataclass(frozen=True)
 class StabilityChunk:
-    """One level of overlap: o and the number s of shared things, of two elements those of the
+    """One level of overlap: o and the number s of shared items, for two elements those of the
     first."""
 
     overlap: Fraction
@@ -104,10 +105,10 @@ class StabilityChunk:
 
 @dataclass(frozen=True, eq=False)
 class StabilityResult:
-    """What comes out. population: N; size: m; probability, mean_tau: float64 (n_measures,
-    n_levels); undefined: int64 of the same shape, pairs whose tau is undefined; slope, intercept:
-    float64 (n_measures), the line through P(o) without o = 1, NaN with fewer than two levels;
-    minimum_overlap: for each measure, or None."""
+    """Result of a stability analysis. population: N. size: m. probability, mean_tau: float64
+    (n_measures, n_levels). undefined: int64 of the same shape, pairs with an undefined tau. slope,
+    intercept: float64 (n_measures), of the line through P(o) without o = 1, NaN with fewer than two
+    levels. minimum_overlap: per measure, or None."""
 
     element: str
     measures: tuple[Measure, ...]
@@ -128,9 +129,12 @@ def make_population(
     protocol: StabilityProtocol,
     documents: NDArray[np.bytes_] | None = None,
 ) -> SamplingPopulation:
-    """What sub-collections are drawn from. documents: the collection's ids where they are known
-    (sorted, distinct), else those of runs and qrels together. Of two elements that of the first.
-    Raises ValueError where there are fewer than two things to divide."""
+    """Return the population from which sub-collections are sampled, for two elements that of the
+    first. Raises ValueError if there are fewer than two items to divide.
+
+    documents: the collection's IDs if known (sorted, distinct). Otherwise those of runs and qrels
+    are used.
+    """
     protocol = protocol.alone(protocol.elements[0])
     if protocol.element == "documents":
         drawn = SamplingPopulation.whole(
@@ -156,7 +160,7 @@ def make_populations(
     protocol: StabilityProtocol,
     documents: NDArray[np.bytes_] | None = None,
 ) -> dict[str, SamplingPopulation]:
-    """By element; as `population`."""
+    """Return element -> population. Arguments as for `make_population`."""
     return {
         element: make_population(collection, protocol.alone(element), documents)
         for element in protocol.elements
@@ -164,7 +168,7 @@ def make_populations(
 
 
 def make_chunks(drawn: SamplingPopulation, protocol: StabilityProtocol) -> list[StabilityChunk]:
-    """The levels of overlap, lowest first."""
+    """Return the levels of overlap, lowest first."""
     overlaps = protocol.overlaps
     if overlaps is None:
         overlaps = all_overlaps(drawn.size) if protocol.element == "topics" else DEFAULT_OVERLAPS
@@ -177,11 +181,11 @@ def run_chunk(
     chunk: StabilityChunk,
     documents: NDArray[np.bytes_] | None = None,
 ) -> NDArray[np.float64]:
-    """Tau-b between the rankings of systems on the two sub-collections of each pair; NaN where it
-    is undefined.
+    """Return float64 (n_measures, n_pairs), tau-b between the rankings of systems on the two
+    sub-collections of each pair, NaN if undefined.
 
-    -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
-    whatever other levels there are and whoever computes them.
+    Arguments as for `make_population`. The random stream depends only on seed, element and overlap,
+    and not on the other levels or on the process.
     """
     means = _mean_scores(
         collection, protocol, draw_level(collection, protocol, chunk, documents), documents
@@ -201,9 +205,9 @@ def draw_level(
     chunk: StabilityChunk,
     documents: NDArray[np.bytes_] | None = None,
 ) -> dict[str, NDArray[np.uint8]]:
-    """By element the memberships of a level, uint8 (n_pairs, N): things are documents (of the list,
-    if one is given), topics, or rows of `drawable_rows`. Those of an element varied with another are
-    those that it has alone."""
+    """Return element -> memberships of a level, uint8 (n_pairs, N). Items are documents (of the
+    list, if given), topics, or rows of `drawable_rows`. The memberships of two elements varied
+    together are those of each alone."""
     drawn = {}
     for element in protocol.elements:
         key = (ELEMENTS.index(element), chunk.overlap.numerator, chunk.overlap.denominator)
@@ -223,7 +227,8 @@ def _mean_scores(
     drawn: dict[str, NDArray[np.uint8]],
     documents: NDArray[np.bytes_] | None,
 ) -> NDArray[np.float64]:
-    """Mean scores on the drawn sub-collections. -> float64 (n_measures, n_runs, 2 x n_pairs)"""
+    """Return float64 (n_measures, n_runs, 2 x n_pairs), the mean scores on the sampled
+    sub-collections."""
     kept, assessed = None, None
     if "documents" in drawn:
         kept = split_memberships(_align_documents(drawn["documents"], collection, documents))
@@ -256,8 +261,8 @@ def _mean_scores(
 
 
 def drawable_rows(collection: PackedCollection, protocol: StabilityProtocol) -> NDArray[np.int64]:
-    """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the
-    others always stay."""
+    """Return the rows of the qrels that are sampled: all, including negative grades, or for the
+    element `positive` the relevant ones. The other rows always stay."""
     if protocol.element == "positive":
         return np.flatnonzero(collection.grades >= protocol.level)
     return np.arange(len(collection.grades))
@@ -268,8 +273,8 @@ def _align_documents(
     collection: PackedCollection,
     documents: NDArray[np.bytes_] | None,
 ) -> NDArray[np.uint8]:
-    """Memberships of the documents of runs and qrels; one that the list of documents lacks is in no
-    sub-collection."""
+    """Return the memberships of the documents of runs and qrels. Documents that are not in the list
+    of documents are in no sub-collection."""
     if documents is None:
         return memberships
     place = np.minimum(np.searchsorted(documents, collection.documents), len(documents) - 1)
@@ -282,8 +287,8 @@ def combine_results(
     levels: Sequence[StabilityChunk],
     taus: Sequence[NDArray[np.float64]],
 ) -> StabilityResult:
-    """The result. taus: of each level, (n_measures, n_pairs); None counts as NaN, so that lists
-    from JSON may be given."""
+    """Combine the results of all levels. taus: (n_measures, n_pairs) per level. None counts as NaN,
+    so that lists from JSON can be passed."""
     values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(
         1, 0, 2
     )
@@ -314,8 +319,8 @@ def combine_results(
 
 
 def fit_line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> tuple[float, float]:
-    """Least squares through P(o) over the levels below 1. -> (slope, intercept); NaN with fewer
-    than two of them"""
+    """Return (slope, intercept) of the least-squares line through P(o) over the levels below 1, or
+    NaN with fewer than two levels."""
     below = np.array([overlap < 1 for overlap in overlaps])
     x, y = np.array([float(overlap) for overlap in overlaps])[below], probability[below]
     if len(x) < 2:
@@ -325,7 +330,7 @@ def fit_line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> 
 
 
 def as_json(result: StabilityResult) -> dict[str, Any]:
-    """Plain lists and numbers by the names of the contract; NaN stays."""
+    """Return lists and numbers with the field names of the command's JSON output. NaN stays."""
     names = [str(measure) for measure in result.measures]
     return {
         "element": result.element,

@@ -1,7 +1,8 @@
-"""Who submitted how often, and does the best of a group hold on data that nobody could tune for?
+"""Count submissions by group, and compare the public and private ranks of each group's best run.
 
-Craswell et al. (SIGIR 2021, section 3): submissions by group, number a month against the
-leaderboard's limit of two, and the private rank of the run that stands highest in public."""
+Craswell et al. (SIGIR 2021, section 3): submissions per group and month, against the leaderboard's
+limit of two per month, and the private rank of the run that ranks highest in public.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +15,18 @@ import numpy as np
 from assay.comparison.significance import Floats, rank_values
 
 MONTHLY_LIMIT = 2
-"""Submissions of a group that a month allows."""
+"""Maximum submissions per group and month."""
 DECIMALS = 10
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One run as submitted. date: ISO 8601; scores: higher is better, NaN unknown; ranks: from 1,
-    NaN unknown.
+    """A submitted run. date: ISO 8601. scores: higher is better, NaN if unknown. ranks: from 1, NaN
+    if unknown.
 
-    A private rank that is not given follows from the private scores; an expected one (of a
-    bootstrap) must be given."""
+    A missing private rank is derived from the private scores. An expected rank (from a bootstrap)
+    must be given.
+    """
 
     tag: str
     date: str
@@ -37,11 +39,12 @@ class Submission:
 
 @dataclass(frozen=True)
 class GroupRecord:
-    """What one group did. per_month: "2021-01" -> submissions; breaches: the months with more than
-    the limit.
+    """Submissions of one group. per_month: "2021-01" -> number. breaches: months with more than the
+    limit.
 
-    best_tag: the run that stands highest in public (of equals the first by date, then tag) and its
-    ranks among all runs."""
+    best_tag: the run with the highest public rank (of equal ones the first by date, then tag), with
+    its ranks among all runs.
+    """
 
     submissions: int
     per_month: dict[str, int]
@@ -55,7 +58,7 @@ class GroupRecord:
 def make_records(
     submissions: Sequence[Submission], *, limit: int = MONTHLY_LIMIT
 ) -> dict[str, GroupRecord]:
-    """One record a group, those with the most submissions first, then by name."""
+    """Return one record per group, sorted by number of submissions, highest first, then by name."""
     in_order = sorted(submissions, key=lambda one: (one.date, one.tag))
     public = mean_ranks([one.public_score for one in in_order])
     private = np.array([one.private_rank for one in in_order])
@@ -92,6 +95,6 @@ def _make_record(
 
 
 def mean_ranks(scores: Iterable[float]) -> Floats:
-    """Rank of each score, 1 the highest; equal scores (to 10 decimals) share the mean rank; NaN for
-    an unknown score."""
+    """Return the rank of each score, 1 for the highest. Scores equal to 10 decimals share the mean
+    rank. NaN for an unknown score."""
     return rank_values(np.round(np.array(list(scores), float), DECIMALS))

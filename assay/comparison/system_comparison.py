@@ -1,14 +1,13 @@
-"""Is one system better than another, on any measure? Paired tests of every pair of systems, with a
-family's errors held (METHODS 14).
+"""Paired tests of every pair of systems, with confidence intervals, effect sizes, and corrections
+for multiple comparisons.
 
-compared = compare(values, pairs, trials=..., rng=...)         tests, intervals, effects, wins and
-losses of each pair
-corrected(compared, values, "holm" | "max" | ...)              p-values for the whole family
-letters(n, pairs, different)                                   systems that cannot be told apart
-share a letter
+    compared = compare_systems(values, pairs, trials=..., rng=...)    tests, intervals, effects, wins
+    correct_p_values(compared, values, "holm" | "max" | ..., rng=...)  p-values for the family
+    assign_letters(means, pairs, different)                            compact letter display
 
-Sources: Smucker, Allan and Carterette (2007) on the randomisation test; Carterette (2012) on many
-comparisons; Sakai (2014, 2018) on effects and intervals; Piepho (2004) on letters."""
+Sources: Smucker, Allan and Carterette (2007) on the randomisation test, Carterette (2012) on
+multiple comparisons, Sakai (2014, 2018) on effect sizes and intervals, Piepho (2004) on letters.
+"""
 
 from __future__ import annotations
 
@@ -39,28 +38,29 @@ Floats = NDArray[np.float64]
 TESTS = ("t", "wsr", "sign", "randomisation")
 FAMILIES = ("none", "bonferroni", "holm", "max")
 MAX_ENUMERATED = 20
-"""Up to so many topics with a difference every change of signs is tried; beyond that a number of
-random ones."""
+"""Maximum number of topics with a difference for which all sign changes are enumerated. With more,
+random ones are drawn."""
 BLOCK_CELLS = 1 << 22
-"""Numbers that are held at once."""
+"""Numbers held in memory at a time."""
 CACHE_ENTRIES = 1 << 16
-"""Scores that are permuted at once: what a processor's cache holds."""
+"""Scores permuted at a time, which fit into a processor's cache."""
 SLACK = 1e-12
-"""A sum counts as being as large as the observed one if it falls short by rounding only: by this
-share of what is summed (see `allowance`)."""
+"""Tolerance, as a share of the summed values, within which a sum counts as equal to the observed
+one (see `rounding_allowance`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairComparisons:
-    """Of each pair (a, b), arrays (n_pairs): differences are b - a.
+    """Results for each pair (a, b) as arrays (n_pairs). Differences are b - a.
 
-    p: test -> raw two-sided p; t is NaN where the differences do not vary. verdict_p: that of t,
-    and of the permutation test where t is NaN. opposed: whether the signed ranks point to the other
-    side than the mean, so that the pair gets no verdict. intervals: of the mean difference, as
-    `mean_intervals` gives or refuses them. effect: mean difference / standard deviation of the
-    differences, NaN where they do not vary; effect_low, effect_high: its interval by the noncentral
-    t. exact: bool, whether all changes of signs were tried. n_topics: over which all pairs are
-    compared. trials: random changes of signs."""
+    p: test -> raw two-sided p. That of t is NaN if the differences do not vary. verdict_p: p of t,
+    or of the permutation test if t is NaN. opposed: whether signed ranks and mean disagree in
+    direction, so that the pair gets no verdict. intervals: of the mean difference, from
+    `mean_intervals`. effect: mean difference / standard deviation of the differences (Cohen's d_z),
+    NaN if they do not vary. effect_low, effect_high: its confidence interval by the noncentral t.
+    exact: bool, whether all sign changes were enumerated. n_topics: number of topics in all
+    comparisons. trials: number of random sign changes.
+    """
 
     pairs: list[tuple[int, int]]
     difference: Floats
@@ -91,7 +91,8 @@ def compare_systems(
     rng: np.random.Generator,
     alpha: float = 0.05,
 ) -> PairComparisons:
-    """values: float64 (n_topics, n_systems), without NaN. ValueError for fewer than two topics."""
+    """Compare systems in pairs. values: float64 (n_topics, n_systems), without NaN. Raises
+    ValueError for fewer than two topics."""
     n = len(values)
     if n < 2:
         raise ValueError("a paired test needs at least two topics")
@@ -139,12 +140,11 @@ def randomisation_test(
     trials: int,
     rng: np.random.Generator,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """p of the paired randomisation test (Fisher 1935) on the mean difference, and whether every
-    change of signs was tried.
+    """Return p of the paired randomisation test (Fisher 1935) on the mean difference, and whether
+    all sign changes were enumerated.
 
-    d: float64 (n_pairs, n_topics). Random ones are the same for all pairs, and the observed one is
-    counted among them (Davison and Hinkley
-    1997): p is at least 1 / (trials + 1).
+    d: float64 (n_pairs, n_topics). Random sign changes are the same for all pairs. The observed one
+    counts among them (Davison and Hinkley 1997), so p is at least 1 / (trials + 1).
     """
     n_different = (d != 0).sum(axis=1)
     exact = n_different <= MAX_ENUMERATED
@@ -173,28 +173,29 @@ def randomisation_test(
 
 
 def enumerate_p(d: Floats) -> float:
-    """p over all 2^n changes of sign of differences (n), none of them zero."""
+    """Return p over all 2^n sign changes of nonzero differences (n)."""
     sums = np.zeros(1)
     for size in np.abs(d[1:]).tolist():
         sums = np.concatenate([sums - size, sums + size])
-    sums = np.abs(np.abs(d[0]) + sums)  # the other sign of the first is its mirror
+    sums = np.abs(np.abs(d[0]) + sums)  # the opposite sign of the first is the mirror image
     return float((sums >= abs(d.sum()) - rounding_allowance(d)).mean())
 
 
 def rounding_allowance(scores: Floats) -> float:
-    """By how much sums of these scores over topics (n_topics, ...) may differ by rounding alone."""
+    """Return the maximum difference by rounding between sums of these scores over topics (n_topics,
+    ...)."""
     return SLACK * max(float(np.abs(scores).sum(axis=0).max()), 1.0)
 
 
 def monte_carlo_error(p: float, trials: int) -> float:
-    """Standard error of a p-value from random changes of signs."""
+    """Return the standard error of a p-value from random sign changes."""
     return math.sqrt(p * (1 - p) / trials)
 
 
 def compute_effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
-    """float64 (n_pairs, 2): of the mean differences in standard deviations, the noncentralities
-    that make the observed t just likely (Steiger and Fouladi 1997). NaN where the effect is, and
-    beyond what the distribution can be computed for."""
+    """Return float64 (n_pairs, 2), confidence intervals of effect sizes from the noncentral
+    t-distributions for which the observed t is a limit quantile (Steiger and Fouladi 1997). NaN if
+    the effect is, and beyond the range in which the distribution can be computed."""
     t = np.abs(effect) * math.sqrt(n)  # the distribution is computed reliably on this side only
     reach = 6 * np.sqrt(1 + t**2 / (2 * (n - 1)))  # six standard errors of the noncentrality
 
@@ -211,12 +212,12 @@ def compute_effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> 
 
 
 BISECTION_STEPS = 60
-"""Halvings of a bracket: what is left of it is below the rounding of its middle."""
+"""Number of halvings of a bracket, after which its width is below rounding."""
 
 
 def find_falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Where falling functions (n) cross 0 between low and high, each (n), by bisection: just
-    beyond; NaN where they do not."""
+    """Return, by bisection, the points (n) just beyond which falling functions cross 0 between low
+    and high, each (n). NaN if a function does not cross 0."""
     crosses = (function(low) >= 0) & (function(high) <= 0)
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
@@ -233,9 +234,9 @@ def correct_p_values(
     rng: np.random.Generator,
     size: int | None = None,
 ) -> dict[str, Floats]:
-    """p-values for the family, by test. none, bonferroni, holm: each test on its own. max: the
-    randomisation test by the greatest difference of all pairs; the other tests have none (NaN).
-    size: of the family, where it is larger than the pairs here."""
+    """Return test -> p-values corrected for the family. none, bonferroni, holm: each test by
+    itself. max: the randomised Tukey HSD, with NaN for the other tests. size: of the family, if
+    larger than the number of pairs."""
     if family == "max":
         nothing = np.full(len(compared.pairs), math.nan)
         p = max_statistic_test(values, compared.pairs, trials=compared.trials, rng=rng)
@@ -244,14 +245,15 @@ def correct_p_values(
 
 
 def deciding_p(compared: PairComparisons, held: Mapping[str, Floats], family: str) -> Floats:
-    """The corrected p-value on which the verdict on each pair rests: with the family `max` that of
-    the randomisation test, else that of t and, where that is undefined, of the permutation test."""
+    """Return the corrected p-value on which the verdict on each pair rests: of the randomisation
+    test for the family `max`, otherwise of t or, if undefined, of the permutation test."""
     return held["randomisation"] if family == "max" else adjust_p_values(compared.verdict_p, family)
 
 
 def find_significant(compared: PairComparisons, p: Floats, *, alpha: float) -> NDArray[np.bool_]:
-    """Whether each pair differs at alpha. p: `deciding_p`. No pair does with fewer than
-    VERDICT_TOPICS topics, or if mean and signed ranks point to different sides."""
+    """Return whether each pair differs significantly at alpha. p: from `deciding_p`. False for
+    pairs whose mean and signed ranks disagree in direction, and for all pairs below
+    MIN_VERDICT_TOPICS topics."""
     return np.asarray(
         (np.nan_to_num(p, nan=1.0) < alpha)
         & ~compared.opposed
@@ -262,13 +264,14 @@ def find_significant(compared: PairComparisons, p: Floats, *, alpha: float) -> N
 def max_statistic_test(
     values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rng: np.random.Generator
 ) -> Floats:
-    """p of each pair under the permutation distribution of the greatest difference of any pair
-    (Carterette 2012, randomised Tukey HSD).
+    """Return p of each pair under the permutation distribution of the maximum difference of all
+    pairs (randomised Tukey HSD, Carterette 2012).
 
-    values: (n_topics, n_systems). Scores of a topic are permuted among the systems of the family;
-    needs no assumption and controls the family under the null hypothesis that all of them are
-    alike. Scores are taken relative to the first system's: what all share adds rounding to the sums
-    and nothing to their differences."""
+    values: (n_topics, n_systems). The scores of a topic are permuted among the systems of the
+    family. The test makes no distributional assumption and controls the family-wise error rate if
+    all systems are equal. Scores are taken relative to the first system, because a common part only
+    adds rounding errors to the sums.
+    """
     used, place = np.unique(np.array(pairs), return_inverse=True)
     first, second = place.reshape(-1, 2).T
     scores = np.ascontiguousarray(values[:, used] - values[:, used[:1]])
@@ -294,10 +297,10 @@ def max_statistic_test(
 def assign_letters(
     means: Floats, pairs: Sequence[tuple[int, int]], different: NDArray[np.bool_]
 ) -> list[str]:
-    """Letters of each system; two that share one cannot be told apart (Piepho 2004, insert and
-    absorb). a: the best.
+    """Return the letters of each system, `a` for the best group. Systems that share a letter do not
+    differ significantly (compact letter display, Piepho 2004, insert and absorb).
 
-    different: bool (n_pairs). A pair that was not compared counts as not told apart.
+    different: bool (n_pairs). A pair that was not compared counts as not different.
     """
     n = len(means)
     columns = [set(range(n))]
@@ -322,8 +325,8 @@ def assign_letters(
 def group_systems(
     compared: PairComparisons, values: Floats, different: NDArray[np.bool_], tags: Sequence[str]
 ) -> dict[str, Any]:
-    """`groups`: letters by tag, empty where `no_verdict` has the reason why no pair may be said to
-    differ. values: (n_topics, n_systems)."""
+    """Return `groups`, letters by tag, empty if `no_verdict` has the reason why no pair can be
+    called different. values: (n_topics, n_systems)."""
     why = no_verdict_reason(compared.n_topics)
     shown = (
         [""] * len(tags) if why else assign_letters(values.mean(axis=0), compared.pairs, different)
@@ -332,7 +335,7 @@ def group_systems(
 
 
 def _format_letter(number: int) -> str:
-    """a ... z, then a1 ... z1, and so on."""
+    """Return a ... z, then a1 ... z1, and so on."""
     return chr(97 + number % 26) + ("" if number < 26 else str(number // 26))
 
 
@@ -340,12 +343,12 @@ MAX_TOPICS = 1_000_000
 
 
 def compute_power(difference: float, sd: float, n: int, *, alpha: float) -> float:
-    """Of the two-sided paired t-test with n topics for a true mean difference, when differences
-    have this standard deviation."""
+    """Return the power of the two-sided paired t-test with n topics for a true mean difference. sd:
+    standard deviation of the differences."""
     critical = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
     shift = abs(difference) / sd * math.sqrt(n)
     if shift > critical + 12:
-        return 1.0  # the distribution cannot be computed there, and need not be
+        return 1.0  # the distribution cannot be computed there and is not needed
     other_side = (
         scipy.special.nctdtr(n - 1, shift, -critical) if shift < 5 else 0.0
     )  # below 1e-11, and not computable further out
@@ -353,9 +356,9 @@ def compute_power(difference: float, sd: float, n: int, *, alpha: float) -> floa
 
 
 def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: float) -> float | None:
-    """The fewest topics with which the paired t-test finds this difference with the wanted power,
-    VERDICT_TOPICS at least. None: more than MOST_TOPICS; NaN: nothing is known of the variance (a
-    standard deviation of 0)."""
+    """Return the minimum number of topics, at least MIN_VERDICT_TOPICS, for which the paired t-test
+    has the wanted power for this difference. None if more than MAX_TOPICS, NaN for a standard
+    deviation of 0."""
     if sd == 0:
         return math.nan
     return _find_fewest(
@@ -364,23 +367,23 @@ def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: floa
 
 
 def topics_for_width(width: float, sd: float, *, alpha: float) -> float | None:
-    """The fewest topics with which the t-interval of the difference is at most so wide, for
-    differences of this standard deviation: LEAST_TOPICS at least, as with fewer none is shown. None
-    and NaN as of `topics_for_power`."""
+    """Return the minimum number of topics for which the t-interval of the difference is at most
+    this wide. sd: standard deviation of the differences. It is at least MIN_TOPICS, because no
+    interval is shown with fewer. None and NaN as for `topics_for_power`."""
     if sd == 0:
         return math.nan
     return _find_fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width, MIN_TOPICS)
 
 
 def interval_width(sd: float, n: int, *, alpha: float) -> float:
-    """Of the t-interval of a mean difference over n topics, two or more."""
+    """Return the width of the t-interval of a mean difference over n topics (at least two)."""
     return 2 * float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
 
 
 def _find_fewest(enough: Callable[[int], bool], least: int) -> int | None:
     if not enough(MAX_TOPICS):
         return None
-    low, high = least - 1, MAX_TOPICS  # `low` is not enough
+    low, high = least - 1, MAX_TOPICS  # invariant: `low` is not enough
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -388,8 +391,8 @@ def _find_fewest(enough: Callable[[int], bool], least: int) -> int | None:
 
 
 def detectable_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
-    """The true difference that n topics show with the wanted power; NaN for fewer than
-    VERDICT_TOPICS topics, and without variance."""
+    """Return the true difference that n topics detect with the wanted power. NaN below
+    MIN_VERDICT_TOPICS topics and without variance."""
     if n < MIN_VERDICT_TOPICS or sd == 0:
         return math.nan
     most = (float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * 2 + 8) * sd / math.sqrt(n)

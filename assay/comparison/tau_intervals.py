@@ -1,10 +1,11 @@
-"""Intervals of tau-b between two rankings, where one covers; elsewhere the pairs of systems whose
-order the topics leave undecided.
+"""Confidence intervals of tau-b between two rankings, and the pairs of systems whose order the
+topics leave undecided.
 
-Resampled topics add noise to two rankings that carry noise already, so that their tau is too low:
-the percentile interval alone covers .32 of the time with 30 systems and 25 topics. It covers where
-the order of few pairs of systems is in doubt, and where the rankings differ in clearly more pairs
-than doubt alone would make (docs/evidence/calibration.md)."""
+Resampling topics adds noise to rankings that already are noisy, so the resampled tau is too low.
+The percentile interval by itself covers 32% with 30 systems and 25 topics. It has its nominal
+coverage, and is given, only if few pairs of systems have an uncertain order and the rankings differ
+in clearly more pairs than uncertainty would cause (docs/evidence/calibration.md).
+"""
 
 from __future__ import annotations
 
@@ -20,26 +21,27 @@ from assay.comparison.significance import MIN_VERDICT_TOPICS
 from assay.labels.intervals import MAX_UNDEFINED, Floats, Interval, no_interval
 
 MOST_DOUBT, CLEARLY = 0.1, 2.0
-"""The expected share of pairs of systems that other topics would turn, in both rankings together,
-may be so large, and pairs on which the rankings differ must be so many times as many (as must those
-on which they agree)."""
+"""Conditions for an interval: the maximum expected share of pairs of systems that other topics
+would swap, over both rankings, and the minimum ratio of the pairs on which the rankings differ (and
+of those on which they agree) to this expected number."""
 
 
 class SystemOrder(NamedTuple):
-    """How sure the order of each pair of systems is over the topics at hand.
+    """Certainty of the order of each pair of systems, given the topics.
 
-    doubt: the expected share of pairs that other topics would turn. undecided: bool (systems,
-    systems), not significant by the paired t-test at 5 %, or where a difference does not vary by
-    the permutation test; a pair with itself left out. With fewer topics than a verdict needs doubt
-    is NaN and every pair undecided."""
+    doubt: expected share of pairs that other topics would swap. undecided: bool (systems, systems),
+    pairs that are not significant at 5% by the paired t-test, or by the permutation test if the
+    differences do not vary. Only the upper triangle is set. With fewer topics than a verdict needs, doubt is
+    NaN and every pair is undecided.
+    """
 
     doubt: float
     undecided: NDArray[np.bool_]
 
 
 def order_certainty(values: Floats) -> SystemOrder:
-    """values: float64 (topics, systems); topics on which a system does not count (NaN) are left
-    out."""
+    """Compute the certainty of each pair's order. values: float64 (topics, systems). Topics with
+    NaN are left out."""
     values = values[~np.isnan(values).any(axis=1)]
     n, systems = values.shape
     if n < MIN_VERDICT_TOPICS or systems < 2:
@@ -56,9 +58,9 @@ def order_certainty(values: Floats) -> SystemOrder:
     first, second = np.triu_indices(systems, k=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 1e-12, difference / error, np.where(difference > 1e-10, np.inf, 0.0))
-    # a difference that does not vary is decided from VERDICT_TOPICS topics on: its permutation test
-    # has p = 2^(1 - n)
-    same = (error <= 1e-12) & (difference <= 1e-10)  # equal on every topic: nothing to turn
+    # differences that do not vary are decided from MIN_VERDICT_TOPICS topics on, because the
+    # permutation test has p = 2^(1 - n)
+    same = (error <= 1e-12) & (difference <= 1e-10)  # equal on every topic: no order to swap
     turned = np.where(same, 0.0, scipy.special.ndtr(-t))
     undecided = np.triu(t < scipy.special.stdtrit(n - 1, 0.975), k=1)
     return SystemOrder(float(turned[first, second].mean()), undecided)
@@ -72,10 +74,11 @@ def compute_tau_intervals(
     n_samples: int = 1000,
     confidence: float = 0.95,
 ) -> list[Interval]:
-    """One a measure; the same samples of topics for all (percentiles, Efron 1979).
+    """Return one percentile interval (Efron 1979) per measure, from the same samples of topics.
 
-    a, b: float64 (n_topics, systems, measures), the same topics and systems under two qrels; NaN:
-    the topic does not count for the system."""
+    a, b: float64 (n_topics, systems, measures), the same topics and systems under two qrels, NaN if
+    the topic does not count for the system.
+    """
     n_topics, _, n_measures = a.shape
     if n_topics == 0:
         return [no_interval("the qrels share no topic")] * n_measures
@@ -126,7 +129,7 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
 
 
 def undecided_pairs(a: Floats, b: Floats, names: list[str]) -> list[tuple[str, str]]:
-    """Pairs of systems, by name, whose order is undecided under one of two qrels or both. a, b:
-    (topics, systems)."""
+    """Return the pairs of systems, by name, whose order is undecided under one of two qrels or
+    both. a, b: (topics, systems)."""
     undecided = order_certainty(a).undecided | order_certainty(b).undecided
     return sorted(tuple(sorted((names[i], names[j]))) for i, j in np.argwhere(undecided).tolist())  # type: ignore[misc]

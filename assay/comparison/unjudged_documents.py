@@ -1,12 +1,11 @@
-"""A run that did not contribute to the pool: what its unjudged documents leave open (SAMPLING 6).
+"""Unjudged documents of a run that did not contribute to the pool, and their effect on its scores.
 
-holes_of(packed, judged) -> Holes                    unjudged documents among the first k, by topic
-ndcg_bounds, precision_bounds, rbp_bounds            the exact range of a measure over all grades
-that the holes may have
-expected_fill                                        what documents that only one group found were
-worth, by rank (ours, after Zobel 1998)
-order_of_filling                                     the holes, those first that settle most
-widths_left                                          what judging the first n of them would settle
+read_topic_tops(run, qrels, depth)                   top documents and their grades, by topic
+ndcg_bounds, precision_bounds, rbp_bounds            exact score bounds over all possible grades
+mean_grade_of_unique_documents                       mean grade of documents that only one group
+                                                     retrieved, by rank (after Zobel 1998)
+judging_order                                        unjudged documents, largest effect first
+remaining_score_range                                range that is left after judging the first n
 """
 
 from __future__ import annotations
@@ -26,11 +25,13 @@ from assay.formats.qrels import make_qrels
 Floats = NDArray[np.float64]
 
 MAX_MEAN_UNJUDGED = 3.0
-"""Holes a topic beyond which expected fill flatters bad runs: then only bounds are shown."""
+"""Maximum mean number of unjudged documents per topic for imputed scores. With more, they
+overestimate bad runs and only score bounds are shown."""
 
 
 class ScoreBounds(NamedTuple):
-    """low, zero, high: float64 (n_topics); zero counts the holes as not relevant."""
+    """Score bounds by topic. low, zero, high: float64 (n_topics). zero counts unjudged documents as
+    not relevant."""
 
     low: Floats
     zero: Floats
@@ -39,11 +40,12 @@ class ScoreBounds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopicTop:
-    """The first documents of a run for one topic. grades: those judged, None for a hole. judged:
+    """The top documents of a run for one topic. grades: None for an unjudged document. judged:
     grades of all judged documents.
 
-    n_elsewhere: holes of other runs that are open, too (`merge_unjudged`): the run does not have
-    them, and they may raise its recall base."""
+    n_elsewhere: number of other runs' unjudged documents whose grades also vary (`merge_unjudged`).
+    The run does not have them, and they may enlarge its recall base.
+    """
 
     topic: str
     documents: list[str]
@@ -54,13 +56,13 @@ class TopicTop:
 
     @property
     def unjudged(self) -> list[int]:
-        """Ranks from 1."""
+        """Return the ranks of the unjudged documents, from 1."""
         return [rank for rank, grade in enumerate(self.grades, start=1) if grade is None]
 
 
 def read_topic_tops(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[TopicTop]:
-    """Each topic of the qrels with the run's first `depth` documents (None: all); a negative grade
-    is a hole. A topic that the run lacks is empty."""
+    """Return the run's top `depth` documents (None: all) for each topic of the qrels. Documents
+    with a negative grade are unjudged. A topic that the run does not have is empty."""
     place = {topic: k for k, topic in enumerate(run.topics)}
     tops = []
     for index, topic in enumerate(qrels.topics):
@@ -89,7 +91,7 @@ def read_topic_tops(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> 
 
 
 def list_unjudged(top: TopicTop, cutoff: int | None) -> list[str]:
-    """The unjudged documents down to the cutoff, best first."""
+    """Return the unjudged documents down to the cutoff, best rank first."""
     return [
         document
         for document, grade in zip(top.documents[:cutoff], top.grades[:cutoff], strict=True)
@@ -98,11 +100,12 @@ def list_unjudged(top: TopicTop, cutoff: int | None) -> list[str]:
 
 
 def merge_unjudged(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> list[list[TopicTop]]:
-    """The same runs, topic by topic, each with the number of the holes that only the others have:
-    one ground for all of them.
+    """Return the same runs, by topic, each with the number of unjudged documents that only other
+    runs have, so that all are compared with the same recall base.
 
-    A hole that turns out relevant raises the ideal and the number of relevant documents of every
-    run, not only of those that have it."""
+    An unjudged document that turns out relevant raises the ideal and the number of relevant
+    documents of every run, whether the run has it or not.
+    """
     open_in = [
         set().union(*(list_unjudged(top, cutoff) for top in of_topic))
         for of_topic in zip(*runs, strict=True)
@@ -117,8 +120,8 @@ def merge_unjudged(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> li
 
 
 def add_later_judgements(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
-    """The qrels with what was judged since of pairs that had no grade in them; a grade that is
-    there stays, and so do the topics."""
+    """Return the qrels with later judgements of pairs that had no grade. Existing grades and topics
+    stay."""
     grades: dict[tuple[str, str], int] = {}
     for one in (qrels, *later):
         for index, topic in enumerate(one.topics):
@@ -153,8 +156,9 @@ def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Sc
 def rbp_bounds(
     tops: Sequence[TopicTop], *, persistence: float, level: int, cutoff: int | None = None
 ) -> ScoreBounds:
-    """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the
-    holes and, without a cutoff, of all below the last rank."""
+    """Return bounds of rank-biased precision (Moffat and Zobel 2008) over the given ranks. The
+    residual is that of the unjudged documents and, without a cutoff, of all ranks below the last.
+    """
     low, high = np.zeros(len(tops)), np.zeros(len(tops))
     for k, top in enumerate(tops):
         grades = top.grades[:cutoff]
@@ -174,13 +178,15 @@ def rbp_bounds(
 def ndcg_bounds(
     tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, exponential: bool = False
 ) -> ScoreBounds:
-    """Every multiset of grades of the holes is tried, falling along the ranks for the upper end,
-    rising for the lower.
+    """Return bounds of nDCG. Every multiset of grades of the unjudged documents is tried, in
+    descending order by rank for the upper bound and in ascending order for the lower.
 
-    A hole also raises the ideal, so neither all 0 nor all highest need be an end. C(holes +
-    highest, highest) multisets a topic. cutoff: None for all ranks given. exponential: the gain of
-    a grade g is 2^g - 1, else g. Unjudged documents elsewhere stay out of the ideal, but for those
-    that `n_elsewhere` counts: the lower end has them at the highest grade."""
+    An unjudged document also raises the ideal, so neither all 0 nor all highest need be a bound.
+    There are C(n_unjudged + highest, highest) multisets per topic. cutoff: None for all given
+    ranks. exponential: the gain of grade g is 2^g - 1 instead of g. Other unjudged documents stay
+    out of the ideal, except those that `n_elsewhere` counts, which have the highest grade for the
+    lower bound.
+    """
     ends = [_ndcg_range(top, cutoff, highest, exponential) for top in tops]
     low, zero, high = (
         (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
@@ -203,7 +209,7 @@ def _ndcg_range(
         if top.n_elsewhere
         else ideal
     )
-    rising = fixed + fillings @ ground.discount[places]  # the multisets come in ascending order
+    rising = fixed + fillings @ ground.discount[places]  # the multisets are in ascending order
     falling = fixed + fillings[:, ::-1] @ ground.discount[places]
     return (
         float(_normalise_gains(rising, worst).min()),
@@ -215,12 +221,13 @@ def _ndcg_range(
 def ndcg_difference(
     own: TopicTop, rival: TopicTop, *, cutoff: int | None, highest: int, exponential: bool = False
 ) -> tuple[float, float, float]:
-    """nDCG of one run less that of another on a topic: least, with the holes of both as 0,
-    greatest.
+    """Return (least, with all unjudged documents as 0, greatest) of one run's nDCG minus that of
+    another on a topic.
 
-    Exact over the grades of all holes of both. A hole moves the difference of the gains by the
-    difference of its discounts, and the ideal of both alike: every multiset of grades is tried, the
-    highest of it where the discounts differ most one way, and the other way."""
+    Exact over the grades of both runs' unjudged documents. Such a document changes the difference
+    of the gains by the difference of its discounts, and both ideals alike. Every multiset of grades
+    is therefore tried, with the highest grades where the discounts differ most in either direction.
+    """
     together = list(dict.fromkeys([*list_unjudged(own, cutoff), *list_unjudged(rival, cutoff)]))
     deepest = max(len(own.grades), len(rival.grades), len(own.judged) + len(together))
     ground = _SharedGains(own.judged, deepest if cutoff is None else cutoff, exponential)
@@ -244,7 +251,7 @@ def ndcg_difference(
 
 
 class _SharedGains:
-    """What the runs of one topic share: discounts down to a depth, and the gains of the judged
+    """Data shared by the runs of one topic: discounts down to a depth, and gains of the judged
     documents."""
 
     def __init__(self, judged: Sequence[int], depth: int, exponential: bool) -> None:
@@ -255,13 +262,13 @@ class _SharedGains:
         )
 
     def gained(self, grades: Sequence[int | None]) -> float:
-        """Discounted, of what is judged."""
+        """Return the discounted gain of the judged documents."""
         gains = compute_gains([grade or 0 for grade in grades], self.exponential)
         return float(sum(gain * self.discount[k] for k, gain in enumerate(gains.tolist())))
 
     def ideals(self, fillings: Floats, *, of_others: Floats | None = None) -> Floats:
-        """float64 (n): discounted gain of the best order of the judged documents, each filling (n,
-        holes) and `of_others` together."""
+        """Return float64 (n), the ideal discounted gain of the judged documents, each row of
+        `fillings` (n, n_unjudged) and `of_others` together."""
         known = self.known if of_others is None else np.concatenate([self.known, of_others])
         pooled = np.concatenate(
             [np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1
@@ -276,8 +283,8 @@ def compute_gains(grades: Sequence[int], exponential: bool) -> Floats:
 
 
 def grade_multisets(n_unjudged: int, highest: int, exponential: bool) -> Floats:
-    """float64 (n, n_unjudged): the gains of every multiset of grades, each ascending, the one of all
-    lowest first; one, the empty one, of no hole."""
+    """Return float64 (n, n_unjudged), the gains of every multiset of grades, each ascending,
+    starting with all lowest. Without unjudged documents it is one empty multiset."""
     multisets = list(combinations_with_replacement(range(highest + 1), n_unjudged))
     values = np.array(multisets, np.float64).reshape(len(multisets), n_unjudged)
     return np.exp2(values) - 1 if exponential else values
@@ -289,18 +296,19 @@ def _normalise_gains(gained: Floats, ideal: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class UniqueDocumentGrades:
-    """What documents that only one group had among its first k were worth, by band of best rank 1-3
+    """Grades of the judged documents that only one group had in its top k, for the best ranks 1-3
     and 4-k.
 
-    total, number: sums of grades and of relevant ones, and the number of such documents that are
-    judged."""
+    grades, relevant: sums of grades and numbers of relevant documents. numbers: numbers of
+    documents.
+    """
 
     grades: tuple[float, float]
     relevant: tuple[float, float]
     numbers: tuple[int, int]
 
     def grade_at(self, rank: int) -> float:
-        """e_b = (Σ grades + 0.3) / (number + 1)."""
+        """Return the smoothed mean grade (Σ grades + 0.3) / (number + 1) for a rank."""
         band = 0 if rank <= 3 else 1
         return (self.grades[band] + 0.3) / (self.numbers[band] + 1)
 
@@ -317,7 +325,8 @@ def mean_grade_of_unique_documents(
     depth: int,
     level: int,
 ) -> UniqueDocumentGrades:
-    """Over the judged documents that exactly one group of `runs` has among its first `depth`."""
+    """Count the judged documents that exactly one group of `runs` has in its top `depth`. groups:
+    of each run. level: minimum relevant grade."""
     best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
     for run, group in zip(runs, groups, strict=True):
         for index, topic in enumerate(run.topics):
@@ -348,8 +357,8 @@ def mean_grade_of_unique_documents(
 
 
 def imputed_ndcg(tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int) -> Floats:
-    """float64 (n_topics): nDCG@k with every hole at its expected grade, the ideal that of what is
-    judged, cut at 1."""
+    """Return float64 (n_topics), nDCG@k with the expected grade for every unjudged document. The
+    ideal is that of the judged documents, and scores are limited to 1."""
     discount = 1 / np.log2(np.arange(2, cutoff + 2))
     values = np.zeros(len(tops))
     for k, top in enumerate(tops):
@@ -378,7 +387,7 @@ def imputed_precision(
 
 
 def ideal_dcg(top: TopicTop, cutoff: int) -> float:
-    """Discounted gain of the topic's judged documents in the best order, cut."""
+    """Return the discounted gain of the topic's judged documents in ideal order down to the cutoff."""
     best = sorted((grade for grade in top.judged if grade > 0), reverse=True)[:cutoff]
     return float(sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1)))
 
@@ -393,11 +402,13 @@ class UnjudgedDocument(NamedTuple):
 def judging_order(
     tops: Sequence[TopicTop], *, cutoff: int, rival: Sequence[TopicTop] | None = None
 ) -> list[UnjudgedDocument]:
-    """Holes by descending weight 1 / (T ideal log2(rank + 1)); ties by rank, topic, document.
+    """Return unjudged documents by descending weight 1 / (T ideal log2(rank + 1)), ties by rank,
+    topic, document. The ideal counts as 1 if no judged document is relevant.
 
-    rival: the first documents of a system to compare with, topic by topic as `tops`: a hole that
-    both have weighs the difference of its weights, and the rival's own holes come in, too (at their
-    rank there). Where nothing is relevant yet the ideal counts as 1."""
+    rival: top documents of a system to compare with, in the same topics. Its unjudged documents are
+    included with their ranks there. A document that both have is weighted by the difference of its
+    weights.
+    """
     holes: dict[tuple[str, str], UnjudgedDocument] = {}
     for side, sign in ((tops, 1.0), (rival or (), -1.0)):
         for top, reference in zip(side, tops, strict=False):
@@ -421,19 +432,20 @@ def judging_order(
 
 
 NEGLIGIBLE_WIDTH = 0.01
-"""Width of nDCG at which a score is told well enough."""
+"""Width of nDCG bounds at which a score is known well enough."""
 
 
 def remaining_score_range(order: Sequence[UnjudgedDocument], *, highest: int) -> Floats:
-    """float64 (n + 1): highest grade x the weights of what is left once the first 0, 1, ... n holes
-    are judged.
+    """Return float64 (n + 1), the highest grade x the total weight that is left after judging the
+    first 0, 1, ... n unjudged documents.
 
-    Not a width of the score: together the weights may exceed 1, since they leave out that a hole
-    which turns out relevant raises the ideal. Show parts of the first one."""
+    This is not the width of the score bounds. The sum of the weights may exceed 1, because they
+    ignore that a relevant document also raises the ideal. Show it as a share of the first value.
+    """
     weights = np.array([hole.weight for hole in order], np.float64)
     return highest * np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
 
 def count_until_narrow(widths: Floats, *, width: float = NEGLIGIBLE_WIDTH) -> int:
-    """The fewest holes after which at most this width is left."""
+    """Return the minimum number of unjudged documents after which at most this width is left."""
     return int(np.argmax(widths <= width + 1e-12))

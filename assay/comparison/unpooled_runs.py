@@ -1,8 +1,7 @@
-"""Each run left out of the pool in turn, as a late run sees it: holes, exact range and expected
-fill of nDCG, beside what its judgements said (SAMPLING 6).
+"""Leave each run out of the pool in turn, as if it had not been pooled, and compare its score
+bounds and imputed nDCG with its score under all judgements.
 
-for one in left_out_scores(runs, groups, qrels, cutoff=10, level=1): ...          a LeftOutScores a
-run
+    for scores in iterate_left_out_scores(runs, groups, qrels, cutoff=10, level=1): ...
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from assay.comparison.unjudged_documents import (
 
 
 class LeftOutScores(NamedTuple):
-    """unit: the group that was left out with the run. unjudged: in each topic. judged: mean nDCG@k
-    under all qrels. bounds: float64 (n_topics) of each end, with the holes that leaving out has
-    made. filled: the mean with every hole at its expected grade. truth: float64 (n_topics), nDCG@k
-    once these holes alone are judged, which is what the bounds are of."""
+    """Scores of one run that was left out. unit: group left out with the run. unjudged: number in
+    each topic. judged: mean nDCG@k under all qrels. bounds: float64 (n_topics) each, over the
+    documents that became unjudged. filled: mean with expected grades. truth: float64 (n_topics),
+    nDCG@k with only these documents judged, which the bounds contain."""
 
     tag: str
     unit: str
@@ -46,7 +45,8 @@ class LeftOutScores(NamedTuple):
 
     @property
     def is_filled(self) -> bool:
-        """Beyond so many holes a topic expected fill flatters bad runs, and is not shown."""
+        """Return whether to show the imputed score. With more unjudged documents per topic it
+        overestimates bad runs."""
         return self.mean_unjudged <= MAX_MEAN_UNJUDGED
 
 
@@ -58,10 +58,10 @@ def iterate_left_out_scores(
     cutoff: int,
     level: int,
 ) -> Iterator[LeftOutScores]:
-    """Documents that only the left-out group has among its first `cutoff` lose their judgement;
-    what nobody ever judged counts as 0 throughout.
+    """Yield the scores of each run, by group name. Documents that only the left-out group has in
+    its top `cutoff` lose their judgement. Other unjudged documents count as 0.
 
-    groups: of each run. Groups by name, their runs as given.
+    groups: of each run. Runs of a group are in the given order.
     """
     highest = max(int(qrels.grades.max(initial=0)), 1)
     for group in sorted(set(groups)):
@@ -95,7 +95,7 @@ def iterate_left_out_scores(
 
 
 def _restrict_unjudged(top: TopicTop, full: TopicTop) -> TopicTop:
-    """Only what lost its judgement is a hole."""
+    """Mark as unjudged only the documents that lost their judgement."""
     return replace(
         top,
         grades=[
@@ -108,7 +108,8 @@ def _restrict_unjudged(top: TopicTop, full: TopicTop) -> TopicTop:
 def _rescale_ideal(
     whole: Sequence[TopicTop], tops: Sequence[TopicTop], cutoff: int
 ) -> NDArray[np.float64]:
-    """Only this run's holes are judged, so the ideal has no other document of its group."""
+    """Return nDCG@k with only this run's unjudged documents judged, so that the ideal contains no
+    other document of its group."""
     judged = []
     for full, top in zip(whole, tops, strict=True):
         grades = [
@@ -123,7 +124,8 @@ def _rescale_ideal(
 def drop_unique_judgements(
     qrels: QrelsColumns, own: Sequence[RunColumns], others: Sequence[RunColumns], *, cutoff: int
 ) -> QrelsColumns:
-    """The qrels, unjudged where only `own` have the document among their first `cutoff`."""
+    """Return the qrels without the judgements of documents that only `own` have in their top
+    `cutoff`."""
     first, rest = _list_top_pairs(own, cutoff), _list_top_pairs(others, cutoff)
     grades = qrels.grades.copy()
     for index, topic in enumerate(qrels.topics):

@@ -1,4 +1,4 @@
-"""What people are told beside a verdict, on the page and by commands alike."""
+"""Sentences that explain verdicts, shared by the page and the commands."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def format_verdict(verdict: bool | None) -> str:
 
 
 MAX_LETTERS = 8
-"""More groups than this are no longer read by their letters."""
+"""Maximum number of groups that are shown as letters."""
 MAX_NAMED = 5
-"""Runs that are named in a row; the rest is counted."""
+"""Maximum runs listed by name. Further runs are counted."""
 
 
 def join_first(tags: Sequence[str]) -> str:
@@ -39,8 +39,8 @@ def join_first(tags: Sequence[str]) -> str:
 
 
 def list_not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Of each run those that it does not differ from significantly, best first: of one measure of
-    `compare systems`."""
+    """Return for each run the runs that do not differ from it significantly, best first.
+    of_measure: one measure of `compare systems`."""
     means = of_measure["means"]
     alike: dict[str, list[str]] = {tag: [] for tag in means}
     for row in of_measure["pairs"]:
@@ -54,8 +54,8 @@ def list_not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def make_groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """The head of a column and its cell for each run: letters (Piepho 2004), or names where there
-    would be too many letters."""
+    """Return the header of the groups column and its cell for each run: letters (Piepho 2004), or
+    names if there are too many letters."""
     groups: dict[str, str] = of_measure["groups"]
     if (
         len(
@@ -74,8 +74,8 @@ def make_groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, st
 
 
 def describe_constant(result: Mapping[str, Any]) -> str:
-    """What decides where the t-test is undefined; empty where it is defined for every pair of
-    `compare systems`."""
+    """Describe which test decides if the t-test is undefined. Empty if it is defined for every pair
+    of `compare systems`."""
     pairs = [
         row
         for of_measure in result.values()
@@ -88,7 +88,7 @@ def describe_constant(result: Mapping[str, Any]) -> str:
 
 
 def describe_equal_runs(row: dict[str, Any]) -> str:
-    """How often equal runs get each verdict; nothing for a report of an older version."""
+    """Describe how often equal runs get each verdict. Empty for reports of older versions."""
     if "equal_runs" not in row:
         return ""
     rates = row["equal_runs"]
@@ -106,8 +106,8 @@ def describe_equal_runs(row: dict[str, Any]) -> str:
 
 
 def describe_equal_boards(result: dict[str, Any]) -> str:
-    """How often boards of equal runs have a record that is said to be better; nothing where no runs
-    are compared."""
+    """Describe how often leaderboards of equal runs have a record that is called better. Empty if
+    no runs are compared."""
     if not result.get("equal_boards"):
         return ""
     rates, correction = result["equal_boards"], result["correction"]

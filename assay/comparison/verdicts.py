@@ -1,20 +1,21 @@
-"""Is run B better than run A? The verdicts of Lin et al. (SIGIR 2021, section 5), each with the
-facts it rests on.
+"""Verdicts on whether run B is better than run A (Lin et al., SIGIR 2021, section 5), each with its
+reasons.
 
-    better                 B wins the topics that only one run answers and has the smaller ESL where
-    both answer
-    significantly better   and both differences are significant
+    better                 B wins the topics that only one run answers and has the smaller ESL on
+                           topics that both answer
+    significantly better   the same, and both differences are significant
     do no harm             B significantly answers more topics without significantly increasing ESL,
-    or significantly
-                           decreases ESL without significantly leaving more topics unanswered
+                           or significantly decreases ESL without significantly leaving more topics
+                           unanswered
 
-Ours: alpha 0.05; the exact binomial test for answered topics (the paper proposes it); Wilcoxon's
-signed-rank test for ESL, or the paired t-test; a test supports a direction only if its own
-statistic points there, so where the signed ranks decide and point to another side than the means,
-there is no verdict (None) but what would hold either way, and the reasons tell both facts; where no
-topic is answered by both runs, nothing can be smaller and nothing is significant. The same verdicts
-with RR in place of ESL stand beside them. A correction multiplies p-values before they are compared
-with alpha."""
+Choices beyond the paper: alpha is 0.05. Answered topics are compared with the exact binomial test
+(which the paper proposes), and ESL with Wilcoxon's signed-rank test or the paired t-test. A test
+supports a direction only if its own statistic points there. If the signed ranks decide and disagree
+with the means in direction, the verdict is None unless both directions give the same, and the
+reasons report both facts. If no topic is answered by both runs, no ESL is smaller or significant.
+The same verdicts are given with RR instead of ESL. A correction multiplies p-values before they are
+compared with alpha.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +37,13 @@ ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}
 P_VALUES = ("mrr_wrs", "mrr_wsr", "mrr_t", "binomial", "esl_wsr", "esl_t", "rr_wsr", "rr_t")
 DECIMALS = 12
-"""Means are rounded to this many decimals before one is called smaller."""
+"""Decimals to which means are rounded before they are compared."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """None: no verdict, because there are too few topics, or means and signed ranks point to
-    different sides, and each to another verdict."""
+    """The three verdicts. None means no verdict: there are too few topics, or means and signed
+    ranks disagree in direction and give different verdicts."""
 
     @property
     def is_open(self) -> bool:
@@ -60,11 +61,10 @@ NO_VERDICT = Verdict(None, None, None)
 class JudgedComparison:
     """The verdict on one comparison, by ESL and by RR.
 
-    because: sentences, the facts in the order of the argument.
-    disagreements: sentences, where tests or measures point different ways; empty if nowhere.
-    corrected: the p-values that were compared with alpha, by the names in P_VALUES; NaN undefined.
-    correction, family: how they were corrected, for how many comparisons.
-    mirrored: the verdict on A against B, by ESL.
+    because: sentences, the facts in the order of the argument. disagreements: sentences on
+    disagreements between tests or measures, or empty. corrected: p-values that were compared with
+    alpha, by the names in P_VALUES, NaN if undefined. correction, family: method of the correction
+    and size of the family. mirrored: the verdict on A against B, by ESL.
     """
 
     verdict: Verdict
@@ -79,10 +79,12 @@ class JudgedComparison:
 
 @dataclass(frozen=True)
 class VerdictEvidence:
-    """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined).
+    """The facts on which a verdict rests. Directions are 1 if B is better, -1 if A is, and 0 for
+    neither or undefined.
 
-    ranking: of the means where both answer. tested: of the statistic of the test that decides
-    there."""
+    ranking: direction of the means on topics that both answer. tested: direction of the statistic
+    of the test that decides there.
+    """
 
     answers: int
     answers_significant: bool
@@ -92,11 +94,11 @@ class VerdictEvidence:
 
     @property
     def contradict(self) -> bool:
-        """Whether the means point to one side and the test that decides to the other."""
+        """Return whether the means and the test that decides disagree in direction."""
         return self.ranking * self.tested < 0
 
     def mirrored(self) -> VerdictEvidence:
-        """The same facts with A and B changed over."""
+        """Return the facts with A and B swapped."""
         return replace(self, answers=-self.answers, ranking=-self.ranking, tested=-self.tested)
 
     def verdict(self) -> Verdict:
@@ -133,10 +135,12 @@ def judge_comparisons(
     correction: str = "none",
     family: int | None = None,
 ) -> list[JudgedComparison]:
-    """Verdicts on comparisons that form one family: each kind of test is corrected over the list.
+    """Return the verdicts on comparisons that form one family. Each kind of test is corrected over
+    the list.
 
-    decide: "wsr" or "t", the test for the topics that both runs answer. correction: "none",
-    "bonferroni" or "holm". family: its size, where it is larger than the list."""
+    decide: "wsr" or "t", the test for topics that both runs answer. correction: "none",
+    "bonferroni" or "holm". family: its size, if larger than the list.
+    """
     if decide not in TESTS:
         raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
     columns = {
@@ -154,7 +158,7 @@ def judge_comparisons(
 
 
 def p_values(comparison: RunComparison) -> dict[str, float]:
-    """The raw p-values that are corrected, by the names in P_VALUES."""
+    """Return the raw p-values that are corrected, by the names in P_VALUES."""
     return {
         "mrr_wrs": comparison.mrr.wrs,
         "mrr_wsr": comparison.mrr.wsr,
@@ -209,26 +213,27 @@ def _judge_one(
 
 
 def deciding_test(means: AnsweredMeans, n: int, decide: str) -> str:
-    """The test that decides over n topics that both answer: the t-test only where it is defined and
-    there are enough topics for a verdict, elsewhere the signed-rank test, which is exact there."""
+    """Return the test that decides over n topics that both answer: the t-test only if it is defined
+    and there are enough topics for a verdict, otherwise the signed-rank test, which is exact there.
+    """
     return "t" if decide == "t" and n >= MIN_VERDICT_TOPICS and means.t == means.t else "wsr"
 
 
 def mean_direction(means: AnsweredMeans) -> int:
-    """1 if B's mean is larger, -1 if A's is, 0 if neither or undefined."""
+    """Return 1 if B's mean is larger, -1 if A's is, 0 if neither or undefined."""
     return sign_or_zero(round(means.b - means.a, DECIMALS))
 
 
 def sign_or_zero(number: float) -> int:
-    """1, -1, or 0 for zero and NaN."""
+    """Return 1, -1, or 0 for zero and NaN."""
     return (number > 0) - (number < 0)
 
 
 def verdict_reasons(
     comparison: RunComparison, facts: VerdictEvidence, corrected: Mapping[str, float], decide: str
 ) -> list[str]:
-    """The facts in words, with raw p-values; corrected: those after a correction, which are marked
-    as such, or nothing."""
+    """Return the facts as sentences with raw p-values. corrected: corrected p-values, which are
+    marked as such, or empty."""
 
     def p(name: str) -> str:
         after = f", after correction {format_p(corrected[name])}" if corrected else ""
@@ -265,7 +270,7 @@ def verdict_reasons(
 def describe_contradiction(
     what: str, means: AnsweredMeans, higher: str, p: str, facts: VerdictEvidence
 ) -> str:
-    """Both facts where the means favour one run and the signed ranks the other."""
+    """Describe both facts if the means favour one run and the signed ranks the other."""
     favoured = {1: "B", -1: "A"}
     return (
         "on the topics that both answer means and signed ranks point to different sides, so no "
@@ -287,8 +292,8 @@ def describe_disagreements(
     p: Mapping[str, float],
     alpha: float,
 ) -> list[str]:
-    """Where tests disagree about significance, where a test looks another way than the means, and
-    where ESL and RR differ."""
+    """Describe disagreements: between tests about significance, between a test and the means about
+    direction, and between ESL and RR."""
     if no_verdict_reason(comparison.topics):
         return []
     said = []
@@ -343,8 +348,8 @@ def describe_disagreements(
 
 
 def as_json(comparison: RunComparison, judged: JudgedComparison) -> dict[str, Any]:
-    """One row of the tables as the command-line contract names it; outcomes are shares of all
-    topics, p-values are raw."""
+    """Return one table row with the field names of the command's JSON output. Outcomes are shares
+    of all topics, p-values are raw."""
     mrr = comparison.mrr
     row: dict[str, Any] = {
         "mrr": {

@@ -1,1 +1,1 @@
-"""Estimates from sampled pools, when to stop judging, and campaigns replayed."""
+"""Estimates from sampled pools, stopping rules, and replayed campaigns."""

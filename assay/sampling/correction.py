@@ -1,17 +1,18 @@
-"""People's judgements of a sampled pool, corrected by a machine's labels of the whole pool
-(SAMPLING 5.2).
+"""Estimates from human judgements of a sampled pool, corrected with an LLM judge's labels of the
+whole pool (prediction-powered inference).
 
-A target is linear in the labels: θ = Σ a_i y_i over the pooled pairs, with a_i of a run and a
+A target is linear in the labels: θ = Σ a_i y_i over the pooled pairs, with a_i from a run and a
 measure (`compute_run_weights`).
 
-    θ̂_λ = λ Σ a_i f_i + Σ_{judged} a_i (y_i - λ f_i) / π_i         f: the machine's label of every
-    pair
+    θ̂_λ = λ Σ a_i f_i + Σ_{judged} a_i (y_i - λ f_i) / π_i      f: the LLM judge's label of each pair
 
-lambda = 0 is people alone; PPI++ (Angelopoulos, Duchi and Zrnic 2023) chooses the λ of the smallest
-variance; it is the difference estimator of survey sampling (Särndal, Swensson and Wretman 1992).
-The cross-fitted form (Zrnic and Candès 2024) learns the relation of people's label and machine's,
-rank and votes from four fifths of the sample and applies it to the rest. Unbiased whatever the
-machine does; valid only if its labels were frozen before the draw and people did not see them."""
+λ = 0 uses human judgements alone. PPI++ (Angelopoulos, Duchi and Zrnic 2023) chooses the λ of the
+smallest variance. The estimator is the difference estimator of survey sampling (Särndal, Swensson
+and Wretman 1992). The cross-fitted form (Zrnic and Candès 2024) learns the human label from the LLM
+judge's label, rank and votes on four fifths of the sample and predicts the rest. The estimates are
+unbiased whatever the LLM judge's quality, but only if its labels were fixed before the sample was
+drawn and annotators did not see them.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +39,15 @@ N_FOLDS = 5
 RIDGE_PENALTY = 0.1
 MIN_JUDGED = 100
 MIN_RELEVANT = 5
-"""Judged relevant pairs that a target needs: with fewer the variance is estimated as nothing, or
-nearly."""
+"""Minimum judged relevant pairs per target. With fewer, the estimated variance is close to 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class CorrectedEstimate:
-    """Of one target each: values, variances, lambdas float64 (n_targets); low, high of the 95 %
-    interval for this pool and these topics, new_low, new_high for new topics; NaN where `why` has a
-    reason. by_topic: float64 (n_topics, n_targets), whose sums are the values. residuals: float64
-    (n_judged, n_targets), people's label less what was predicted."""
+    """Estimates of several targets. values, variances, lambdas: float64 (n_targets). low, high:
+    bounds of the 95% CI for this pool and these topics. new_low, new_high: for new topics. Bounds
+    are NaN if `why` has a reason. by_topic: float64 (n_topics, n_targets), which sum to the values.
+    residuals: float64 (n_judged, n_targets), human label minus predicted label."""
 
     values: Floats
     variances: Floats
@@ -63,8 +63,8 @@ class CorrectedEstimate:
 
 @dataclass(frozen=True, eq=False)
 class EstimationTargets:
-    """weights: float64 (n_rows, n_targets), the a_i. labels: float64 (n_rows), what people said,
-    NaN where nothing is judged. machine: float64 (n_rows)."""
+    """Targets and labels. weights: float64 (n_rows, n_targets), the a_i. labels: float64 (n_rows),
+    human labels, NaN if not judged. machine: float64 (n_rows), the LLM judge's labels."""
 
     sample: JudgedSample
     weights: Floats
@@ -77,15 +77,15 @@ class EstimationTargets:
 
     @cached_property
     def expanded(self) -> Floats:
-        """float64 (n_judged): 1 / π."""
+        """Return float64 (n_judged), the weights 1 / π."""
         return self.sample.weight[self.judged]
 
 
 def compute_run_weights(
     packed: PackedRun, sample: JudgedSample, *, cutoff: int, discounted: bool
 ) -> Floats:
-    """float64 (n_rows): a_i of the mean over topics of P@k (1 / kT), or of DCG@k (1 / (T log2(rank
-    + 1)))."""
+    """Return float64 (n_rows), the weights a_i for the mean over topics of P@k, 1 / kT, or of
+    DCG@k, 1 / (T log2(rank + 1))."""
     weights = np.zeros(len(sample.grades))
     near = packed.rank <= cutoff
     gain = 1 / np.log2(packed.rank[near] + 1) if discounted else 1 / cutoff
@@ -94,10 +94,10 @@ def compute_run_weights(
 
 
 def stratified_variance(targets: EstimationTargets, residuals: Floats) -> Floats:
-    """float64 (n_targets): Σ_h N_h² (1 - n_h/N_h) s²_h / n_h of z = a (residual). residuals:
-    float64 (n_judged) or (n_judged, n_targets).
+    """Return float64 (n_targets), the variance Σ_h N_h² (1 - n_h/N_h) s²_h / n_h of z = a
+    (residual). residuals: float64 (n_judged) or (n_judged, n_targets).
 
-    NaN where a stratum that is not wholly judged has fewer than two judged pairs.
+    NaN if a stratum that is not completely judged has fewer than two judged pairs.
     """
     sample, rows = targets.sample, targets.judged
     z = targets.weights[rows] * (residuals if residuals.ndim == 2 else residuals[:, None])
@@ -106,8 +106,8 @@ def stratified_variance(targets: EstimationTargets, residuals: Floats) -> Floats
 
 
 def _stratum_factors(sample: JudgedSample) -> Floats:
-    """float64 (n_strata): N_h² (1 - f_h) / (n_h (n_h - 1)), by which a sum of squared deviations
-    becomes a variance."""
+    """Return float64 (n_strata), N_h² (1 - f_h) / (n_h (n_h - 1)), the factor from a sum of squared
+    deviations to a variance."""
     n, size = sample.n_judged.astype(np.float64), sample.sizes.astype(np.float64)
     missing = size - n
     factor = np.zeros(len(size))
@@ -118,7 +118,7 @@ def _stratum_factors(sample: JudgedSample) -> Floats:
 
 
 def _cross_products(sample: JudgedSample, rows: Ints, x: Floats, y: Floats) -> Floats:
-    """float64 (n_strata, n_targets): Σ (x - mean)(y - mean) over the judged pairs of each
+    """Return float64 (n_strata, n_targets), Σ (x - mean)(y - mean) over the judged pairs of each
     stratum."""
     n_strata, code = len(sample.sizes), sample.stratum[rows]
     member = np.zeros((n_strata, len(rows)))
@@ -128,8 +128,8 @@ def _cross_products(sample: JudgedSample, rows: Ints, x: Floats, y: Floats) -> F
 
 
 def tune_lambda(targets: EstimationTargets) -> Floats:
-    """float64 (n_targets): the λ of the smallest variance, cut to [0, 1]; 0 where the machine's
-    label does not vary."""
+    """Return float64 (n_targets), the λ of the smallest variance, limited to [0, 1], or 0 if the
+    LLM judge's label does not vary."""
     rows, sample = targets.judged, targets.sample
     factor = np.nan_to_num(_stratum_factors(sample))[:, None]
     y = targets.weights[rows] * targets.labels[rows, None]
@@ -142,7 +142,8 @@ def tune_lambda(targets: EstimationTargets) -> Floats:
 
 
 def correct_estimates(targets: EstimationTargets, lambdas: Floats | float) -> CorrectedEstimate:
-    """θ̂_λ of each target. lambdas: 0 is people alone, 1 PPI, `tune_lambda(targets)` PPI++."""
+    """Return θ̂_λ of each target. lambdas: 0 for human judgements alone, 1 for PPI,
+    `tune_lambda(targets)` for PPI++."""
     lambdas = np.broadcast_to(np.asarray(lambdas, np.float64), (targets.weights.shape[1],))
     predicted = targets.machine[:, None] * lambdas
     return _make_estimate(targets, predicted, predicted[targets.judged], lambdas)
@@ -151,11 +152,11 @@ def correct_estimates(targets: EstimationTargets, lambdas: Floats | float) -> Co
 def cross_fit_estimates(
     targets: EstimationTargets, features: Floats, rng: np.random.Generator
 ) -> CorrectedEstimate:
-    """Each fold's labels predicted by a ridge regression on the other four. features: float64
-    (n_rows, n_features), made from ranks and the machine's labels only."""
+    """Return estimates with each fold's labels predicted by a ridge regression on the other four.
+    features: float64 (n_rows, n_features), made from ranks and the LLM judge's labels only."""
     from sklearn.linear_model import (
         Ridge,
-    )  # seconds to import, and nothing else of this module needs it
+    )  # slow to import and used only here
 
     rows, labels = targets.judged, targets.labels[targets.judged]
     if len(rows) == len(targets.labels):
@@ -189,8 +190,8 @@ def cross_fit_estimates(
 def _make_estimate(
     targets: EstimationTargets, predicted: Floats, own: Floats, lambdas: Floats
 ) -> CorrectedEstimate:
-    """predicted: float64 (n_rows, n_targets) of all pairs; own: float64 (n_judged, n_targets), of
-    the judged ones what is subtracted."""
+    """predicted: float64 (n_rows, n_targets), for all pairs. own: float64 (n_judged, n_targets),
+    the prediction that is subtracted for each judged pair."""
     sample, rows = targets.sample, targets.judged
     residuals = targets.labels[rows, None] - own
     spread = targets.weights[rows] * residuals * targets.expanded[:, None]
@@ -221,12 +222,13 @@ def _make_estimate(
 
 
 def anticipated_variance(targets: EstimationTargets, residuals: Floats) -> Floats:
-    """float64 (n_targets): Σ_h (N_h/n_h - 1) s²_h Σ_{i in h} a_i², s²_h the mean square of the
-    stratum's residuals (ours).
+    """Return float64 (n_targets), Σ_h (N_h/n_h - 1) s²_h Σ_{i in h} a_i², where s²_h is the mean
+    square of the stratum's residuals.
 
-    For a target of few pairs, of which hardly one is judged: its own spread cannot be told, that of
-    all pairs of the stratum can. residuals: float64 (n_judged). NaN where a stratum that is not
-    wholly judged has fewer than two judged pairs."""
+    Used for a target of few pairs, of which hardly any is judged: its own spread cannot be
+    estimated, but that of all pairs of the stratum can. residuals: float64 (n_judged). NaN if a
+    stratum that is not completely judged has fewer than two judged pairs.
+    """
     sample, rows = targets.sample, targets.judged
     squares = sum_by_topic(sample.stratum[rows], residuals**2, len(sample.sizes))
     missing = sample.sizes > sample.n_judged
@@ -245,7 +247,7 @@ def anticipated_variance(targets: EstimationTargets, residuals: Floats) -> Float
 def _no_estimate_reason(targets: EstimationTargets, column: int, variance: float) -> str | None:
     rows = targets.judged
     if len(rows) == len(targets.labels):
-        return None  # all are judged: nothing is estimated
+        return None  # all are judged, so nothing is estimated
     if (reason := targets.sample.why_ungraded) is not None:
         return reason
     if len(rows) < MIN_JUDGED:
@@ -266,11 +268,12 @@ def _no_estimate_reason(targets: EstimationTargets, column: int, variance: float
 
 
 def _find_unseen_stratum(targets: EstimationTargets, column: int, half: float) -> str | None:
-    """The heaviest stratum without a judged relevant pair that counts, if one such pair would move
-    the estimate by more than `half`; else None.
+    """Return the stratum with the largest weight without a judged relevant pair of the target, if a
+    single such pair would change the estimate by more than `half`, or None.
 
-    Its pairs bring nothing to the variance, whatever their number: with a stratum of weight 18
-    intervals covered .62 (ours)."""
+    The pairs of such a stratum add nothing to the estimated variance. With a stratum of weight 18,
+    intervals covered 62%.
+    """
     sample, weights = targets.sample, np.abs(targets.weights[:, column])
     rows = targets.judged[targets.labels[targets.judged] > 0]
     largest = np.zeros(len(sample.sizes))
@@ -290,9 +293,9 @@ def count_relevant(targets: EstimationTargets, column: int) -> int:
 
 
 class RunRankSummary(NamedTuple):
-    """How the runs rank each pair. best: int64 (n_rows), 0 where no run has it. votes: float64,
-    share of runs with it in their first ten. closeness:
-    float64, mean of 60/(60 + rank), 0 where a run lacks it."""
+    """Ranks of each pair in the runs. best: int64 (n_rows), 0 if no run has the pair. votes:
+    float64, share of runs with the pair in their top ten. closeness: float64, mean of 60/(60 +
+    rank), counting 0 for runs without the pair."""
 
     best: Ints
     votes: Floats
@@ -316,9 +319,9 @@ def summarise_run_ranks(runs: Sequence[PackedRun], n_rows: int) -> RunRankSummar
 
 
 def make_regression_features(standing: RunRankSummary, machine: Ints | None = None) -> Floats:
-    """float64 (n_rows, n): ln best rank, votes, votes², and mean closeness (SAMPLING 3.4); with a
-    machine, a column for each of its grades but the lowest in place of the closeness (5.2). A pair
-    that no run has counts as just below the deepest."""
+    """Return float64 (n_rows, n), features for the regression: ln of the best rank, votes, votes²,
+    and mean closeness. With an LLM judge, one column for each of its grades except the lowest
+    replaces the closeness. A pair that no run has counts as just below the deepest rank."""
     best, votes, closeness = standing
     deep = np.where(best > 0, best, best.max(initial=0) + 1)
     columns = [np.log(deep), votes, votes**2]

@@ -1,15 +1,16 @@
-"""Measures estimated from a sampled pool, per topic (SAMPLING 3.2).
+"""Estimate measures from a sampled pool, per topic.
 
-    sample = sample_of(prel)                                  strata, sizes, how many are judged,
-    the weight N_h / n_h of each judged pair
-    values = estimate_topics(packed, sample, measures)        float64 (n_topics, n_measures)
-    interval_over_topics(values)                              t-interval of a mean for new topics
+    sample = make_sample(prel)                            strata, their sizes and judged pairs, and the
+                                                          weight N_h / n_h of each judged pair
+    values = estimate_topics(packed, sample, measures)    float64 (n_topics, n_measures)
+    topic_interval(values[:, 0])                          t-interval of a mean for new topics
 
 HT-P@k, HT-nDCG@k, HT-DCG@k: Horvitz and Thompson (1952). xinfAP: Yilmaz, Kanoulas and Aslam (2008).
-HT-AP: after Aslam and Pavlu (2007). infNDCG is that of NIST's sample_eval, for comparison with TREC
-only: it is biased where few of a run's first documents are sampled, and has no interval. In all of
-them a pair of the pool without a judgement is missing by chance within its stratum, and a document
-outside the pool is not relevant."""
+HT-AP: after Aslam and Pavlu (2007). infNDCG is that of NIST's sample_eval, only for comparison with
+TREC. It is biased if few of a run's top documents are sampled, and has no interval. All assume that
+a pooled pair without a judgement is missing at random within its stratum, and that documents
+outside the pool are not relevant.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +32,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MAX_RANK = 1000
-"""sample_eval reads so many ranks of a run, and no ideal ranking is longer."""
+"""Maximum ranks that are read of a run and of an ideal ranking, as in sample_eval."""
 EPSILON = 1e-5
 MIN_JUDGED = {"xinfAP": 40.0, "HT-AP": 40.0}
 MIN_JUDGED_OTHERS = 10.0
-"""Judged pairs a topic, on the mean, below which the interval of a measure does not cover what it
-says (SAMPLING 3.3)."""
+"""Minimum mean number of judged pairs per topic for which the confidence interval of a measure has
+its nominal coverage (docs/evidence/sampling.md)."""
 MAX_UNGRADED = 0.02
-"""Share of the drawn pairs that may lack a grade; beyond it no interval is shown: that they lack it
-by chance is not known."""
+"""Maximum share of sampled pairs without a grade. With more, no interval is shown, because the
+grades may not be missing at random."""
 BIASED_NOTE = "biased; for comparison with TREC only"
 COVERAGE_NOTES = {
     "xinfAP": "In simulations with 40 to 80 judged pairs per topic, 95% confidence intervals of xinfAP "
@@ -50,18 +51,19 @@ COVERAGE_NOTES = {
         "of HT-AP covered .84 to .95"
     ),
 }
-"""What was measured of intervals that are shown although they may cover less than they say."""
+"""Notes on intervals that are shown although their coverage may be below the nominal one."""
 OUTSIDE_REASON = "the interval lies outside the range of the measure"
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedSample:
-    """What is judged of a sampled pool.
+    """The judgements of a sampled pool.
 
-    topics: ids. topic: int64 (n_rows), of each pair of the pool. grades: int32 (n_rows), negative
-    where nothing is judged. stratum: int64 (n_rows). sizes, n_judged: int64 (n_strata), N_h and
-    n_h. spanning: bool (n_strata), strata over all topics. drawn: number of pairs drawn, with a
-    grade or without; None where it is not known."""
+    topics: IDs. topic: int64 (n_rows), of each pair of the pool. grades: int32 (n_rows), negative
+    if not judged. stratum: int64 (n_rows). sizes, n_judged: int64 (n_strata), N_h and n_h.
+    spanning: bool (n_strata), whether a stratum spans all topics. drawn: number of pairs sampled,
+    with or without a grade, or None if unknown.
+    """
 
     topics: list[str]
     topic: Ints
@@ -75,8 +77,8 @@ class JudgedSample:
 
     @property
     def why_ungraded(self) -> str | None:
-        """Why the grades are no random sample: too many drawn pairs have none, or pairs have one
-        that were not drawn. None where `drawn` is not known."""
+        """Return why the grades are not a random sample: too many sampled pairs have none, or pairs
+        have one that were not sampled. None if they are, or if `drawn` is unknown."""
         n = int(self.n_judged.sum())
         if self.drawn is None or 0 <= self.drawn - n <= MAX_UNGRADED * self.drawn:
             return None
@@ -92,14 +94,15 @@ class JudgedSample:
 
     @cached_property
     def weight(self) -> Floats:
-        """float64 (n_rows): 1 / π = N_h / n_h of a judged pair, 0 of the others."""
+        """Return float64 (n_rows), the weight 1 / π = N_h / n_h of judged pairs, 0 for others."""
         return np.where(
             self.grades >= 0, ratio_or_zero(self.sizes, self.n_judged)[self.stratum], 0.0
         )
 
     @cached_property
     def local(self) -> tuple[Ints, int]:
-        """Number of each row's stratum among those of its topic, and the most that a topic has."""
+        """Return the index of each row's stratum among those of its topic, and the maximum number
+        of strata of a topic."""
         pairs, inverse = np.unique(
             np.column_stack([self.topic, self.stratum]), axis=0, return_inverse=True
         )
@@ -109,19 +112,19 @@ class JudgedSample:
 
     @cached_property
     def ideals(self) -> dict[tuple[str, int], Floats]:
-        """Ideals by kind and depth, kept since all runs are divided by the same ones."""
+        """Cache of ideals by kind and depth, which all runs share."""
         return {}
 
     def ideal(self, kind: str, depth: int, formula: Callable[[Floats, int], Floats]) -> Floats:
-        """float64 (n_topics): the formula over the estimated numbers of each grade, computed
-        once."""
+        """Return float64 (n_topics), the formula applied to the estimated number of documents of
+        each grade, from the cache if possible."""
         if (kind, depth) not in self.ideals:
             self.ideals[kind, depth] = formula(self.n_of_grade(), depth)
         return self.ideals[kind, depth]
 
     def n_of_grade(self) -> Floats:
-        """float64 (n_topics, highest grade + 1): estimated number of documents of each grade in
-        each topic."""
+        """Return float64 (n_topics, highest grade + 1), the estimated number of documents of each
+        grade in each topic."""
         highest = int(self.grades.max(initial=0))
         judged = self.grades >= 0
         code = self.topic[judged] * (highest + 1) + self.grades[judged]
@@ -131,7 +134,7 @@ class JudgedSample:
         return counts.astype(np.float64, copy=False).reshape(len(self.topics), highest + 1)
 
     def n_relevant(self, level: int) -> Floats:
-        """float64 (n_topics): R̂."""
+        """Return float64 (n_topics), the estimated number of relevant documents."""
         chosen = self.grades >= level
         return sum_by_topic(self.topic[chosen], self.weight[chosen], len(self.topics))
 
@@ -139,8 +142,8 @@ class JudgedSample:
         return float((self.grades >= 0).sum() / max(len(self.topics), 1))
 
     def empty_strata(self) -> list[str]:
-        """Strata of which nothing is judged: nothing is known of their pairs, so that no estimate
-        over the pool is unbiased."""
+        """Return the strata without a judged pair. Their pairs are unknown, so no estimate over the
+        pool is unbiased."""
         return [self.names[k] for k in np.flatnonzero(self.n_judged == 0).tolist()]
 
 
@@ -163,8 +166,8 @@ def make_sample(prel: SampledQrels) -> JudgedSample:
 def estimate_topics(
     packed: PackedRun, sample: JudgedSample, measures: Sequence[Measure], *, level: int = 1
 ) -> Floats:
-    """float64 (n_topics, n_measures); 0 for a topic that the run has not or where nothing relevant
-    was found."""
+    """Return float64 (n_topics, n_measures), 0 for a topic that the run does not have or in which
+    nothing relevant was found."""
     values = np.empty((len(sample.topics), len(measures)))
     for column, measure in enumerate(measures):
         lowest = level if measure.level is None else measure.level
@@ -198,14 +201,14 @@ def _ndcg(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> F
 
 
 def fractional_ideal_dcg(n_of_grade: Floats, cutoff: int) -> Floats:
-    """Discounted gain of the first `cutoff` places filled with the estimated numbers, best grade
-    first, places shared (ours).
+    """Return float64 (n_topics), the discounted gain of the top `cutoff` ranks filled with the
+    estimated numbers of documents, best grade first. Fractional numbers share a rank.
 
-    n_of_grade: float64 (n_topics, n_grades), column g the number of documents of grade g. ->
-    float64 (n_topics)"""
+    n_of_grade: float64 (n_topics, n_grades), column g the number of documents of grade g.
+    """
     discount = np.concatenate(
         ([0.0], np.cumsum(1 / np.log2(np.arange(2, cutoff + 2))))
-    )  # of the first 0, 1, ... places
+    )  # of the first 0, 1, ... ranks
     filled, total = np.zeros(len(n_of_grade)), np.zeros(len(n_of_grade))
     for grade in range(n_of_grade.shape[1] - 1, 0, -1):
         end = np.minimum(filled + n_of_grade[:, grade], cutoff)
@@ -222,10 +225,11 @@ def _interpolate(cumulated: Floats, place: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class RankedAbove:
-    """What stands above each relevant judged document of a run, by stratum of its topic.
+    """Documents ranked above each relevant judged document of a run, by stratum of its topic.
 
-    hit: int64 (n), place of the document among the packed rows. pooled, judged, relevant: float64
-    (n, n_local) counts above it."""
+    hit: int64 (n), row of the relevant document among the packed rows. pooled, judged, relevant:
+    float64 (n, n_local), numbers above it.
+    """
 
     hit: Ints
     pooled: Floats
@@ -256,8 +260,8 @@ def _count_above(
 def _extended_inferred_ap(
     packed: PackedRun, sample: JudgedSample, level: int, cutoff: None
 ) -> Floats:
-    """xinfAP: the expected precision at each relevant document, that of the pairs above it
-    estimated stratum by stratum."""
+    """xinfAP (Yilmaz, Kanoulas and Aslam 2008): mean expected precision at the relevant documents,
+    with the pairs above each estimated by stratum."""
     above = _count_above(packed, sample, level, MAX_RANK)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     share = (above.relevant + EPSILON) / (above.judged + 3 * EPSILON)
@@ -268,12 +272,12 @@ def _extended_inferred_ap(
     )
     return ratio_or_zero(
         precisions, np.minimum(n_relevant, MAX_RANK)
-    )  # sample_eval: no run can find more than it may return
+    )  # as in sample_eval: a run cannot find more than the maximum number of ranks
 
 
 def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: None) -> Floats:
-    """HT-AP: sums over pairs of relevant documents, each weighted by the chance that both were
-    drawn."""
+    """HT-AP (after Aslam and Pavlu 2007): sums over pairs of relevant documents, each weighted by
+    the probability that both were sampled."""
     above = _count_above(packed, sample, level, None)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     number, n_local = sample.local
@@ -297,8 +301,8 @@ def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: No
 def _inferred_ndcg(
     packed: PackedRun, sample: JudgedSample, level: int, cutoff: int | None
 ) -> Floats:
-    """As sample_eval: pooled documents of the run in a stratum times the mean gain of those that
-    are judged."""
+    """infNDCG as in sample_eval: number of the run's pooled documents in a stratum times the mean
+    gain of those that are judged."""
     deepest = cutoff or MAX_RANK
     number, n_local = sample.local
     near = packed.rank <= deepest
@@ -317,7 +321,7 @@ def _inferred_ndcg(
 
 
 def _stepped_ideal_dcg(n_of_grade: Floats, deepest: int) -> Floats:
-    """The ideal of sample_eval: each grade begins at a fractional rank and goes on in whole
+    """Ideal DCG of sample_eval: each grade begins at a fractional rank and continues in whole
     steps."""
     ideal = np.zeros(len(n_of_grade))
     for topic, counts in enumerate(n_of_grade.tolist()):
@@ -340,19 +344,21 @@ ESTIMATES: dict[str, Callable[..., Floats]] = {
     "xinfAP": _extended_inferred_ap,
     "infNDCG": _inferred_ndcg,
 }
-"""(packed run, sample, relevance level, cutoff) -> float64 (n_topics)."""
+"""(packed run, sample, minimum relevant grade, cutoff) -> float64 (n_topics)."""
 
 
 def topic_interval(values: Floats, *, alpha: float = 0.05) -> tuple[float, float]:
-    """Of the mean, for new topics: mean ± t s/√T. The spread over topics holds the noise of the
-    sampling already.
+    """Return the confidence interval of the mean for new topics, mean ± t s/√T. The spread over
+    topics includes the sampling error.
 
     values: float64 (n_topics). NaN twice for fewer than two topics.
     """
     n = len(values)
     if n < 2:
         return math.nan, math.nan
-    from scipy.special import stdtrit  # `evaluate` without --sampled must not wait for it
+    from scipy.special import (
+        stdtrit,
+    )  # slow to import, and `evaluate` without --sampled does not need it
 
     half = float(stdtrit(n - 1, 1 - alpha / 2) * values.std(ddof=1) / math.sqrt(n))
     mean = float(values.mean())
@@ -362,8 +368,8 @@ def topic_interval(values: Floats, *, alpha: float = 0.05) -> tuple[float, float
 def clip_to_range(
     measure: Measure, low: float, high: float, *, difference: bool = False
 ) -> tuple[float, float]:
-    """The ends cut at what the measure (or a difference of it) can be: from 0 (-1) to 1, DCG
-    without an upper end. NaN twice where nothing is left."""
+    """Return the bounds limited to the possible values of the measure or of a difference of it:
+    from 0 (-1) to 1, and for DCG without an upper limit. NaN twice if nothing is left."""
     most = math.inf if measure.family in ("HT-DCG", "DCG") else 1.0
     least = -most if difference else 0.0
     if low > most or high < least:
@@ -372,7 +378,7 @@ def clip_to_range(
 
 
 def no_interval_reason(sample: JudgedSample, measure: Measure) -> str | None:
-    """The reason why no interval of this measure is shown, None where one is."""
+    """Return the reason why no interval of this measure is shown, or None if it is."""
     if measure.family == "infNDCG":
         return BIASED_NOTE
     fewest = MIN_JUDGED.get(measure.family, MIN_JUDGED_OTHERS)

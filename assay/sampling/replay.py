@@ -1,14 +1,13 @@
-"""A complete set of judgements, to be judged again in another order or in part: what
-`simulate campaign` plays (SAMPLING 1, 2.3).
+"""A completely judged pool that can be judged again in another order or in part, for `simulate
+campaign`.
 
-    world = world_of(pool, grades, runs, level)
-    seen = errors.judged(world.grades[rows], level, rng)            what fallible annotators say of
-    these pairs
-    again = world.for_topics(np.array([0, 0, 2]))                              topics drawn with
-    repetition, as new topics
+    world = make_judged_pool(pool, grades, runs, level=level)
+    seen = errors.judged(world.grades[rows], level, rng)    labels by fallible annotators
+    resampled = world.for_topics(np.array([0, 0, 2]))       topics with repetition, as new topics
 
-Rows are pairs by topic and document; topics of `of_topics` that were drawn twice are two topics
-with the same pairs."""
+Rows are pairs, sorted by topic and document. A topic that `for_topics` draws twice becomes two
+topics with the same pairs.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +30,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class AnnotatorErrors:
-    """How annotators err: a relevant pair is called relevant with chance `sensitivity`, another one
-    not relevant with `specificity`.
+    """Error rates of annotators. A relevant pair is labelled relevant with probability
+    `sensitivity`, a non-relevant one not relevant with probability `specificity`.
 
-    judgements: of each pair; its label is their majority, the lower on a tie.
+    judgements: number per pair. The label is their majority, with ties as the lower label.
     """
 
     sensitivity: float = 1.0
@@ -44,8 +43,8 @@ class AnnotatorErrors:
     def judged(
         self, grades: NDArray[np.integer], level: int, rng: np.random.Generator
     ) -> NDArray[np.int32]:
-        """The grades as labelled: one wrongly called relevant gets the lowest relevant grade, one
-        wrongly missed grade 0."""
+        """Return the grades as labelled. A pair wrongly labelled relevant gets the minimum relevant
+        grade, a missed one grade 0."""
         relevant = grades >= level
         chance = np.where(relevant, self.sensitivity, 1 - self.specificity)
         votes = rng.binomial(self.judgements, chance)
@@ -58,11 +57,12 @@ PERFECT_ANNOTATORS = AnnotatorErrors()
 
 @dataclass(frozen=True, eq=False)
 class JudgedPool:
-    """A pool that is judged as a whole, with its runs.
+    """A completely judged pool with its runs.
 
-    pool: by topic and document. grades: int32 (n_pairs). offsets: int64 (n_topics + 1), rows of
-    each topic. packed: each run on these rows. service: int64 (n_pairs), the rows in the order in
-    which a campaign hands them out level by level."""
+    pool: sorted by topic and document. grades: int32 (n_pairs). offsets: int64 (n_topics + 1), rows
+    of each topic. packed: each run joined with these rows. service: int64 (n_pairs), rows in the
+    order in which a campaign assigns them by rank.
+    """
 
     pool: PooledPairs
     grades: NDArray[np.int32]
@@ -83,8 +83,8 @@ class JudgedPool:
         return self.pool.tags
 
     def scores(self, grades: NDArray[np.int32], measures: Sequence[Measure]) -> Floats:
-        """float64 (n_runs, n_topics, n_measures) under these grades, a negative one being unjudged
-        and so not relevant."""
+        """Return float64 (n_runs, n_topics, n_measures), the scores under these grades. Pairs with
+        a negative grade are unjudged and so not relevant."""
         base = RecallBase(self.offsets, grades)
         return np.array(
             [measure_topics(packed, base, measures, level=self.level) for packed in self.packed]
@@ -95,7 +95,7 @@ class JudgedPool:
         return np.repeat(np.arange(self.n_topics), np.diff(self.offsets))
 
     def for_topics(self, chosen: Ints) -> JudgedPool:
-        """These topics, as often as they are named."""
+        """Return the pool of these topics, each as often as it is listed."""
         rows = _concatenate_ranges(self.offsets[chosen], self.offsets[chosen + 1])
         sizes = np.diff(self.offsets)[chosen]
         offsets = np.concatenate(([0], np.cumsum(sizes)))
@@ -115,7 +115,7 @@ class JudgedPool:
 
 
 def _concatenate_ranges(begins: Ints, ends: Ints) -> Ints:
-    """int64: begins[0], begins[0] + 1, ... ends[0] - 1, begins[1], ..."""
+    """Return int64: begins[0], begins[0] + 1, ... ends[0] - 1, begins[1], ..."""
     sizes = ends - begins
     starts = np.concatenate(([0], np.cumsum(sizes)))
     return np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])
@@ -139,8 +139,8 @@ def _select_packed_topics(packed: PackedRun, chosen: Ints, shift: Ints) -> Packe
 def make_judged_pool(
     pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int
 ) -> JudgedPool:
-    """pool: every pair judged, rows in the order of judging level by level. runs: those of the
-    pool, in the order of its tags."""
+    """Create from a pool with every pair judged and its rows in the order of judging by rank. runs:
+    those of the pool, in the order of its tags."""
     rows = np.lexsort((pool.documents, pool.topic))
     arranged = pool.at(rows)
     offsets = np.concatenate(
@@ -156,7 +156,7 @@ def make_judged_pool(
 
 
 def select_part(world: JudgedPool, topics: Ints, runs: Ints) -> JudgedPool:
-    """Some topics and runs: the pool is what these runs give, ranked by them alone. topics, runs:
+    """Return the pool of some topics and runs, with ranks from these runs alone. topics, runs:
     ascending indices."""
     ranks = world.pool.ranks[:, runs]
     place = np.full(world.n_topics, -1)

@@ -1,12 +1,12 @@
-"""A campaign over an ordered pool, replayed: what is found, how systems rank meanwhile, and when
-the rule says stop (SAMPLING 2.2, 4).
+"""Replay a campaign over a prioritised pool: relevant documents found, ranking of systems over
+time, and the time at which the stopping rule applies.
 
-    for look in replayed(world, plan, seed): ...           a Look at each budget
-    stop = stopped(world, plan, seed)                      the first look at which rule R2 says stop
+    for result in replay_ordered(world, plan, seed): ...    an InterimResult per budget
+    stop = replay_until_stop(world, plan, seed)             the first check that advises stopping
 
-Pairs are served in the order of service of the real scheduler's core: level by level is the pool's
-own order, the other orders are the planned batches of `assay.pools.batches`. Leases, several
-annotators at once and time are not replayed."""
+Pairs are served in the order of the real scheduler: the pool's own order, or the planned batches of
+`assay.pools.batches`. Leases, simultaneous annotators and time are not replayed.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ GOALS = {"relevant": BatchGoal.RELEVANT, "equal": BatchGoal.EQUAL}
 
 @dataclass(frozen=True)
 class OrderedReplay:
-    """order: level, relevant or equal. budgets: shares of the pool, ascending."""
+    """Settings of the replay. order: level, relevant or equal. budgets: shares of the pool,
+    ascending."""
 
     order: str
     budgets: Sequence[float]
@@ -53,10 +54,10 @@ class OrderedReplay:
 
 
 class InterimResult(NamedTuple):
-    """judged: pairs. recall: share of the relevant that were handed out. tau, rmse: {measure: of
-    the runs' means, unjudged as not relevant, to those of the whole pool}. upper_left: of the
-    relevant, at most, by the audit pairs of the last finished batch (NaN without); left: the
-    truth."""
+    """State at one budget. judged: number of pairs. recall: share of relevant pairs that were
+    assigned. tau, rmse: by measure, of the runs' means (unjudged as not relevant) compared with
+    those of the whole pool. upper_left: upper bound of the remaining relevant pairs from the audit
+    pairs of the last finished batch, NaN without any. left: their true number."""
 
     judged: int
     recall: float
@@ -67,8 +68,8 @@ class InterimResult(NamedTuple):
 
 
 class ReplayedBatch(NamedTuple):
-    """rows: int64 (n), in the order of service. audit: bool (n). n_left: pairs not handed out
-    before."""
+    """One batch. rows: int64 (n), in the order of service. audit: bool (n), audit pairs. n_left:
+    pairs not assigned before."""
 
     rows: NDArray[np.int64]
     audit: NDArray[np.bool_]
@@ -78,8 +79,8 @@ class ReplayedBatch(NamedTuple):
 def iterate_batches(
     world: JudgedPool, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
 ) -> Iterator[ReplayedBatch]:
-    """Batches until the pool is judged. seen: int32 (n_pairs), what annotators would say of each
-    pair, known to the order once served."""
+    """Yield batches until the pool is judged. seen: int32 (n_pairs), annotators' label of each
+    pair, which influences the order once the pair is served."""
     n = len(world)
     if plan.order == LEVEL_ORDER:
         for begin in range(0, n, plan.batch):
@@ -104,7 +105,7 @@ def iterate_batches(
 
 
 def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
-    """What each budget has brought."""
+    """Return the state at each budget."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     whole = world.scores(world.grades, plan.measures).mean(axis=1)
     known = np.full(len(world), -1, np.int32)
@@ -139,7 +140,7 @@ def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[In
 
 
 class ReplayedAudit(NamedTuple):
-    """Audit pairs of the last finished batch, as `relevant_left` takes them."""
+    """Audit pairs of the last finished batch, as arguments of `estimate_remaining_relevant`."""
 
     n_left: int
     relevant: int
@@ -180,9 +181,10 @@ def _interim_result(
 
 
 class OrderedStop(NamedTuple):
-    """judged: share of the pool when the rule said stop (1: never before the end). right: whether
-    its best system is the whole pool's; loss: by how much the chosen one is worse. pairs: of the
-    best systems that were called decided or equal; wrong: by more than .01."""
+    """Outcome of stopping when the rule advises it. judged: share of the pool at that time, 1 if it
+    never does. right: whether the best system is that of the whole pool. loss: difference between
+    them. pairs: number of pairs of the best systems that were called decided or equal. wrong:
+    number of these that are off by more than 0.01."""
 
     judged: float
     right: bool
@@ -192,8 +194,8 @@ class OrderedStop(NamedTuple):
 
 
 def replay_until_stop(world: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
-    """The first of the looks (at the plan's budgets) at which every pair of the best five is
-    decided or equal."""
+    """Replay until the first interim check (at the plan's budgets) at which every pair of the best
+    five systems is decided or equal."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     features, tops = make_pool_features(world.pool), make_top_k_matrix(world.pool)
     truth = tops.ndcg(world.grades[:, None].astype(np.float64))[:, 0]

@@ -1,8 +1,9 @@
-"""A campaign over a sampled pool, replayed: bias and coverage of its estimates, and when the
-variance rule says stop (SAMPLING 3.3, 4).
+"""Replay a campaign over a sampled pool: bias and coverage of its estimates, and the time at which
+the variance rule advises stopping.
 
-Each simulation draws topics with repetition (new topics), and a fresh nested sample of their pairs;
-a 95 % interval should hold what all the topics, wholly judged, say."""
+Each simulation draws topics with repetition (as new topics) and a new nested sample of their pairs.
+A 95% confidence interval should contain the value for all topics, completely judged.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +52,15 @@ from assay.sampling.stopping import (
 Floats = NDArray[np.float64]
 
 WHOLE_MEASURES = {"HT-nDCG": "nDCG", "HT-P": "P", "xinfAP": "AP", "HT-AP": "AP"}
-"""The measure that each estimate is of."""
+"""The measure that each estimate estimates."""
 MAX_PAIRS = 300
 VARIANCE_SHARE = 1 - math.sqrt(1 - SHARE_OF_SPREAD)
 
 
 @dataclass(frozen=True)
 class SampledReplay:
-    """budgets: shares of the pool, ascending. strata: rank or votes. measures: estimates."""
+    """Settings of the replay. budgets: shares of the pool, ascending. strata: rank or votes.
+    measures: estimates."""
 
     budgets: Sequence[float]
     strata: str
@@ -75,7 +77,7 @@ def corresponding_measures(measures: Sequence[Measure]) -> list[Measure]:
 
 @dataclass(frozen=True, eq=False)
 class ReplayDraw:
-    """A world's strata and shuffle, of which each budget takes prefixes."""
+    """Strata and shuffle of a pool. Each budget takes prefixes of the shuffle."""
 
     world: JudgedPool
     strata: Strata
@@ -111,17 +113,18 @@ def make_draw(world: JudgedPool, plan: SampledReplay, rng: np.random.Generator) 
 
 
 def choose_system_pairs(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """int64 (2, n_pairs): all pairs, or 300 of them by chance."""
+    """Return int64 (2, n_pairs), all pairs of n systems, or 300 random ones if there are more."""
     first, second = np.triu_indices(n, 1)
     kept = np.sort(rng.permutation(len(first))[:MAX_PAIRS])
     return np.stack([first[kept], second[kept]])
 
 
 class SimulationResult(NamedTuple):
-    """Of one simulation, budget and measure. bias: mean over the runs of the estimate less the same
-    topics wholly judged. covered, half: shares and half-widths of the intervals of differences,
-    means over pairs of systems. tau: to the truth. judged: pairs, which are more than the budget's
-    where two of each stratum are."""
+    """Result of one simulation, budget and measure. bias: mean over the runs of the estimate minus
+    the value for the same topics completely judged. covered, half: share of the confidence
+    intervals of differences that contain the true value, and their mean half-width, over pairs of
+    systems. tau: correlation with the true ranking. judged: number of pairs, which exceeds the
+    budget if each stratum needs two."""
 
     bias: float
     covered: float
@@ -133,8 +136,8 @@ class SimulationResult(NamedTuple):
 def simulate_sample(
     world: JudgedPool, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]
 ) -> dict[tuple[str, str], SimulationResult]:
-    """{(budget or "1", measure): Found}; a naive measure counts what was not drawn as not
-    relevant."""
+    """Return {(budget or "1", measure): result}. Measures that are not estimates count pairs
+    outside the sample as not relevant."""
     rng = np.random.default_rng(list(seed))
     measures = corresponding_measures(plan.measures)
     truth = world.scores(world.grades, measures).mean(axis=1)
@@ -187,14 +190,17 @@ def _make_result(
 
 
 class SampledStop(NamedTuple):
-    """judged: share when the variance rule said stop. covered, compared: intervals of the best
-    system's differences that held the truth, and all; covered_whole, compared_whole: the same with
-    everything judged. right, loss: of the best system at stop beside that of these topics wholly
-    judged. significant, wrong_sign: differences whose interval excludes 0, and those of them on the
-    wrong side. significant_whole, seen: differences of the stop that are significant with
-    everything judged, and those of them that were at the stop. narrowing, narrowed: those let go
-    because judging the rest narrows the interval by at most a fifth, and those of them of which it
-    took more."""
+    """Outcome of stopping when the variance rule advises it.
+
+    judged: share of the pool at that time. covered, compared: intervals of the best system's
+    differences that contain the true value, and all of them. covered_whole, compared_whole: the
+    same with everything judged. right, loss: whether the best system is that of the same topics
+    completely judged, and the difference. significant, wrong_sign: differences whose interval
+    excludes 0, and those of them with the wrong sign. significant_whole, seen: these differences
+    that are significant with everything judged, and those that already were when stopping.
+    narrowing, narrowed: comparisons that were finished because judging the rest would narrow the
+    interval by at most a fifth, and those for which it would have narrowed it by more.
+    """
 
     judged: float
     covered: int
@@ -212,7 +218,7 @@ class SampledStop(NamedTuple):
 
 
 def replay_until_stop(world: JudgedPool, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
-    """The variance rule at each budget of the plan; DCG@10 in nDCG's range, helped by the
+    """Apply the variance rule at each budget of the plan, to DCG@10 on the scale of nDCG, with the
     regression on ranks."""
     rng = np.random.default_rng(list(seed))
     again = world.for_topics(rng.integers(0, world.n_topics, world.n_topics))
@@ -258,7 +264,7 @@ def replay_until_stop(world: JudgedPool, plan: SampledReplay, seed: Sequence[int
 
 
 class StopOutcome(NamedTuple):
-    """As in `SampledStop`."""
+    """Counts of comparisons, as in `SampledStop`."""
 
     significant_whole: int
     seen: int
@@ -269,7 +275,7 @@ class StopOutcome(NamedTuple):
 def evaluate_stop(
     comparisons: Sequence[SampledComparison], scale: float, world: JudgedPool
 ) -> StopOutcome:
-    """What full judging of the same topics shows of these comparisons. scale: the mean ideal by
+    """Check these comparisons against complete judging of the same topics. scale: mean ideal by
     which their DCG is divided."""
     of_run = dict(zip(world.tags, world.packed, strict=True))
     significant, seen, narrowed = [], [], []
@@ -310,7 +316,7 @@ def _compare_best(
 def _compare_with_truth(
     comparisons: list, scale: float, truth: Floats, place: dict[str, int]
 ) -> list[tuple[str, bool, bool, bool]]:
-    """(best, covered, significant, significant with the wrong sign) of each comparison."""
+    """Return (best, covered, significant, significant with the wrong sign) for each comparison."""
     rows = []
     for comparison in comparisons:
         true = (truth[place[comparison.best]] - truth[place[comparison.other]]) / scale
@@ -323,12 +329,12 @@ def _compare_with_truth(
 
 
 def _mean_dcg(world: JudgedPool) -> Floats:
-    """float64 (n_runs): mean DCG@10 with everything judged."""
+    """Return float64 (n_runs), mean DCG@10 with everything judged."""
     return np.array([_topic_dcg(world, one).mean() for one in world.packed])
 
 
 def _topic_dcg(world: JudgedPool, run: PackedRun) -> Floats:
-    """float64 (n_topics): DCG@10 with everything judged."""
+    """Return float64 (n_topics), DCG@10 with everything judged."""
     return sum_by_topic(
         run.topic, world.grades[run.row] * (run.rank <= 10) / np.log2(run.rank + 1), world.n_topics
     )

@@ -1,16 +1,16 @@
-"""When a half-judged pool says enough (SAMPLING 4; the rules are ours). Advice, never a deed.
+"""Stopping rules for partly judged pools. They only give advice.
 
-    decisions = decided(completed_scores(features, tops, grades, level, rng), tags)       ordered
-    pools: rule R2, decisions and no range
-    comparisons = judging_left(targets, features, tags, rng)                             sampled
-    pools: the variance rule
-    left = relevant_left(n_left, relevant, n)                                            audit
-    pairs: the relevant that are left
+    completed = simulate_scores(features, tops, grades, level, rng)
+    decisions = decide_pairs(completed, tags)                                    prioritised pools
+    comparisons = compare_sampled_systems(targets, features, tags, seed)         sampled pools
+    left = estimate_remaining_relevant(n_left, relevant, n)                      audit pairs
 
-A completion is the pool with each unjudged pair's grade drawn from the rank model, refitted on
-bootstrapped topics. Completions are too sure of themselves for a range (their 95 % ranges held the
-truth in .40 to .98 of cases), but where every pair of the best five was decided or tied by them,
-none was wrong."""
+For a prioritised pool, unjudged grades are simulated from the rank model, refitted on bootstrapped
+topics. Such completions are too certain for confidence intervals (their 95% intervals contained the
+true value in 40% to 98% of cases). But if every pair of the best five systems was decided or tied
+in them, none of the decisions was wrong. For a sampled pool, the variance rule compares the
+sampling variance with the variance over topics. See docs/reference/methods/sampling.md.
+"""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ MAX_FLIP_SHARE = 0.05
 TIE_WIDTH = 0.01
 MIN_TIE_SHARE = 0.95
 N_INTERIM_CHECKS = 10
-"""Looks at a pool, one at each tenth: who asks more often stops too early."""
+"""Number of interim checks of a pool, one per tenth. More frequent checks stop too early."""
 MIN_PER_TOPIC = 10.0
 MIN_TOPICS = 10
 MAX_BEFORE_ADVICE = 0.9
-"""Share of the pool beyond which advice would come too late to save anything."""
+"""Share of the pool beyond which advice comes too late to save work."""
 
 
 @dataclass(frozen=True, eq=False)
 class TopKMatrix:
-    """discount: float64 sparse (n_runs, n_pairs), 1 / log2(rank + 1) of the pairs among a run's
-    first `cutoff`. topic: int64 (n_pairs)."""
+    """Top documents of the runs. discount: float64 sparse (n_runs, n_pairs), 1 / log2(rank + 1) of
+    the pairs in a run's top `cutoff`. topic: int64 (n_pairs)."""
 
     discount: scipy.sparse.csr_matrix
     topic: Ints
@@ -71,13 +71,14 @@ class TopKMatrix:
     cutoff: int
 
     def ndcg(self, grades: Floats) -> Floats:
-        """Mean nDCG@cutoff of each run. grades: float64 (n_pairs, n). -> float64 (n_runs, n)"""
+        """Return float64 (n_runs, n), the mean nDCG@cutoff of each run. grades: float64 (n_pairs,
+        n)."""
         ideal = self.ideal(grades)[self.topic]
         share = np.divide(grades, ideal, out=np.zeros(grades.shape), where=ideal > 0)
         return (self.discount @ share) / self.n_topics
 
     def ideal(self, grades: Floats) -> Floats:
-        """float64 (n_topics, n): discounted gain of each topic's best `cutoff` grades."""
+        """Return float64 (n_topics, n), the ideal DCG of each topic over its best `cutoff` grades."""
         ideal = np.zeros((self.n_topics, grades.shape[1]))
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.topic, minlength=self.n_topics))))
         gains = 1 / np.log2(np.arange(2, self.cutoff + 2))
@@ -102,8 +103,7 @@ def make_top_k_matrix(pool: PooledPairs, *, cutoff: int = 10) -> TopKMatrix:
 
 
 def never_advised_reason(n_pairs: int, n_topics: int) -> str | None:
-    """Why advice on a pool of this size is of no use however much is judged, None where it may be
-    of some."""
+    """Return why advice on a pool of this size is never useful, or None if it may be."""
     if n_topics < MIN_TOPICS:
         return f"{format_count(n_topics, 'topic')}; no advice is given for fewer than {MIN_TOPICS}"
     if MIN_PER_TOPIC * n_topics > MAX_BEFORE_ADVICE * n_pairs:
@@ -117,8 +117,8 @@ def never_advised_reason(n_pairs: int, n_topics: int) -> str | None:
 def no_check_reason(
     n_judged: int, n_pairs: int, n_topics: int, *, last: int | None = None
 ) -> str | None:
-    """Why the pool should not be asked now, None where it may be. last: pairs judged at the look
-    before."""
+    """Return why no interim check is due now, or None if one is. last: number of pairs judged at
+    the previous check."""
     if n_topics < MIN_TOPICS:
         return f"{format_count(n_topics, 'topic')}; no advice is given for fewer than {MIN_TOPICS}"
     if n_judged < MIN_PER_TOPIC * n_topics:
@@ -142,12 +142,13 @@ def simulate_scores(
     rng: np.random.Generator,
     n: int = N_COMPLETIONS,
 ) -> Floats | None:
-    """nDCG of every run with what is unjudged drawn from the rank model. None while one class only
-    has been judged.
+    """Return float64 (n_runs, n), the nDCG of every run with unjudged pairs simulated from the rank
+    model. None unless both classes have been judged.
 
-    grades: int (n_pairs), in the pool's order, negative where nothing is judged. A drawn relevant
-    pair gets a grade of the judged relevant ones by their frequency, others likewise. -> float64
-    (n_runs, n)"""
+    grades: int (n_pairs), in the pool's order, negative if not judged. A simulated relevant pair
+    gets one of the judged relevant grades by their frequency, and a non-relevant one
+    correspondingly.
+    """
     own = grades[features.rows]
     labels = np.where(own >= 0, own >= level, np.nan)
     open_ = np.flatnonzero(own < 0)
@@ -190,8 +191,8 @@ class PairOrder(StrEnum):
 
 
 class PairDecision(NamedTuple):
-    """a is the better of both in the mean of the completions; flip: share of them with b ahead;
-    equal: share within .01."""
+    """Decision on a pair of systems. a is better in the mean of the completions. flip: share of
+    completions with b ahead. equal: share with a difference of at most 0.01."""
 
     a: str
     b: str
@@ -203,8 +204,8 @@ class PairDecision(NamedTuple):
 def decide_pairs(
     completed: Floats, tags: Sequence[str], *, best: int = N_BEST
 ) -> list[PairDecision]:
-    """Rule R2 over every pair of the best systems: decided (flips in under 5 %), equal within .01
-    (in 95 % or more), or open.
+    """Classify every pair of the best systems as decided (order flips in less than 5% of
+    completions), equal (within 0.01 in at least 95%) or open.
 
     completed: float64 (n_runs, n_completions).
     """
@@ -233,19 +234,18 @@ def can_stop(decisions: Sequence[PairDecision]) -> bool:
 
 
 SHARE_OF_SPREAD = 0.35
-"""Judging's part of the variance of a difference below which judging the rest shortens its interval
-by less than a fifth: 1 - √.65."""
+"""Share of the variance of a difference due to sampling, below which judging the rest narrows its
+interval by less than a fifth: 1 - √0.65."""
 NEGLIGIBLE_DIFFERENCE = 0.02
-"""Half-width of what judging may still change, in nDCG, below which judging on is not advised."""
+"""Half-width, in nDCG, of the change by further judging below which more judging is not advised."""
 ONE_SIDED_Z = 1.645
-"""Standard normal quantile of .95."""
+"""Standard normal quantile of 0.95."""
 
 
 class SampledComparison(NamedTuple):
-    """The best system against another. difference: in nDCG's range. judging: v_j, the variance that
-    judging the rest would take away; topics:
-    v_t, the whole variance over topics. half: half-width of the 95 % interval for new topics. why:
-    the reason where there is no advice."""
+    """The best system compared with another. difference: on the scale of nDCG. judging: v_j, the
+    variance that judging the rest would remove. topics: v_t, the total variance over topics. half:
+    half-width of the 95% confidence interval for new topics. why: reason for giving no advice."""
 
     best: str
     other: str
@@ -258,12 +258,13 @@ class SampledComparison(NamedTuple):
 
     @property
     def share_at_most(self) -> float:
-        """Upper 95% bound of judging's part of v_t, r + 1.645 · 2 √(r (1 - r) / T) with r = v_j /
-        v_t (ours).
+        """Return an upper 95% bound of the share of v_t that is due to sampling, r + 1.645 · 2 √(r
+        (1 - r) / T) with r = v_j / v_t.
 
-        The topics' own differences and the errors of judging are independent, but over T topics the
-        mean of their products is not 0: it varies by √(v_d v_j / T), counts twice, and leaves v_t
-        with the errors when the rest is judged."""
+        The topics' true differences and the sampling errors are independent, but over T topics the
+        mean of their products is not 0. It varies by √(v_d v_j / T), counts twice, and leaves v_t
+        together with the errors when the rest is judged.
+        """
         if self.topics <= 0:
             return 0.0 if self.judging == 0 else 1.0
         share = min(self.judging / self.topics, 1.0)
@@ -275,7 +276,8 @@ class SampledComparison(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """v_j / v_t is at most .35 by its bound, or 1.96 √v_j <= .02."""
+        """Return whether the upper bound of v_j / v_t is at most 0.35, or 1.96 √v_j is at most
+        0.02."""
         if self.why is not None or self.equal_so_far:
             return self.why is None and self.judging == 0
         return self.is_barely_narrowed or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE_DIFFERENCE
@@ -293,11 +295,12 @@ def compare_sampled_systems(
     *,
     best: int = N_BEST,
 ) -> list[SampledComparison]:
-    """The variance rule of sampled pools: the best system against the next four. May stop when each
-    comparison is done.
+    """Apply the variance rule to a sampled pool: compare the best system with the next four.
+    Judging can stop if each comparison is done.
 
-    targets: of each run, the mean of DCG in nDCG's range (weights divided by the mean ideal).
-    features: of the regression that helps (`rank_features`)."""
+    targets: for each run, the mean of DCG on the scale of nDCG (weights divided by the mean ideal).
+    features: of the regression that reduces the variance (`make_regression_features`).
+    """
     alone = cross_fit_estimates(targets, features, np.random.default_rng(seed))
     order = sorted(
         range(len(tags)),
@@ -333,9 +336,9 @@ def compare_sampled_systems(
 def _remaining_variances(
     targets: EstimationTargets, weights: Floats, estimate: CorrectedEstimate
 ) -> tuple[Floats, list[str | None]]:
-    """v_j of each difference, and why there is none. Of nearly equal systems few pairs count, and
-    hardly one of them is judged: then the spread of all residuals of each stratum stands in for
-    theirs."""
+    """Return v_j of each difference, and the reason if there is none. The difference of nearly
+    equal systems depends on few pairs, of which hardly any is judged. Then the spread of all
+    residuals of each stratum is used instead of theirs."""
     judging, why = estimate.variances.copy(), list(estimate.why)
     if targets.sample.why_ungraded is not None or len(targets.judged) < MIN_JUDGED:
         return judging, why
@@ -350,7 +353,7 @@ def _remaining_variances(
 
 
 def topic_variances(estimate: CorrectedEstimate) -> Floats:
-    """float64 (n_targets): s² / T of the topics' values, of which the mean is the estimate."""
+    """Return float64 (n_targets), s² / T of the topics' values, whose mean is the estimate."""
     n_topics = len(estimate.by_topic)
     return (
         (estimate.by_topic * n_topics).var(axis=0, ddof=1) / n_topics
@@ -360,8 +363,8 @@ def topic_variances(estimate: CorrectedEstimate) -> Floats:
 
 
 class RemainingRelevant(NamedTuple):
-    """Relevant pairs among those that had not been handed out: estimate, and the upper end of a
-    one-sided 95 % interval."""
+    """Number of relevant pairs among those not yet assigned: estimate and upper bound of a
+    one-sided 95% confidence interval."""
 
     estimate: float
     upper: float
@@ -370,11 +373,12 @@ class RemainingRelevant(NamedTuple):
 def estimate_remaining_relevant(
     n_left: int, relevant: int, n: int, *, found_since: int = 0, confidence: float = 0.95
 ) -> RemainingRelevant:
-    """From `n` audit pairs drawn at random from `n_left` pairs, `relevant` of them relevant
-    (Clopper and Pearson 1934, one-sided).
+    """Estimate the remaining relevant pairs from `n` audit pairs, sampled at random from `n_left`
+    pairs, `relevant` of them relevant (Clopper and Pearson 1934, one-sided).
 
-    found_since: relevant pairs found among the n_left from then on, the audit pairs included, which
-    are not left any more."""
+    found_since: relevant pairs found among the n_left since then, including audit pairs, which are
+    not left any more.
+    """
     if not n:
         return RemainingRelevant(math.nan, float(n_left))
     upper = (
@@ -388,6 +392,6 @@ def estimate_remaining_relevant(
 
 
 def has_reached_recall(n_found: int, left: RemainingRelevant, *, recall: float) -> bool:
-    """Whether what is left is, at most, so little that `recall` of the relevant has been found:
-    left recall <= n_found (1 - recall)."""
+    """Return whether the share `recall` of the relevant pairs has been found, at the upper bound of
+    those left: left recall <= n_found (1 - recall)."""
     return n_found > 0 and left.upper * recall <= n_found * (1 - recall) + 1e-9

@@ -1,12 +1,8 @@
-"""What the command and the pages answer when somebody asks whether to stop: rule, numbers, and
-words (SAMPLING 4). Advice, never a deed.
+"""Stopping advice for the command and the pages, as numbers and sentences.
 
-of_order(pool, grades, level=2, cutoff=10, seed=1, last=None)       rule R2: decisions of the best
-systems, and no range
-of_sample(sample, packed, cutoff=10, seed=1, last=None)             the variance rule of a sampled
-pool
-of_audit(left, found, n, recall=0.9)                                the relevant that are left, by
-audit pairs
+advise_ordered_pool(pool, grades, ...)           decisions on the best systems
+advise_sampled_pool(sample, packed, ...)         variance rule
+summarise_audit(left, n_found, n, recall=0.9)    remaining relevant pairs, from audit pairs
 """
 
 from __future__ import annotations
@@ -56,9 +52,12 @@ def advise_ordered_pool(
     seed: int,
     last: int | None,
 ) -> dict[str, Any]:
-    """grades: int64 (n_pairs), negative where nothing is judged. last: pairs judged at the look
-    before. -> rule, pairs, judged, stop, decisions, words; undefined with the reason where there is
-    no advice"""
+    """Advise on a prioritised pool. grades: int64 (n_pairs), negative if not judged. last: pairs
+    judged at the previous check.
+
+    Returns rule, pairs, judged, stop, decisions and words, or `undefined` with the reason if there
+    is no advice.
+    """
     n_judged = int((grades >= 0).sum())
     result: dict[str, Any] = {
         "rule": "decisions",
@@ -95,8 +94,12 @@ def advise_ordered_pool(
 def advise_sampled_pool(
     sample: JudgedSample, packed: Sequence[PackedRun], *, cutoff: int, seed: int, last: int | None
 ) -> dict[str, Any]:
-    """packed: the runs, joined with the pool. -> rule, pairs, judged, stop, comparisons, words;
-    undefined with the reason where there is no advice"""
+    """Advise on a sampled pool. packed: the runs, joined with the pool. last: pairs judged at the
+    previous check.
+
+    Returns rule, pairs, judged, stop, comparisons and words, or `undefined` with the reason if
+    there is no advice.
+    """
     n_judged = int(sample.n_judged.sum())
     result: dict[str, Any] = {
         "rule": "variance",
@@ -138,8 +141,9 @@ def advise_sampled_pool(
 def summarise_audit(
     left: RemainingRelevant, n_found: int, n: int, *, recall: float, looks: int = 1
 ) -> dict[str, Any]:
-    """left: by `n` audit pairs, at 95 % over so many looks. n_found: relevant pairs so far. ->
-    estimate, upper, found, recall, reached, words"""
+    """Summarise the audit. left: estimate from `n` audit pairs, with 95% confidence over `looks`
+    interim checks together. n_found: relevant pairs found so far. Returns estimate, upper, found,
+    recall, reached and words."""
     reached = has_reached_recall(n_found, left, recall=recall)
     words = describe_remaining_relevant(
         left, n_found, n, recall=recall, reached=reached, looks=looks

@@ -1,5 +1,5 @@
-"""What is said to a manager about stopping: decisions and what judging on would bring, never that a
-result is final (SAMPLING 4)."""
+"""Sentences of stopping advice: decisions and what more judging would change. They never call a
+result final."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ def describe_remaining_relevant(
     reached: bool,
     looks: int = 1,
 ) -> str:
-    """looks: over how many of them the bound holds together."""
+    """Describe the estimated number of relevant pairs left. looks: number of interim checks over
+    which the bound holds together."""
     certain = (
         "95 %, Clopper-Pearson"
         if looks == 1
