@@ -20,10 +20,12 @@ from assay.comparison.rankings import compute_sample_means, draw_topic_counts, t
 from assay.comparison.significance import MIN_VERDICT_TOPICS
 from assay.labels.intervals import MAX_UNDEFINED, Floats, Interval, no_interval
 
-MOST_DOUBT, CLEARLY = 0.1, 2.0
-"""Conditions for an interval: the maximum expected share of pairs of systems that other topics
-would swap, over both rankings, and the minimum ratio of the pairs on which the rankings differ (and
-of those on which they agree) to this expected number."""
+MAX_DOUBT = 0.1
+"""Maximum expected share of pairs of systems that other topics would swap, over both rankings, for
+which an interval is given."""
+MIN_RATIO_TO_DOUBT = 2.0
+"""Minimum ratio, to this expected share, of the share of pairs on which the rankings differ and of
+the share on which they agree."""
 
 
 class SystemOrder(NamedTuple):
@@ -94,7 +96,7 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
     if math.isnan(value):
         return no_interval("tau-b is undefined on the shared topics", "topics")
     doubt = order_certainty(a).doubt + order_certainty(b).doubt
-    if not doubt < MOST_DOUBT:
+    if not doubt < MAX_DOUBT:
         shared = f"{n_topics} shared topic{'s' if n_topics != 1 else ''}"
         if n_topics < MIN_VERDICT_TOPICS:
             return no_interval(
@@ -104,7 +106,7 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
             f"the order of too many pairs of systems is undecided with {shared}: tau would be biased",
             "topics",
         )
-    if min(1 - value, 1 + value) / 2 <= CLEARLY * doubt:
+    if min(1 - value, 1 + value) / 2 <= MIN_RATIO_TO_DOUBT * doubt:
         how = "alike" if value > 0 else "turned round"
         return no_interval(
             (
