@@ -1,7 +1,8 @@
-"""Assay: relevance judgements in, qrels and comparisons that others can trust out.
+"""Assay: create reliable relevance judgements, and evaluate and compare systems with them.
 
-In a notebook `import assay` gives the functions of docs/reference/library.md; on the command line there is
-`assay`. Nothing is imported before it is used."""
+`import assay` gives the functions of docs/reference/library.md. The command line is `assay`.
+Modules are imported when they are first used.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Files that are written whole, or not at all.
+"""Write files completely or not at all.
 
-A file is written next to its place and renamed onto it. What no file may replace (a device, a pipe,
-an open descriptor) gets the bytes once they are complete."""
+A file is written next to its target and renamed. If the target cannot be replaced (a device, a
+pipe, an open descriptor), the bytes are copied into it once they are complete.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 MAX_LINKS = 40
-"""Symbolic links in a row that Linux follows."""
+"""Maximum number of symbolic links that Linux follows in a row."""
 
 
 def find_descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The open file of this process that the path names (`/dev/stdout`, `/dev/fd/3`, a link to
-    one), or None."""
+    """Return the descriptor of this process that the path refers to (`/dev/stdout`, `/dev/fd/3`, a
+    link to one), or None."""
     for _ in range(MAX_LINKS):
         folder, name = os.path.split(os.path.abspath(path))
         folder = os.path.realpath(folder)
@@ -36,8 +37,8 @@ def find_descriptor(path: str | os.PathLike[str]) -> int | None:
 
 
 def has_to_be_overwritten(path: str | os.PathLike[str]) -> bool:
-    """Whether the bytes go into what is there: a device, a pipe, an open descriptor, or a file that
-    a new one could not replace with the same owner."""
+    """Return whether the existing target must be overwritten: a device, a pipe, an open descriptor,
+    or a file that a new one could not replace with the same owner."""
     if find_descriptor(path) is not None:
         return True
     try:
@@ -55,8 +56,8 @@ def has_to_be_overwritten(path: str | os.PathLike[str]) -> bool:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError, in words for a person, if this file cannot be written: before hours of
-    computing as well as after them."""
+    """Raise OSError, with a message for users, if this file cannot be written. Called before long
+    computations as well as after them."""
     if os.fspath(path) == "-":
         raise OSError(
             errno.EINVAL,
@@ -100,12 +101,12 @@ def _is_writable_folder(folder: Path) -> bool:
 def write_bytes_atomically(
     path: str | os.PathLike[str], *, private: bool = False
 ) -> Iterator[BinaryIO]:
-    """Open a file for writing that can also be read back, and that takes its place when the block
-    ends without an error.
+    """Open a file for writing and reading back. It replaces the target when the block ends without
+    an error.
 
-    A symbolic link is followed and stays. An existing file keeps its permissions and owner.
-    private: a file of the program's own, which only its owner may read. It replaces whatever is
-    there."""
+    Symbolic links are followed and kept. An existing file keeps its permissions and owner. private:
+    only the owner may read the file, which replaces any existing target.
+    """
     if not private:
         check_writable(path)
         if has_to_be_overwritten(path):
@@ -124,7 +125,7 @@ def write_bytes_atomically(
         os.replace(temporary, target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
-        if error.filename in (None, temporary):  # the name that a person knows
+        if error.filename in (None, temporary):  # the path that the user gave
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
     except BaseException:
@@ -134,8 +135,7 @@ def write_bytes_atomically(
 
 @contextmanager
 def _write_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a temporary file that is copied into what is there when the block ends without an
-    error."""
+    """Open a temporary file that is copied into the target when the block ends without an error."""
     with tempfile.TemporaryFile() as whole:
         yield cast(BinaryIO, whole)
         whole.seek(0)
@@ -152,8 +152,8 @@ def _write_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _copy_permissions(temporary: str, target: Path) -> None:
-    """Give a file the permissions and owner of the one that it will replace; those of any new file
-    if there is none."""
+    """Give a file the permissions and owner of the target that it will replace, or those of a new
+    file if there is none."""
     try:
         old = target.stat()
     except FileNotFoundError:
@@ -169,10 +169,10 @@ def _copy_permissions(temporary: str, target: Path) -> None:
 
 @contextmanager
 def write_text_atomically(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a file as `write_bytes_atomically`, for UTF-8 text with \\n."""
+    r"""Open a file as `write_bytes_atomically` does, for UTF-8 text with \n as line end."""
     with write_bytes_atomically(path) as out:
         text = io.TextIOWrapper(out, encoding="utf-8", newline="\n")
         try:
             yield text
         finally:
-            text.detach()  # flushes, too
+            text.detach()  # also flushes

@@ -1,4 +1,4 @@
-"""Commands called by code: inputs and options as values instead of text."""
+"""Call commands from code, with values instead of text as inputs and options."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from assay.cli.base import FileCommand
 
 
 def declared_arguments(command: FileCommand) -> dict[str, Action]:
-    """The arguments and options of a command by name, in the order of its help."""
+    """Return the arguments and options of a command by name, in the order of its help."""
     return {one.dest: one for one in command.create_parser("assay", "").declared}
 
 
 def complete_options(command: FileCommand, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a command, as its parser would give them: the given values and the defaults.
+    """Return all options of a command as its parser would: the given values, and defaults for the
+    rest.
 
-    Raises TypeError for an unknown or missing one, ValueError for a value that the parser would
-    refuse."""
+    Raises TypeError for an unknown or missing option, and ValueError for a value that the parser
+    would refuse.
+    """
     declared = declared_arguments(command)
     if unknown := [name for name in given if name not in declared]:
         raise TypeError(f"unknown option {unknown[0]!r}")
@@ -36,13 +38,14 @@ def complete_options(command: FileCommand, given: Mapping[str, Any]) -> dict[str
 
 
 def default_value(action: Action) -> Any:
-    """The value of an option that was not given."""
+    """Return the value of an option that was not given."""
     text = isinstance(action.default, str) and callable(action.type)
     return action.type(action.default) if text else action.default  # type: ignore[misc, operator]
 
 
 def read_value(action: Action, value: Any) -> Any:
-    """A value as the command has it after its parser. ValueError if the parser would refuse it."""
+    """Convert a value as the command's parser does. Raises ValueError if the parser would refuse
+    it."""
     if action.nargs == 0 and value not in (None, False, True):
         raise ValueError(f"{action.dest}: expected True or False, not {value!r}")
     if action.nargs == 0 or value is None or value is False:
@@ -67,7 +70,7 @@ def _read_one(action: Action, value: Any) -> Any:
 
 
 def command_words(command: FileCommand, given: Mapping[str, Any]) -> list[str]:
-    """The words to type after the command's name for the same call."""
+    """Return the words to type after the command's name for the same call."""
     words: list[str] = []
     options: list[str] = []
     declared = declared_arguments(command)

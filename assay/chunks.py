@@ -1,5 +1,5 @@
-"""Independent pieces of work, spread over processes. The result never depends on how many there
-are."""
+"""Run independent pieces of work in several processes. The result does not depend on the number of
+processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 _context: tuple[Callable[[Any, Any], Any], Any] | None = None
-"""In a worker: the function and what all pieces share."""
+"""In a worker process: the function, and the data that all pieces share."""
 
 
 def map_in_processes(
@@ -21,17 +21,18 @@ def map_in_processes(
     processes: int = 1,
     shared: Any = None,
 ) -> Iterator[Result]:
-    """function(shared, piece) of every piece, in the order of the pieces, each as soon as it and
+    """Yield function(shared, piece) of every piece, in the order of the pieces, as soon as it and
     those before it are done.
 
-    function is one of a module's top level. shared goes to each worker once. When the caller stops
-    early or is interrupted, the workers are ended."""
+    function: defined at the top level of a module. shared: sent to each worker once. The workers
+    are terminated if the caller stops early or is interrupted.
+    """
     pieces = list(pieces)
     if processes == 1 or len(pieces) < 2:
         for piece in pieces:
             yield function(shared, piece)
         return
-    import multiprocessing  # one process, the usual case, does without
+    import multiprocessing  # a single process, the usual case, does not need it
 
     with multiprocessing.Pool(
         min(processes, len(pieces)), _start_worker, (function, shared)
@@ -41,7 +42,7 @@ def map_in_processes(
 
 def _start_worker(function: Callable[[Any, Any], Any], shared: Any) -> None:
     global _context
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupted parent ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupted parent terminates its workers
     _context = (function, shared)
 
 

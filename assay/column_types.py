@@ -1,9 +1,8 @@
-"""Runs and qrels as columns: the one form in which they travel between readers, storage and
-numbers.
+"""Runs, qrels and judgements as columns, the common form of readers, storage and computations.
 
-Document ids are fixed-width bytes (numpy dtype S, UTF-8), whose order is the byte order that
-trec_eval's string comparison has. Rows are grouped by topic; `topics[i]` owns rows
-`offsets[i]:offsets[i + 1]`."""
+Document IDs are fixed-width bytes (numpy dtype S, UTF-8). Their byte order is that of trec_eval's
+string comparison. Rows are grouped by topic: `topics[i]` has the rows `offsets[i]:offsets[i + 1]`.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +14,13 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RunColumns:
-    """One system's rankings.
+    """The rankings of one system.
 
-    topics: n_topics distinct ids in order of first appearance in the file. offsets: int64 (n_topics
-    + 1). documents: S (n_rows), within a topic in trec_eval's order: score descending, ties by id
-    descending. scores: float64 (n_rows), finite. ranks: int32 (n_rows), the rank column of the file
-    as it stood (used only on request and for warnings); -1 if none."""
+    topics: n_topics distinct IDs in order of first appearance in the file. offsets: int64 (n_topics
+    + 1). documents: S (n_rows), within a topic in trec_eval's order: score descending, ties by ID
+    descending. scores: float64 (n_rows), finite. ranks: int32 (n_rows), the file's rank column, -1
+    if it has none. Ranks are used only on request and for warnings.
+    """
 
     tag: str
     topics: list[str]
@@ -29,11 +29,11 @@ class RunColumns:
     scores: NDArray[np.float64]
     ranks: NDArray[np.int32]
     warnings: list[str] = field(default_factory=list)
-    """What a person should look at."""
+    """Warnings for the user."""
     name: str = ""
     """The file's name, for messages."""
     notes: list[str] = field(default_factory=list)
-    """What was read in the usual way, though the file could be read in another."""
+    """Notes on how an ambiguous file was read."""
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -46,10 +46,9 @@ class RunColumns:
 class QrelsColumns:
     """Grades of (topic, document) pairs.
 
-    topics: n_topics distinct ids in order of first appearance in the file.
-    offsets: int64 (n_topics + 1).
-    documents: S (n_rows), within a topic ascending by id.
-    grades: int32 (n_rows); negative: in the pool but unjudged.
+    topics: n_topics distinct IDs in order of first appearance in the file. offsets: int64 (n_topics
+    + 1). documents: S (n_rows), ascending within a topic. grades: int32 (n_rows), negative if in
+    the pool but unjudged.
     """
 
     name: str
@@ -59,7 +58,7 @@ class QrelsColumns:
     grades: NDArray[np.int32]
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """As of RunColumns."""
+    """As in RunColumns."""
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -70,12 +69,13 @@ class QrelsColumns:
 
 @dataclass(frozen=True, eq=False)
 class JudgementColumns:
-    """Judgements of annotators, one row each, in the order of the file.
+    """Judgements of annotators, one per row, in the order of the file.
 
-    topics, documents, annotators: distinct ids in order of first appearance. topic, document,
-    annotator: int32 (n), index into these lists. grade: int16 (n). seconds: float64 (n), NaN where
-    the file has no time. judged_at: float64 (n), seconds since 1970 UTC, NaN where missing.
-    excluded, gold: bool (n). lines: int64 (n), line of the file."""
+    topics, documents, annotators: distinct IDs in order of first appearance. topic, document,
+    annotator: int32 (n), indices into these lists. grade: int16 (n). seconds: float64 (n), NaN if
+    the file has no time. judged_at: float64 (n), seconds since 1970 UTC, NaN if missing. excluded,
+    gold: bool (n). lines: int64 (n), line of the file.
+    """
 
     topics: list[str]
     documents: list[str]

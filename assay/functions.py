@@ -1,8 +1,9 @@
-"""The analyses as functions of the library: arguments, defaults and help are those that the command
-declares, values are Python's.
+"""The analyses as functions of the library. Arguments, defaults and help are those of the commands,
+but values are Python objects.
 
-A function takes qrels, runs or judgements as assay.inputs understands them, hands them over in
-memory and returns the JSON object of the command as a dict; undefined is None."""
+A function takes qrels, runs or judgements in any form that `assay.inputs` reads, passes them to the
+command in memory and returns its JSON object as a Result. Undefined values are None.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def warn_caller(message: str) -> None:
-    """A warning of Python, told at the line of the notebook that called."""
+    """Issue a Python warning that refers to the caller's line."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -47,15 +48,15 @@ def warn_caller(message: str) -> None:
 def read_judged_qrels(
     qrels: Any, name: str = "", *, command: FileCommand | None = None
 ) -> QrelsColumns:
-    """Qrels in memory. Raises BadInput for those of a sampled pool, by this name or their own,
-    unless the command counts labels only."""
+    """Read qrels, under their own name or this one. Raises BadInput for those of a sampled pool,
+    unless the command only counts labels."""
     judged = read_qrels_input(qrels)
     refuse_sampled_qrels(command or FileCommand(), name or judged.name, judged)
     return judged
 
 
 def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
-    """The runs; a second one of a tag is called tag#2, with a warning."""
+    """Return the runs with distinct tags. The second of equal tags becomes tag#2, with a warning."""
     tags, renamed = make_tags_distinct(run.tag for run in runs)
     for message in renamed:
         warn_caller(message)
@@ -63,8 +64,8 @@ def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
 
 
 class FunctionSpec(NamedTuple):
-    """command: its name on the command line. takes: its data, in the order of the arguments.
-    defaults: of options where a notebook wants others."""
+    """How a function calls its command. command: its module. takes: arguments with data, in order.
+    defaults: of options whose default differs from the command's."""
 
     command: str
     takes: tuple[str, ...]
@@ -99,21 +100,21 @@ FUNCTIONS = {
     "stopping_advice": FunctionSpec("stopping_advice", QRELS_AND_RUNS),
     "submissions": FunctionSpec("submissions", ("file",)),
 }
-"""name in the library -> what is called. `evaluate`, `aggregate`, `pool` and `sample_pool` have
-results of their own, in assay.library."""
+"""{name in the library: how it is called}. `evaluate`, `aggregate`, `pool` and `sample_pool` have
+result types of their own, in assay.library."""
 COMMAND_LINE_ONLY = {
     *("help", "json", "output", "campaign", "method", "annotators", "precision", "lenient"),
     *("sampled", "rank_model", "table", "llm_table"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
-"""Options of the terminal, of an installation's database, of how files are read, of sampled pools,
-which are no qrels, and of labels in files of several LLM judges."""
+"""Options that functions do not have: those of the terminal, of an installation's database, of
+reading files, of sampled pools, and of files with labels of several LLM judges."""
 CAMPAIGN_HELP_PREFIX = "with --campaign: "
 TYPES = {parse_positive: int, parse_fraction: float, parse_seed: int, int: int, float: float}
 
 
 def make_function(name: str) -> Callable[..., Result]:
-    """The analysis of this name, with the signature and the help that its command declares."""
+    """Return the function of this name, with the signature and help of its command."""
     about = FUNCTIONS[name]
     command = load_command(about.command)
     parser = command.create_parser("assay", about.command)
@@ -188,8 +189,8 @@ def _make_help(command: FileCommand, about: FunctionSpec, options: Mapping[str, 
 
 
 def prepare_call(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The command behind a function, and its options as its parser would give them. TypeError for
-    an option that it does not have, ValueError for a value that it refuses."""
+    """Return (the command behind a function, its options as the parser would return them). Raises
+    TypeError for unknown options and ValueError for invalid values."""
     about = FUNCTIONS[name]
     command = load_command(about.command)
     command.warn = warn_caller
@@ -211,7 +212,7 @@ def prepare_call(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, An
 def _store_inputs(
     about: FunctionSpec, given: Mapping[str, Any], command: FileCommand
 ) -> tuple[dict[str, Any], InMemoryInputs]:
-    """The data of a call in the places where the command looks for paths, and what stands there."""
+    """Return (the data arguments as paths for the command, the data stored under these paths)."""
     places: dict[str, Any] = {}
     runs: list[RunColumns] = []
     qrels: dict[str, QrelsColumns] = {}
@@ -228,7 +229,9 @@ def _store_inputs(
             places[name] = []
             for key, one in value.items():
                 path = f"{name}/{key}"
-                if name == "llm_labels" and is_path(one):  # read with confidences of labels
+                if name == "llm_labels" and is_path(
+                    one
+                ):  # read from the file, which may have confidences
                     path = str(one)
                 else:
                     qrels[path] = read_judged_qrels(one, str(key), command=command)

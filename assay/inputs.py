@@ -1,10 +1,11 @@
-"""What a notebook hands over, as the columns that all computing is done on: files, mappings, data
-frames, objects of other libraries, or what a reader has returned.
+"""Read the inputs of library functions: files, mappings, data frames, objects of other libraries,
+or what a reader has returned.
 
-A table is anything with `columns` (pandas, polars, PyTerrier) or `column_names` (Hugging Face) that
-gives a column by its name, a dict of lists, or named tuples in any iterable (ir_measures,
-ir_datasets). Objects are recognised by their public attributes: none of these packages is needed,
-and none is imported but ir_datasets for the name `irds:ID`."""
+A table is an object with `columns` (pandas, polars, PyTerrier) or `column_names` (Hugging Face)
+that returns a column by its name, a dict of lists, or an iterable of named tuples (ir_measures,
+ir_datasets). Objects are recognised by their public attributes. None of these packages is needed,
+and only ir_datasets is imported, for the name `irds:ID`.
+"""
 
 from __future__ import annotations
 
@@ -44,17 +45,18 @@ def is_data_frame(value: object) -> bool:
 
 
 def is_named_tuples(value: object) -> bool:
-    """Whether these are rows as named tuples."""
+    """Return whether the value is rows as named tuples."""
     return isinstance(value, Sequence) and len(value) > 0 and hasattr(value[0], "_fields")
 
 
 def is_dataset(value: object) -> bool:
-    """Whether this is a data set of ir_datasets; the readers of files take `irds:` and its id."""
+    """Return whether the value is a dataset of ir_datasets. The readers of files accept its ID as
+    `irds:ID`."""
     return hasattr(value, "has_qrels")
 
 
 def is_ranx_object(value: object) -> bool:
-    """Whether this is a Run or Qrels of ranx: a mapping under this name, and `to_dict()`."""
+    """Return whether the value is a Run or Qrels of ranx: a mapping with this name and `to_dict()`."""
     return hasattr(value, "to_dict") and any(
         hasattr(value, name) and not callable(getattr(value, name)) for name in ("run", "qrels")
     )
@@ -72,7 +74,7 @@ def list_column_names(frame: Any) -> list[str]:
 
 
 def get_column(frame: Any, names: Sequence[str], what: str) -> list[Any]:
-    """Raises BadInput where there is none of these names."""
+    """Return the column with one of these names. Raises BadInput if there is none."""
     present = list_column_names(frame)
     place = find_column(normalise_names(present), tuple(names))
     if place is None:
@@ -103,7 +105,7 @@ def to_whole_numbers(values: Iterable[Any], what: str) -> list[int]:
 
 
 def to_table(value: Any, what: str, expected: str) -> Any:
-    """A data frame, or a mapping of columns made of named tuples. Raises BadInput."""
+    """Return a data frame, or named tuples as a mapping of columns. Raises BadInput."""
     if is_data_frame(value) or isinstance(value, Mapping):
         return value
     rows = list(value) if isinstance(value, Iterable) and not is_path(value) else [value]
@@ -117,7 +119,7 @@ def to_table(value: Any, what: str, expected: str) -> Any:
 
 
 def to_rows(value: Any, names: Sequence[str], what: str) -> tuple[list[str], list[str], list[Any]]:
-    """topics, documents and values of a table or of {topic: {document: value}}."""
+    """Return (topics, documents, values) of a table or of {topic: {document: value}}."""
     if isinstance(value, Mapping) and all(isinstance(inner, Mapping) for inner in value.values()):
         rows = [
             (str(topic), str(document), number)
@@ -144,7 +146,7 @@ def to_rows(value: Any, names: Sequence[str], what: str) -> tuple[list[str], lis
 
 
 def read_qrels_input(value: Any, name: str = "qrels") -> QrelsColumns:
-    """Raises BadInput or FormatError."""
+    """Read qrels. Raises BadInput or FormatError."""
     if isinstance(value, QrelsColumns):
         return value
     if is_dataset(value):
@@ -155,7 +157,7 @@ def read_qrels_input(value: Any, name: str = "qrels") -> QrelsColumns:
         pass
     elif is_ranx_object(value):
         name, value = value.name or name, value.to_dict()
-    elif hasattr(value, "qrels"):  # labels that `aggregate` has made
+    elif hasattr(value, "qrels"):  # the result of `aggregate`
         made: QrelsColumns = value.qrels(name)
         return made
     topics, documents, grades = to_rows(value, GRADE_COLUMNS, name)
@@ -163,7 +165,7 @@ def read_qrels_input(value: Any, name: str = "qrels") -> QrelsColumns:
 
 
 def read_run_input(value: Any, tag: str | None = None, *, lenient: bool = False) -> RunColumns:
-    """tag: in place of the file's own. Raises BadInput or FormatError."""
+    """Read a run. tag: used instead of the file's own. Raises BadInput or FormatError."""
     from dataclasses import replace
 
     if isinstance(value, RunColumns):
@@ -185,7 +187,7 @@ def read_run_input(value: Any, tag: str | None = None, *, lenient: bool = False)
 
 
 def get_run_tag(value: Any) -> str:
-    """The one value of a data frame's column `run`, or `run`."""
+    """Return the only value of a data frame's column `run`, or `run` without such a column."""
     place = find_column([name.lower() for name in list_column_names(value)], TAG_COLUMNS)
     tags = (
         list(dict.fromkeys(str(tag) for tag in value[list_column_names(value)[place]]))
@@ -201,8 +203,8 @@ def get_run_tag(value: Any) -> str:
 
 
 def read_runs_input(value: Any) -> list[RunColumns]:
-    """One run, several in an iterable, {tag: run}, or the files that a pattern such as `runs/*.run`
-    names."""
+    """Read one run, several in an iterable, {tag: run}, or the files that match a pattern such as
+    `runs/*.run`."""
     if (
         isinstance(value, RunColumns)
         or is_dataset(value)
@@ -233,8 +235,8 @@ def read_runs_input(value: Any) -> list[RunColumns]:
 
 
 def expand_paths(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """The path itself, or in order those that it names as a pattern (`*`, `?`, `[...]`, `**`).
-    Raises BadInput where there is none."""
+    """Return the path itself, or the sorted paths that match it as a pattern (`*`, `?`, `[...]`,
+    `**`). Raises BadInput if none does."""
     pattern = os.fspath(path)
     if os.path.exists(pattern) or not glob.has_magic(pattern):
         return [path]
@@ -245,7 +247,7 @@ def expand_paths(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
 
 
 def is_nested_run(value: Mapping[Any, Any]) -> bool:
-    """Whether this is one run as {topic: {document: score}}, not {tag: run}."""
+    """Return whether the value is one run as {topic: {document: score}}, not {tag: run}."""
     return all(
         isinstance(inner, Mapping)
         and not any(isinstance(score, (Mapping, list)) for score in inner.values())
@@ -254,8 +256,8 @@ def is_nested_run(value: Mapping[Any, Any]) -> bool:
 
 
 def read_judgements_input(value: Any, scale: int) -> JudgementColumns:
-    """A file's path, what read_judgements returned, or a data frame with the columns of such a
-    file."""
+    """Read judgements from a file's path, the result of read_judgements, or a data frame with the
+    columns of such a file."""
     if isinstance(value, JudgementColumns):
         return value
     if is_path(value):
@@ -275,8 +277,8 @@ def read_judgements_input(value: Any, scale: int) -> JudgementColumns:
 
 
 def read_topics_input(value: Any) -> list[TopicRecord]:
-    """A file's path, an id or a data set of ir_datasets, {topic: text}, or a table with the names
-    that files of topics use. Raises BadInput or FormatError."""
+    """Read topics from a file's path, an ID or dataset of ir_datasets, {topic: text}, or a table
+    with the column names of topic files. Raises BadInput or FormatError."""
     if is_dataset(value):
         return make_topics(iterate_entries(value, "queries", ""), "topics")
     if is_path(value) or hasattr(value, "read"):
@@ -285,7 +287,7 @@ def read_topics_input(value: Any) -> list[TopicRecord]:
 
 
 def read_documents_input(value: Any) -> Iterator[DocumentRecord]:
-    """As topics_given, one by one."""
+    """Yield documents one by one. Input as for `read_topics_input`."""
     if is_dataset(value):
         yield from make_documents(iterate_entries(value, "docs", ""))
     elif is_path(value) or hasattr(value, "read"):
@@ -295,7 +297,7 @@ def read_documents_input(value: Any) -> Iterator[DocumentRecord]:
 
 
 def to_json_lines(value: Any, what: str) -> io.BytesIO:
-    """Topics or documents as a file of JSON objects, for their reader."""
+    """Return topics or documents as a file of JSON objects, for their reader."""
     if isinstance(value, Mapping) and all(isinstance(text, str) for text in value.values()):
         value = {"id": list(value), "text": list(value.values())}
     table = to_table(value, what, "a file's path, {id: text}, a data frame or named tuples")
@@ -313,7 +315,7 @@ def to_json_lines(value: Any, what: str) -> io.BytesIO:
 
 
 def format_cell(value: Any) -> Any:
-    """As it stands in a file: nothing for what is unknown, 0 and 1 for truth."""
+    """Format a value as in a file: empty if unknown, 0 and 1 for booleans."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return int(value) if isinstance(value, bool) or type(value).__name__ == "bool_" else value

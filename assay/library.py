@@ -1,11 +1,13 @@
-"""The functions of `import assay` (docs/reference/library.md): files, arrays and data frames in, the numbers
-of the commands out.
+"""The functions of `import assay` (docs/reference/library.md). They take files, arrays and data
+frames and return the values of the commands.
 
-Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic
-document grade`, `topic document score`, `topic document annotator grade` and what a file of
-judgements has besides), {topic: {document: number}}, or what ir_measures, ir_datasets, ranx,
-PyTerrier and Hugging Face have (`assay.inputs`); several runs a list, {tag: run}, or a pattern of
-paths. Wrong input raises BadInput, or FormatError with file and line; warnings are Python's."""
+Qrels, runs and judgements may be a file's path, the result of a reader, a data frame (`topic
+document grade`, `topic document score`, `topic document annotator grade` and the other columns of a
+file of judgements), {topic: {document: number}}, or an object of ir_measures, ir_datasets, ranx,
+PyTerrier or Hugging Face (`assay.inputs`). Several runs are a list, {tag: run}, or a pattern of
+paths. Invalid input raises BadInput, or FormatError with file and line. Warnings are Python
+warnings.
+"""
 
 from __future__ import annotations
 
@@ -83,12 +85,13 @@ def evaluate(
     missing_topics: str = "zero",
     only_with_relevant: bool = False,
 ) -> Scores:
-    """Measures of runs under qrels, as the command `evaluate`.
+    """Score runs under qrels, as the command `evaluate` does.
 
-    measures: names between blanks, or a list of names and measures of ir-measures. min_relevant:
-    lowest relevant grade, except for nDCG. missing_topics: topics that a run lacks count as 0
-    (`zero`) or are left out (`skip`). ValueError for what cannot be computed,
-    FormatError for a file that cannot be read."""
+    measures: space-separated names, or a list of names and ir-measures objects. min_relevant:
+    minimum relevant grade, except for nDCG. missing_topics: count topics that a run lacks as 0
+    (`zero`) or leave them out (`skip`). Raises ValueError for measures that cannot be computed, and
+    FormatError for a file that cannot be read.
+    """
     reading = EvaluationOptions(
         min_relevant=min_relevant,
         missing_topics=missing_topics,
@@ -120,11 +123,12 @@ def aggregate(
     labels: str = "graded",
     **options: Any,
 ) -> Aggregation:
-    """One label for each pair, as the command `aggregate`. `evaluate`, `compare` and `write_qrels`
-    take the result as qrels.
+    """Return one label per pair, as the command `aggregate` does. `evaluate`, `compare` and
+    `write_qrels` accept the result as qrels.
 
-    method: `majority`, `median`, `dawid-skene`. grades: number of grades. labels: `graded`, or
-    `binary` (relevant or not). options: min_relevant, min_judgements, min_seconds, no_gold, rule."""
+    method: `majority`, `median` or `dawid-skene`. grades: number of grades. labels: `graded`, or
+    `binary` (relevant or not). options: min_relevant, min_judgements, min_seconds, no_gold, rule.
+    """
     from assay.analyses.aggregate import Options, aggregate_by_scale
     from assay.analyses.shared.judged_files import read_judged
 
@@ -138,8 +142,8 @@ def aggregate(
 def pool(
     runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0
 ) -> PooledPairs:
-    """Every document among the first `depth` of a run, best first, as the command `pool build`.
-    topics: only these."""
+    """Return the pairs within the first `depth` documents of any run, ordered by best rank, as the
+    command `pool build` does. topics: limit the pool to these."""
     tops = [
         cut_run(run, depth, topics=topics) for run in make_run_tags_distinct(read_runs_input(runs))
     ]
@@ -157,12 +161,13 @@ def sample_pool(
     qrels: Any = None,
     seed: int = 0,
 ) -> PoolSample:
-    """A stratified random sample of the pool of runs, as the command `pool sample`.
+    """Draw a stratified random sample of the pool of runs, as the command `pool sample` does.
 
     budget: share of the pool to draw. strata: `rank`, windows of best rank within each topic, or
     `votes`, windows of the share of runs with the pair in their top ten. llm_labels: qrels of every
-    pair of the pool; strata are then votes and these labels. qrels: of pairs that are already
-    judged, for the grades of the pairs drawn. ValueError for what cannot be drawn."""
+    pair of the pool. Strata are then votes and these labels. qrels: of pairs that are already
+    judged, for the grades of the pairs drawn. Raises ValueError if no sample can be drawn.
+    """
     from assay.analyses.sample_pool import Options, draw_sample, grades_by_pair
 
     options = Options(depth=depth, budget=budget, strata=strata)
@@ -177,17 +182,18 @@ def sample_pool(
 
 
 def read_topics(topics: Any) -> list[TopicRecord]:
-    """Topics of a file, of a data set of ir_datasets (`irds:ID`), {topic: text}, or a data frame."""
+    """Read topics from a file, a dataset of ir_datasets (`irds:ID`), {topic: text}, or a data
+    frame."""
     return read_topics_input(topics)
 
 
 def read_documents(documents: Any) -> Iterator[DocumentRecord]:
-    """Documents one by one, of what `read_topics` takes."""
+    """Yield documents one by one. Input as for `read_topics`."""
     return read_documents_input(documents)
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
-    """TREC qrels, whole or not at all."""
+    """Write qrels in TREC format, completely or not at all."""
     with write_text_atomically(path) as out:
         qrels_format.write_qrels(read_qrels_input(qrels), out)
 
@@ -199,7 +205,7 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_pool(pool: PooledPairs | PoolSample, path: str | os.PathLike[str]) -> None:
-    """A pool, or a sample as the five columns of a sampled pool."""
+    """Write a pool, or a sample with the five columns of a sampled pool."""
     if isinstance(pool, PoolSample):
         from assay.analyses.sample_pool import write_sample
 
@@ -209,7 +215,7 @@ def write_pool(pool: PooledPairs | PoolSample, path: str | os.PathLike[str]) -> 
 
 
 def __getattr__(name: str) -> Any:
-    """The analyses of assay.functions, made when they are asked for."""
+    """Return a function of assay.functions, created at its first use."""
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'assay.library' has no attribute {name!r}")
     globals()[name] = make_function(name)

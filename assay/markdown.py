@@ -1,24 +1,26 @@
-"""Text of people in a Markdown file: shown as they wrote it, never read as Markdown or HTML."""
+"""Escape users' text for Markdown files, so that it is shown as written and not read as Markdown or
+HTML."""
 
 from __future__ import annotations
 
 import re
 
 SPECIAL_PATTERN = re.compile(r"([\\|*_`\[\]<>&~#$])")
-"""Characters with a meaning anywhere in a line (CommonMark 0.31, 2.4: each may stand behind a
-backslash)."""
+"""Characters with a meaning anywhere in a line. All may be escaped by a backslash (CommonMark 0.31,
+2.4)."""
 BLOCK_START_PATTERN = re.compile(r"^([-+=]|\d+(?=[.)]))")
-"""With a meaning at the beginning of a line only: lists, underlines of headings."""
+"""Characters with a meaning only at the start of a line: lists, underlines of headings."""
 
 
 def escape_line(text: str) -> str:
-    """One line, for a heading, a cell of a table or within a sentence; a line break is a blank."""
+    """Escape text for one line: a heading, a table cell or part of a sentence. Line breaks become
+    spaces."""
     return SPECIAL_PATTERN.sub(r"\\\1", " ".join(text.split()))
 
 
 def escape_paragraphs(text: str) -> str:
-    """Text of several lines: paragraphs stay apart, and nothing begins a list, a heading or a block
-    of code."""
+    """Escape text of several lines. Paragraphs are kept, and no line starts a list, heading or code
+    block."""
     return "\n\n".join(
         _escape_paragraph(part)
         for part in re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip())

@@ -1,4 +1,4 @@
-"""Numbers in sentences: one is not many, and below zero stands a minus."""
+"""Numbers in sentences, with the right plural and a minus sign."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ HYPHEN_PATTERN = re.compile(r"(?<![^\s(\[])-(?=\.?\d)")
 
 
 def format_minus(text: str) -> str:
-    """Numbers below zero as people read them, with the sign that is as wide as a plus and that is
-    read aloud. Never for files: their numbers have a hyphen."""
+    """Replace the hyphen of negative numbers by a minus sign, which is as wide as a plus and is
+    read aloud. Not for files, whose numbers have hyphens."""
     return HYPHEN_PATTERN.sub("−", text)
 
 
 def format_count(n: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
-    """`1 run`, `1,200 runs`; with a verb in both forms `1 run is`, `2 runs are`. plural: of a noun
-    that takes more than an s."""
+    """Return `1 run`, `1,200 runs`, or with a verb in both forms `1 run is`, `2 runs are`. plural:
+    of a noun that does not just add an s."""
     return _format_sentence(n, n, f"{n:,}", noun, one, many, plural)
 
 
 def format_part(
     n: int, whole: int, noun: str, one: str = "", many: str = "", *, plural: str = ""
 ) -> str:
-    """`1 of 3 runs is`, `0 of 1 run are`, `2 of 3 runs are`: the noun follows the whole, the verb
-    the part."""
+    """Return `1 of 3 runs is`, `0 of 1 run are`, `2 of 3 runs are`. The noun agrees with the total,
+    the verb with the part."""
     return _format_sentence(n, whole, f"{n:,} of {whole:,}", noun, one, many, plural)
 
 
 def format_count_of_total(n: int, whole: int) -> str:
-    """`50 of 112`, for a cell or a tile whose name has the noun; all of them are just `112`."""
+    """Return `50 of 112`, or just `112` for all of them, for a cell or tile whose label has the
+    noun."""
     return f"{n:,}" if n == whole else f"{n:,} of {whole:,}"
 
 

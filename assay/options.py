@@ -1,11 +1,12 @@
-"""Options of an analysis, each said once: its type, default, label, help and bounds.
+"""Options of an analysis, declared once with type, default, label, help and bounds.
 
-@dataclass(frozen=True)
-class Options(Checked):
-    min_relevant: int = option(1, "Lowest relevant grade", help="except for nDCG", least=1)
+    @dataclass(frozen=True)
+    class Options(CheckedOptions):
+        min_relevant: int = option(1, "Minimum relevant grade", help="except for nDCG", least=1)
 
-The command line (`add_options`), the form of the web pages, the keys of a study and the arguments
-of the Python function are read from the dataclass."""
+The command line (`add_options`), the forms of the web pages, the keys of a study and the arguments
+of the library's functions are read from the dataclass.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +19,15 @@ from typing import Any, Self, get_args, get_type_hints
 
 @dataclass(frozen=True)
 class Option:
-    """What is said of an option beside its name, type and default.
+    """The properties of an option other than its name, type and default.
 
-    label: in a form. help: on the command line, where the default is added. hint: below the field
-    of the form. choices: value and words. least, most: bounds, both included, or excluded if
-    strict. most_in_form: a bound of the form alone, for what a server computes. read: from text, an
-    ArgumentTypeError for a wrong one. required: on the command line, which then has no default.
-    kind: of the form's field where the type does not tell. more: further settings of the
-    form's field."""
+    label: in forms. help: on the command line, which adds the default. hint: below the field in
+    forms. choices: (value, label). least, most: bounds, inclusive, or exclusive if strict.
+    most_in_form: upper bound only in forms, for what a server computes. read: parser of text, which
+    raises ArgumentTypeError for invalid text. required: on the command line, which then has no
+    default. kind: of the form's field, if the type does not determine it. more: further settings of
+    the form's field.
+    """
 
     label: str
     help: str = ""
@@ -44,8 +46,8 @@ class Option:
 
 @dataclass(frozen=True)
 class DeclaredOption:
-    """An option with its name, type and default. A type `X | None` is given as X: None says that the
-    option was not given."""
+    """An option with its name, type and default. The type `X | None` is stored as X. None means
+    that the option was not given."""
 
     name: str
     type: type
@@ -58,12 +60,13 @@ class DeclaredOption:
 
     @property
     def values(self) -> list[str]:
-        """Those to choose from; none if any will do."""
+        """Return the values to choose from, or none if any value is allowed."""
         return [value for value, _ in self.about.choices]
 
     @property
     def kind(self) -> str:
-        """What a form asks for: `about.kind`, or choice, flag, whole, number or text by the type."""
+        """Return the kind of form field: `about.kind`, or choice, flag, whole, number or text by
+        the type."""
         kinds = {bool: "flag", int: "whole", float: "number"}
         return self.about.kind or ("choice" if self.about.choices else kinds.get(self.type, "text"))
 
@@ -72,7 +75,7 @@ class DeclaredOption:
         return self.kind in ("list", "lists", "rows")
 
     def wrong(self, value: Any) -> str:
-        """Why the value will not do, '' if it will."""
+        """Return why the value is invalid, or an empty string."""
         about = self.about
         if value is None and self.default is None:
             return ""
@@ -96,7 +99,7 @@ class DeclaredOption:
         return ""
 
     def from_text(self, text: str) -> Any:
-        """For argparse."""
+        """Parse text for argparse."""
         if self.about.read is not None:
             return self.about.read(text)
         try:
@@ -109,18 +112,18 @@ class DeclaredOption:
 
 
 def option(default: Any, label: str, **about: Any) -> Any:
-    """A field of an Options dataclass."""
+    """Declare a field of an Options dataclass."""
     return field(default=default, metadata={"option": Option(label, **about)})
 
 
 def _unwrap_optional(annotation: Any) -> Any:
-    """X of `X | None`."""
+    """Return X for `X | None`."""
     given = [one for one in get_args(annotation) if one is not type(None)]
     return given[0] if isinstance(annotation, UnionType) else annotation
 
 
 def list_options(options: type, *names: str) -> list[DeclaredOption]:
-    """All of a class of options in their order, or those of these names in the order of the names."""
+    """Return all options of a class in order, or those with these names in the order of the names."""
     types = get_type_hints(options)
     declared = {
         one.name: DeclaredOption(
@@ -133,8 +136,8 @@ def list_options(options: type, *names: str) -> list[DeclaredOption]:
 
 @dataclass(frozen=True)
 class CheckedOptions:
-    """Base of options. Texts are read where an option says how; values outside their choices and
-    bounds raise ValueError."""
+    """Base class of options. Text is parsed if the option has a parser. Values outside the choices
+    or bounds raise ValueError."""
 
     def __post_init__(self) -> None:
         for one in list_options(type(self)):
@@ -149,12 +152,12 @@ class CheckedOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """From a mapping that may hold more than these options."""
+        """Create options from a mapping that may hold other keys as well."""
         return cls(**{one.name: given[one.name] for one in fields(cls) if one.name in given})
 
 
 def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
-    """Every option of the class, or those of these names, to the command line."""
+    """Add every option of the class, or those with these names, to the command line."""
     for one in list_options(options, *names):
         about = one.about
         text = about.help or about.label[:1].lower() + about.label[1:]

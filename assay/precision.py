@@ -1,5 +1,4 @@
-"""Runs whose scores are compared in single precision, and runs that are in another order than that
-of their scores."""
+"""Runs with single-precision scores, and runs whose order differs from that of their scores."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from assay.ranking import ids_to_words, trec_order
 
 
 def to_single_precision(run: RunColumns) -> RunColumns:
-    """As the reader gives it with scores="float32": rounded before they are compared, as trec_eval
-    9 and pytrec_eval do."""
+    """Round scores to single precision and reorder the run, as the reader does with
+    scores="float32" and as trec_eval 9 and pytrec_eval do."""
     with np.errstate(over="ignore"):
         scores = run.scores.astype(np.float32).astype(np.float64)
     order = trec_order(scores, ids_to_words(run.documents), run.offsets)
@@ -25,9 +24,12 @@ def to_single_precision(run: RunColumns) -> RunColumns:
 
 
 def rescore_by_order(run: RunColumns) -> RunColumns:
-    """The run with scores that have its order: its own, or, where it was ordered by the rank column
-    and its scores say otherwise, the number of documents from a row to the end of its topic. A file
-    of it is read as the same rankings in either precision."""
+    """Return the run with scores that agree with its order, so that a file of it is read as the
+    same rankings in both precisions.
+
+    The scores are the run's own if they agree. If the run was ordered by the rank column and its
+    scores disagree, the score of a row is the number of rows from it to the end of its topic.
+    """
     if trec_order(run.scores, ids_to_words(run.documents), run.offsets) is None:
         return run
     ends = np.repeat(run.offsets[1:], np.diff(run.offsets))

@@ -1,8 +1,8 @@
-"""Rows grouped by topic, and the order of documents within a topic: that of trec_eval.
+"""Group rows by topic and order documents within a topic as trec_eval does.
 
     segments -> grouped rows -> duplicates, order
 
-Ids are handled as words: uint64 (n, width / 8), the bytes of an S array, NUL behind the id.
+IDs are handled as words: uint64 (n, width / 8), the bytes of an S array, padded with NUL.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint64]
 
 BATCH_ROWS = 1 << 15
-"""Rows whose hashes are sorted at a time: they stay in the processor's cache."""
+"""Number of rows whose hashes are sorted at a time. They stay in the processor's cache."""
 
 
 def group_rows(
     segment_topics: NDArray[np.int64], segment_rows: NDArray[np.int64], n_topics: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Where each topic's rows lie, when rows come in segments of one topic each.
+    """Return (offsets, permutation) that group rows by topic, if rows come in segments of one topic
+    each.
 
     segment_topics, segment_rows: topic index and number of rows of each segment, in file order.
-    -> offsets: int64 (n_topics + 1); permutation that brings the rows together, None if they already are.
+    offsets: int64 (n_topics + 1). permutation: groups the rows, or None if they are already
+    grouped.
     """
     sizes = np.bincount(segment_topics, weights=segment_rows, minlength=n_topics).astype(np.int64)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
@@ -35,18 +37,18 @@ def group_rows(
 
 
 def expand_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The topic's index of each row. -> int64 (n_rows)"""
+    """Return int64 (n_rows), the topic index of each row."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def to_big_endian(words: Words) -> Words:
-    """Words that compare as the ids' bytes do."""
+    """Return words whose order is that of the IDs' bytes."""
     return words.byteswap()
 
 
 def ids_to_words(ids: NDArray[np.bytes_], width: int = 0) -> Words:
-    """An S array as words, widened to a multiple of eight bytes and to `width`. -> uint64 (n, width
-    / 8)"""
+    """Return uint64 (n, width / 8), an S array as words, padded to a multiple of eight bytes and at
+    least `width`."""
     width = -(-max(ids.dtype.itemsize, width, 1) // 8) * 8
     if ids.dtype.itemsize != width:
         ids = ids.astype(f"S{width}")
@@ -65,8 +67,8 @@ def _hash_words(words: Words) -> NDArray[np.uint64]:
 
 
 def find_duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Rows that repeat an id within their topic. -> [(row, the first row with that id)] in row
-    order; [] in the usual case."""
+    """Return [(row, the first row with that ID)] of rows that repeat an ID within their topic, in
+    row order. Usually empty."""
     row_pairs: list[tuple[int, int]] = []
     for topic, last in iterate_topic_batches(offsets, BATCH_ROWS):
         begin, end = int(offsets[topic]), int(offsets[last])
@@ -93,8 +95,8 @@ def find_duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int,
 def trec_order(
     scores: NDArray[np.float64], words: Words, offsets: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
-    """Permutation to trec_eval's order: within a topic score descending, ties by id descending as
-    bytes. None: no row moves."""
+    """Return the permutation to trec_eval's order: within a topic score descending, ties by ID
+    descending as bytes. None if no row moves."""
     n = len(scores)
     if n < 2:
         return None
@@ -134,7 +136,7 @@ def trec_order(
 
 
 def _is_ascending(above: Words, below: Words) -> NDArray[np.bool_]:
-    """Whether the id above is smaller than the id below it, as bytes."""
+    """Return whether the ID above is smaller than the ID below it, as bytes."""
     above, below = to_big_endian(above), to_big_endian(below)
     smaller = above[:, -1] < below[:, -1]
     for k in range(above.shape[1] - 2, -1, -1):
@@ -143,7 +145,7 @@ def _is_ascending(above: Words, below: Words) -> NDArray[np.bool_]:
 
 
 def iterate_topic_batches(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
-    """(first topic, one beyond the last) of neighbouring topics with about `size` rows together."""
+    """Yield (first topic, last topic + 1) of adjacent topics with about `size` rows together."""
     topic, n_topics = 0, len(offsets) - 1
     while topic < n_topics:
         last = int(np.searchsorted(offsets, offsets[topic] + size, side="right")) - 1
@@ -153,8 +155,8 @@ def iterate_topic_batches(offsets: NDArray[np.int64], size: int) -> Iterator[tup
 
 
 def rank_order(ranks: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Permutation to rank ascending within a topic, equal ranks as they stand. None if the rows are
-    so already."""
+    """Return the permutation to ascending rank within a topic. Equal ranks keep their order. None
+    if no row moves."""
     if len(ranks) < 2:
         return None
     inside = np.ones(len(ranks) - 1, bool)

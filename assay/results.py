@@ -1,4 +1,4 @@
-"""What an analysis returns."""
+"""The result of an analysis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Values = dict[str, Any]
 
 
 def undefined_reasons(result: Values) -> list[str]:
-    """Why values of an analysis are undefined, one reason per entry."""
+    """Return the reasons for undefined values of an analysis, one per entry."""
     own = {
         name: one["undefined"]
         for name, one in result.items()

@@ -1,4 +1,4 @@
-"""As many digits as a number has: those that its standard error leaves (METHODS 13)."""
+"""Format numbers with the digits that their standard errors support."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_DECIMALS = 4
-"""Decimals of a number that is known exactly, as everywhere in tables."""
+"""Number of decimals of exactly known numbers, as in all tables."""
 
 
 def mean_standard_error(samples: NDArray[np.float64]) -> float:
-    """Standard error of the mean of the defined samples; NaN with fewer than two."""
+    """Return the standard error of the mean of the defined samples, NaN with fewer than two."""
     defined = samples[~np.isnan(samples)]
     return float(defined.std(ddof=1) / math.sqrt(len(defined))) if len(defined) > 1 else math.nan
 
 
 def share_standard_error(share: float, n: int) -> float:
-    """Standard error of a share of n draws; where none or all were, that of one draw more on the
-    other side (Agresti and Coull 1998, roughly)."""
+    """Return the standard error of a share of n draws. Shares of 0 and 1 are replaced by 1 / (n +
+    2) and its complement (similar to Agresti and Coull 1998)."""
     kept = min(max(share, 1 / (n + 2)), 1 - 1 / (n + 2))
     return math.sqrt(kept * (1 - kept) / n)
 
 
 def count_decimals(error: float) -> int:
-    """Decimals of which the last is about as large as the error: 0.07 -> 2, 0.003 -> 3; none known
-    or 0 -> MOST."""
+    """Return the number of decimals whose last digit is about as large as the error: 0.07 -> 2,
+    0.003 -> 3. An unknown or zero error gives MAX_DECIMALS."""
     if math.isnan(error) or error <= 0:
         return MAX_DECIMALS
     return min(MAX_DECIMALS, max(0, math.ceil(-math.log10(error))))
 
 
 def format_with_error(value: float | None, error: float | None) -> str:
-    """The value with the digits that its error leaves; a dash where undefined."""
+    """Format the value with the digits that its error supports, or as a dash if undefined."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{count_decimals(math.nan if error is None else error)}f}"
 
 
 class PValue(float):
-    """A float that a person reads as a p-value."""
+    """A float that is shown as a p-value."""
 
 
 def format_p(p: float) -> str:
-    """A p-value for people: two significant digits, "< 0.001", a dash where undefined."""
+    """Format a p-value with two significant digits, as "< 0.001", or as a dash if undefined."""
     if p != p:
         return "-"
     if p < 0.001:
@@ -53,5 +53,5 @@ def format_p(p: float) -> str:
 
 
 def format_p_equals(p: float) -> str:
-    """As in a sentence: "p = 0.031", "p < 0.001"."""
+    """Format a p-value for a sentence: "p = 0.031", "p < 0.001"."""
     return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"

@@ -1,5 +1,4 @@
-"""What the functions of the library return, as columns: arrays by name, or a data frame where
-pandas is installed."""
+"""Convert results of the library's functions to columns: arrays by name, or a pandas DataFrame."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ from assay.pools.depth import PooledPairs
 from assay.pools.strata import PoolSample
 
 Columns = dict[str, Any]
-"""name -> list or array, all of one length"""
+"""{name: list or array}, all of the same length."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """values: float64 (n_runs, n_topics, n_measures), NaN where a topic does not count. tags,
-    topics, measures: names of the axes."""
+    """Scores of runs. values: float64 (n_runs, n_topics, n_measures), NaN if a topic does not
+    count. tags, topics, measures: names along the axes."""
 
     tags: list[str]
     topics: list[str]
@@ -34,40 +33,41 @@ class Scores:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """float64 (n_runs, n_measures), over the topics that count; NaN where there is none."""
+        """Return float64 (n_runs, n_measures), the means over the topics that count, NaN if there
+        are none."""
         return np.array([compute_topic_means(of_run) for of_run in self.values]).reshape(
             len(self.tags), len(self.measures)
         )
 
     def of(self, measure: object) -> NDArray[np.float64]:
-        """float64 (n_runs, n_topics), the measure in any spelling. ValueError for one that was not
-        asked for."""
+        """Return float64 (n_runs, n_topics) of the measure, in any spelling. Raises ValueError for
+        a measure that was not computed."""
         name = str(parse_measure(measure))
         if name not in self.measures:
             raise ValueError(f"{name} was not asked for; there are {', '.join(self.measures)}")
         return self.values[:, :, self.measures.index(name)]
 
     def __getitem__(self, run_and_measure: tuple[str, object]) -> float:
-        """The mean of a run by a measure: scores["BM25", "AP"]. KeyError for a run that is not
-        there."""
+        """Return the mean of a run by a measure: scores["BM25", "AP"]. Raises KeyError for an
+        unknown run."""
         run, measure = run_and_measure
         if run not in self.tags:
             raise KeyError(f"no run {run!r}; there are {', '.join(self.tags)}")
         return float(compute_topic_means(self.of(measure).T)[self.tags.index(run)])
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """{run: {measure: mean}}, NaN where no topic counts."""
+        """Return {run: {measure: mean}}, NaN if no topic counts."""
         return {
             run: dict(zip(self.measures, means, strict=True))
             for run, means in zip(self.tags, self.means.tolist(), strict=True)
         }
 
     def to_frame(self, *, per_topic: bool = False) -> Any:
-        """As `frame`: a pandas DataFrame of the means, or of every topic."""
+        """Return a pandas DataFrame of the means, or of every topic, as `frame` does."""
         return frame(self, per_topic=per_topic)
 
     def _repr_html_(self) -> str:
-        """The means as a notebook shows them."""
+        """Return the means as HTML for notebooks."""
         head = "".join(f"<th>{escape(name)}</th>" for name in ["run", *self.measures])
         rows = "".join(
             f"<tr><th>{escape(run)}</th>{''.join(f'<td>{mean:.4f}</td>' for mean in of.values())}</tr>"
@@ -77,10 +77,10 @@ class Scores:
 
 
 def columns(value: Any, *, per_topic: bool = False) -> Columns:
-    """A run, qrels, judgements, labels, pool, sample or scores as columns. per_topic: of scores, each topic
-    in place of the means.
+    """Return a run, qrels, judgements, labels, pool, sample or scores as columns. per_topic: scores
+    of each topic instead of means.
 
-    TypeError for anything else.
+    Raises TypeError for other values.
     """
     if isinstance(value, Scores):
         return (
@@ -108,15 +108,15 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
 
 
 def frame(value: Any, *, per_topic: bool = False) -> Any:
-    """The same as a pandas DataFrame; also a list of rows, such as
-    `compare(...)["nDCG@10"]["pairs"]`. ImportError without pandas."""
+    """Return the columns as a pandas DataFrame. A list of rows, such as
+    `compare(...)["nDCG@10"]["pairs"]`, is also accepted. Raises ImportError without pandas."""
     return columns_as_frame(
         value if isinstance(value, list) else columns(value, per_topic=per_topic)
     )
 
 
 def columns_as_frame(columns: Columns | list[Any]) -> Any:
-    """A pandas DataFrame of columns or rows. ImportError without pandas."""
+    """Return a pandas DataFrame of columns or rows. Raises ImportError without pandas."""
     try:
         import pandas
     except ImportError:

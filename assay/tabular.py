@@ -1,7 +1,8 @@
-"""A table, and what it is as CSV, LaTeX and JSON.
+"""A table and its formats: text, CSV, LaTeX and JSON.
 
-Cells are text, numbers, or None where undefined: empty in CSV, null in JSON, a dash in LaTeX, the
-word on the page."""
+Cells are text, numbers, or None if undefined, which is empty in CSV, null in JSON, a dash in text
+and LaTeX, and a word on web pages.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """key: in addresses and file names. note: what the columns mean and over what.
+    """A table. key: for addresses and file names. note: the meaning of the columns and what they
+    are computed over.
 
-    As a paper prints it: heads, groups of neighbouring columns (words, how many; no words: no
-    head); bold, cells (row, column); marks, signs behind cells; digits, decimals of a column (None:
-    as many as `short` gives); ruled, rows that begin a part of the table."""
+    heads: (name, number of columns) of groups of adjacent columns, with an empty name for none.
+    bold: cells (row, column). marks: signs after cells. digits: number of decimals of each column,
+    or None for the default of `format_short`. ruled: rows that begin a part of the table.
+    """
 
     key: str
     title: str
@@ -39,8 +42,8 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether a column holds numbers; words may stand among them. Where all of them are
-        undefined it holds numbers, too."""
+        """Return whether each column holds numbers, among which text may occur. A column of
+        undefined values counts as numeric."""
 
         def of(cells: list[Cell]) -> bool:
             return any(isinstance(cell, (int, float)) for cell in cells) or (
@@ -51,7 +54,7 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """The header with the head of its group before each name that occurs more than once."""
+        """Return the header. Names that occur more than once are preceded by their group's name."""
         groups = [words for words, n in self.heads for _ in range(n)] or [""] * len(self.header)
         return [
             f"{group}: {name}" if group and self.header.count(name) > 1 else name
@@ -69,7 +72,8 @@ class Table:
         return table
 
     def shown(self, row: int, column: int) -> str:
-        """A cell for people: with the table's digits, undefined as a dash; without its sign."""
+        """Return a cell as shown to users, with the table's digits, a dash if undefined, and
+        without its mark."""
         value = self.rows[row][column]
         if value is None or value != value:
             return "–"
@@ -84,8 +88,8 @@ class Table:
 
 
 def to_text(table: Table) -> str:
-    """The title, the columns aligned (text to the left, numbers to the right) below the heads of
-    their groups, columns of sentences as lines, and the note."""
+    """Format the table as text: title, aligned columns below the names of their groups, columns of
+    sentences as separate lines, and the note."""
     cells = [table.columns] + [
         [table.shown(row, i) + table.marks.get((row, i), "") for i in range(len(table.header))]
         for row in range(len(table.rows))
@@ -121,7 +125,7 @@ def to_text(table: Table) -> str:
 def align_rows(
     rows: Iterable[Sequence[str]], widths: Sequence[int], numeric: Sequence[bool]
 ) -> list[str]:
-    """One line per row: text to the left, numbers to the right."""
+    """Return one line per row, with text aligned left and numbers right."""
     return [
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
@@ -132,7 +136,7 @@ def align_rows(
 
 
 def _sentence_lines(table: Table, cells: list[list[str]], sentences: list[int]) -> list[str]:
-    """The cells of these columns, each after the row's first cells of text."""
+    """Return the cells of these columns, each after the first text cells of its row."""
     names = [i for i in range(len(table.header)) if not table.numeric[i] and i not in sentences][:2]
     return [
         f"{', '.join(row[i] for i in names)}: {table.columns[i]}: {row[i]}".removeprefix(": ")
@@ -143,8 +147,8 @@ def _sentence_lines(table: Table, cells: list[list[str]], sentences: list[int]) 
 
 
 def to_csv(table: Table) -> str:
-    """Numbers in full precision; cells that a spreadsheet would take for formulas are made
-    harmless."""
+    """Format the table as CSV with numbers in full precision. Cells that a spreadsheet would read
+    as formulas are escaped."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([escape_formula(name) for name in table.columns])
@@ -188,8 +192,8 @@ FORMULAS = {
     "†": "dagger",
     "‡": "ddagger",
 }
-"""Signs of mathematics that pdflatex does not take as they are; other letters are its packages'
-affair."""
+"""Mathematical characters that pdflatex needs as commands. Other letters depend on the document's
+packages."""
 INVISIBLE_CHARACTERS = (
     *range(32),
     *range(0x7F, 0xA0),
@@ -199,7 +203,7 @@ INVISIBLE_CHARACTERS = (
     *range(0x2066, 0x206A),
     0xFEFF,
 )
-"""Control characters and those that turn the direction of writing: pdflatex ends at them."""
+"""Control characters, including those of text direction, at which pdflatex fails."""
 ESCAPES = str.maketrans(
     {
         **{chr(code): "" for code in INVISIBLE_CHARACTERS},
@@ -225,7 +229,7 @@ ESCAPES = str.maketrans(
 
 
 LIGATURES = re.compile(r"-(?=-)|`(?=`)|'(?=')|[?!](?=`)")
-"""Signs that TeX draws as one with the next: two hyphens as a dash, which is another name."""
+"""Characters that TeX joins with the next one, such as two hyphens into a dash."""
 
 
 def escape_latex(text: str) -> str:
@@ -233,13 +237,17 @@ def escape_latex(text: str) -> str:
 
 
 MAX_ROWS = 40
-"""Rows that a page of LaTeX's article holds; a longer table goes on over pages."""
+"""Maximum number of rows on a page of LaTeX's article class. Longer tables continue on the next
+page."""
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One
-    that a column of text of ordinary size cannot hold is shrunk to it; one longer than a page, or
-    with a column of sentences, is a longtable, with its head on every page."""
+    """Format a booktabs table, with four decimals or the table's digits, and a dash for undefined
+    values.
+
+    A table that is too wide for the text at normal size is scaled down. One that is longer than a
+    page or has a column of sentences is a longtable, with its header on every page.
+    """
     long = _has_sentences(table) or (len(table.rows) > MAX_ROWS and not _can_shrink(table))
     first, rest = (_long_table(table) if long else _short_table(table)).split("\n", 1)
     return "\n".join([first, *_letter_requirements(rest), rest])
@@ -252,12 +260,13 @@ COMMON_CHARACTERS = (
 )
 T1_CHARACTERS = frozenset("«»ÐÞðþĄąĐđĘęĮįŊŋŲų‚„‹›")
 OTHER_ENCODING_CHARACTERS = frozenset("ĦħĸĿŀŉŦŧ")
-"""Letters that pdflatex has as it begins, those that it has in fonts of the encoding T1, and those
-within the range of the first that it lacks."""
+"""COMMON_CHARACTERS: letters that pdflatex supports by default. T1_CHARACTERS: letters that need
+fonts with the encoding T1. OTHER_ENCODING_CHARACTERS: letters of the first range that pdflatex
+lacks."""
 
 
 def _letter_requirements(latex: str) -> list[str]:
-    """Comments on the letters that pdflatex ends at as it begins."""
+    """Return comments on letters that pdflatex does not support by default."""
     beyond = sorted(set(latex) - (COMMON_CHARACTERS - OTHER_ENCODING_CHARACTERS - T1_CHARACTERS))
     by_encoding, by_font = (
         [letter for letter in beyond if letter in T1_CHARACTERS],
@@ -298,16 +307,17 @@ def _short_table(table: Table) -> str:
 
 
 TYPE_SIZES = ((72, ""), (90, r"\footnotesize"), (104, r"\scriptsize"), (144, r"\tiny"))
-"""Characters beside each other that a page holds in each size of type: a table over pages cannot be
-shrunk as a whole."""
+"""(characters that fit next to each other on a page, LaTeX's size command). A table over several
+pages cannot be scaled as a whole."""
 TEXT_COLUMN_WIDTH = 28
-"""Characters of the widest cell from which a column of words is set in lines."""
+"""Width in characters of the widest cell from which the lines of a text column are wrapped."""
 
 
 MAX_LINE = 240
-"""Characters of a line of a text table from which columns of sentences stand below it."""
+"""Width in characters of a text table from which columns of sentences are placed below it."""
 SENTENCE_LENGTH = 80
-"""Characters of the widest cell from which a column of words cannot be shrunk and still be read."""
+"""Width in characters of the widest cell from which a text column would be illegible if scaled
+down."""
 
 
 def _has_sentences(table: Table) -> bool:
@@ -318,8 +328,8 @@ def _has_sentences(table: Table) -> bool:
 
 
 def _long_table(table: Table) -> str:
-    """Over as many pages as it takes. Columns of long words break into lines; what is too wide all
-    the same lies on its side."""
+    """Format a table that may span pages. Columns of long text are wrapped. A table that is still
+    too wide is rotated."""
     widths = _column_widths(table)
     in_lines = [
         not numeric and width > TEXT_COLUMN_WIDTH
@@ -374,12 +384,12 @@ def _long_table(table: Table) -> str:
 
 
 MAX_ASPECT_RATIO = 1.55
-"""How much more a page holds that lies on its side."""
+"""Relative width of a rotated page."""
 
 
 def _can_shrink(table: Table) -> bool:
-    """A great matrix: too wide for any size of type, and shrunk as a whole no higher than a
-    page."""
+    """Return whether the table is a large matrix that is too wide for every type size, but at most
+    a page high if scaled down as a whole."""
     return (
         _table_width(table) > MAX_ASPECT_RATIO * TYPE_SIZES[-1][0]
         and len(table.rows) * PAGE_CHARACTERS / _table_width(table) <= MAX_ROWS
@@ -404,7 +414,8 @@ def _latex_head(table: Table) -> list[str]:
 
 
 def _latex_line(cells: Iterable[str]) -> str:
-    """What comes after \\\\ or a rule is read as its argument if it is in brackets, or a star."""
+    r"""Format a line. After \\ or a rule, TeX would read a leading bracket or star as an
+    argument."""
     line = " & ".join(cells) + r" \\"
     return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
@@ -421,12 +432,12 @@ def _latex_rows(table: Table) -> list[str]:
 
 
 PAGE_CHARACTERS = 72
-"""Characters of a table, with two between columns, that a page of LaTeX's article holds beside each
-other."""
+"""Number of characters, with two between columns, that fit next to each other on a page of LaTeX's
+article class."""
 
 
 def _table_width(table: Table) -> int:
-    """Of the widest cell of each column, with two between columns."""
+    """Return the sum of the widest cells of all columns, with two characters between columns."""
     return sum(_column_widths(table)) + 2 * len(table.header)
 
 
@@ -458,16 +469,17 @@ def _latex_cell(table: Table, row: int, column: int) -> str:
 
 
 SIGNS = {"†": r"\dagger", "‡": r"\ddagger", "*": r"\ast"}
-"""Signs behind cells, as formulas."""
+"""LaTeX commands of the marks after cells."""
 
 
 def format_rank(rank: float | None) -> int | float | None:
-    """A rank, or a difference of ranks, for a cell: without decimals unless ties give it some."""
+    """Return a rank or a difference of ranks for a cell, as a whole number unless ties make it
+    fractional."""
     return int(rank) if rank is not None and float(rank).is_integer() else rank
 
 
 def format_short(value: float) -> str:
-    """Four decimals, small numbers by their power of ten; of a p-value two digits."""
+    """Format with four decimals, small numbers with an exponent, and p-values with two digits."""
     if isinstance(value, PValue):
         return format_p(value)
     if value != 0 and abs(value) < 0.0001:

@@ -1,4 +1,4 @@
-"""The version of this program: said in pyproject.toml and nowhere else."""
+"""The version of this program, which is defined only in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @cache
 def program_version() -> str:
-    """Of the checkout that runs, or of the installed package."""
+    """Return the version of the checkout that runs, or of the installed package."""
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
     if project.exists():
         return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
