@@ -36,7 +36,7 @@ MEMBERSHIP_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.colum
     LEFT JOIN annotation_profile f ON f.user_id = m.user_id
   WHERE c.slug = %(slug)s AND m.user_id = %(user)s"""
 """Prepared statement for every request of the judging page. The ORM needs more time to build its
-own than the database to answer it (docs/decisions)."""
+own than the database to answer it (docs/decisions/0009-standard-parts.md)."""
 
 
 def get_person(request_or_user: Any) -> Any:

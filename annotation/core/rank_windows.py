@@ -1,5 +1,5 @@
 """Preview of rank windows for a campaign that has not opened, by a simulation of the judging order
-(docs/reference/methods)."""
+(docs/reference/methods/judging.md)."""
 
 from __future__ import annotations
 

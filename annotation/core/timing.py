@@ -1,5 +1,5 @@
 """Duration and time of judgements, from the clocks of browser and server. Only the server's clock
-is trusted (docs/reference/methods)."""
+is trusted (docs/reference/methods/judging.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trail of who changed what: every service that decides something leaves a row."""
+"""The audit trail. Every service that changes something adds a row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from annotation.models import AuditEvent, Campaign
 def record_event(
     campaign: Campaign, actor: User | None, action: AuditAction, subject: str = "", **details: Any
 ) -> None:
-    """actor None: the software itself, or a command run by the operator."""
+    """Add a row to the audit trail. actor: None for the software itself or a command of the
+    operator."""
     AuditEvent.objects.create(
         campaign=campaign, actor=actor, action=action, subject=subject[:200], details=details
     )

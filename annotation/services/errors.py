@@ -1,17 +1,15 @@
-"""Refusals that a person can act on.
+"""Errors that a user can fix.
 
-CampaignError      a manager's mistake, as one sentence for the page
-├ Contradictory    one that makes no sense whatever the campaign is like: the API answers 400, and
-409 to the others
-└ AnswerRefused    an annotator's answer that is not accepted, with a code for the page and an HTTP
-status
+CampaignError      an error of a manager, as one sentence for the page
+├ Contradictory    invalid for every campaign: the API answers 400, and 409 to the others
+└ AnswerRefused    an annotator's answer is refused, with a code for the page and an HTTP status
 """
 
 from __future__ import annotations
 
 
 class CampaignError(Exception):
-    """One sentence that says what is wrong and what to do."""
+    """An error of a manager. The message is one sentence with the problem and a fix."""
 
 
 class ContradictionError(CampaignError):

@@ -1,4 +1,4 @@
-"""Campaigns made at once: from a preset, or as another campaign is."""
+"""Creation of whole campaigns, from a preset or as a copy of another campaign."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Pool
 
 NOT_COPIED = {"name", "completion_code"}
-"""Settings that a copy does not share."""
+"""Settings that are not copied."""
 
 
 def start_campaign(
@@ -40,11 +40,12 @@ def start_campaign(
     with_link: bool = False,
     guidelines: str = "",
 ) -> tuple[Campaign, KnownPairsResult | None]:
-    """A draft with the preset's scale, rules and guidelines, the pool's pairs, gold and
-    qualification, and a link to invite by.
+    """Create a draft with the preset's scale, rules and guidelines, the pairs of the pool, gold and
+    qualification pairs, and an invitation link.
 
-    settings: in place of the preset's; guidelines: in place of those of its scale. known,
-    counts_as: as of `take_known_pairs`. All of it, or a CampaignError and nothing."""
+    settings, guidelines: override those of the preset. known, counts_as: see `add_known_pairs`.
+    Raises CampaignError, and then creates nothing.
+    """
     if not pool.n_pairs:
         raise CampaignError(_("The pool is still being built. Try again in a moment."))
     with transaction.atomic():
@@ -74,16 +75,19 @@ def start_campaign(
 def duplicate_campaign(
     campaign: Campaign, *, name: str, actor: User, with_people: bool = False
 ) -> Campaign:
-    """A new draft with the settings, the newest guidelines, the pool and the known pairs of
-    another; with_people: also its annotators who take part. Judgements, invitations and a deadline
-    that is over stay behind; so does a pool whose order follows the judgements of one campaign."""
+    """Create a draft with the settings, newest guidelines, pool and known pairs of another
+    campaign.
+
+    with_people: also copy its active annotators. Judgements, invitations and a past deadline are
+    not copied, nor is a pool whose order depends on the judgements of one campaign.
+    """
     said = describe_campaign(campaign)
     settings = {key.name: said[key.name] for key in SETTINGS if key.name not in NOT_COPIED}
     if settings["deadline"] is not None and settings["deadline"] <= timezone.now():
         settings["deadline"] = None
     shared = campaign.pool is not None and campaign.pool.kind != PoolKind.ORDERED
     if not shared:
-        settings["qualification_pass"] = 0.0  # its pairs stay behind with the pool
+        settings["qualification_pass"] = 0.0  # without the pool, its pairs are not copied either
     with transaction.atomic():
         copy = lifecycle.create_campaign(
             name=name, collection=campaign.collection, actor=actor, **settings
@@ -112,7 +116,8 @@ def _copy_known_pairs(copy: Campaign, rows: Sequence[Mapping[str, Any]], actor: 
 
 
 def _copy_people(campaign: Campaign, copy: Campaign) -> None:
-    """Active annotators, under new pseudonyms: those of two campaigns do not tell who is who."""
+    """Copy the active annotators under new pseudonyms, so that pseudonyms do not link people across
+    campaigns."""
     here = set(copy.memberships.values_list("user_id", flat=True))
     rows = campaign.memberships.filter(
         standing=Membership.Standing.ACTIVE, judge_kind="person"

@@ -1,4 +1,4 @@
-"""Campaigns as TOML files: read, with the files that they name, and written."""
+"""Campaigns as TOML files: reading, with the files that they name, and writing."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from assay.formats.toml_text import read_toml
 from pooling.core.declaration import Mistake, find_line
 
 MAX_FILE_BYTES = 1 << 24
-"""Bytes of such a file."""
+"""Maximum size of a campaign file in bytes."""
 MAX_DIGITS = 18
-"""Of a grade: what a column of the database holds."""
+"""Maximum digits of a grade, to fit a database column."""
 
 
 class CampaignFile:
-    """described: what it says, with the texts and rows of the files that it names."""
+    """A campaign file. described: its contents, with the texts and rows of the files that it names."""
 
     def __init__(self, path: str | Path) -> None:
-        """FormatError for what is wrong with it, with lines."""
+        """Read the file. Raises FormatError with the lines of all errors."""
         self.name, self.folder = str(path), str(Path(path).parent)
         data = Path(path).read_bytes()
         if len(data) > MAX_FILE_BYTES:
@@ -51,7 +51,7 @@ class CampaignFile:
             raise self.with_lines(error) from None
 
     def with_lines(self, error: CampaignMistakes) -> FormatError:
-        """The mistakes where they stand in the file."""
+        """Convert errors in the contents to a FormatError with line numbers."""
         problems = []
         for one in error.mistakes:
             line = find_line(self.text, one.path)
@@ -62,8 +62,8 @@ class CampaignFile:
 
 
 def load_named_files(described: CampaignDescription, folder: str) -> CampaignDescription:
-    """What stands in guidelines_file and gold_file, in the place of their names. Raises
-    CampaignMistakes and FormatError."""
+    """Return the description with the contents of guidelines_file and gold_file instead of their
+    names. Raises CampaignMistakes and FormatError."""
     campaign = dict(described.campaign)
     for name in ("guidelines_file", "gold_file"):
         if name not in campaign:
@@ -94,8 +94,8 @@ def load_named_files(described: CampaignDescription, folder: str) -> CampaignDes
 
 
 def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
-    """Known pairs: a table with columns topic, document, grade and perhaps kind and explanation,
-    tab-separated; or qrels."""
+    """Read known pairs from a tab-separated table with columns topic, document, grade and
+    optionally kind and explanation, or from qrels."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False)
     columns = [cell.strip().lower() for cell in table.first.cells]
     at: dict[str, int | None] = {
@@ -137,7 +137,7 @@ def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
 
 
 def format_gold_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return known pairs as the table that `read_gold_file` reads."""
+    """Format known pairs as a table that `read_gold_file` can read."""
     columns = ("topic", "document", "grade", "kind", "explanation")
     lines = [
         "\t".join("" if row.get(column) is None else str(row[column]) for column in columns)
@@ -147,6 +147,6 @@ def format_gold_table(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def format_toml(document: Mapping[str, Any]) -> str:
-    """Texts over several lines stand so, where that says the same."""
+    """Format a document as TOML, with multi-line strings if they have the same value."""
     text = tomli_w.dumps(document, multiline_strings=True)
     return text if tomllib.loads(text) == document else tomli_w.dumps(document)

@@ -1,11 +1,9 @@
-"""A campaign made, or changed, as a file says: planned by looking, then done by the services of the
-pages, all of it or nothing.
+"""Creation and changes of a campaign from a campaign file. A plan is made without changes, and then
+applied by the services that the pages use, in one transaction.
 
-plan = planned(described, folder=".")          # plan.changes in words; CampaignMistakes for what
-cannot be
-rehearse(plan, actor=user)                     # what only the services know to refuse; nothing is
-kept
-campaign = carried_out(plan, actor=user)
+    plan = plan_campaign(described, folder=".")    # CampaignMistakes for changes that are impossible
+    rehearse_plan(plan, actor=user)                # finds errors of the services, changes nothing
+    campaign = apply_plan(plan, actor=user)
 """
 
 from __future__ import annotations
@@ -51,9 +49,12 @@ State = Campaign.State
 
 @dataclass
 class CampaignPlan:
-    """collection: the plan of what stands below. campaign: None where it is to be made, or where
-    the file says nothing of one. unnamed: what is there, is not named and stays, in words.
-    warnings: sentences on what can be done and hardly is meant."""
+    """The planned changes.
+
+    collection: the plan for the collection. campaign: None if it will be created or the file has
+    none. unnamed: existing objects that the file omits and that are kept, in words. warnings:
+    sentences about changes that are possible but probably not intended.
+    """
 
     described: CampaignDescription
     collection: of_collections.CollectionPlan
@@ -73,9 +74,12 @@ class CampaignPlan:
 def plan_campaign(
     described: CampaignDescription, *, folder: str | None, prune: bool = False
 ) -> CampaignPlan:
-    """folder: in which the file's paths begin; None where there are no files. prune: take away who
-    is not named and has judged nothing, and invitations that are not named. Raises CampaignMistakes
-    for all that cannot be, and FormatError for a file that cannot be read."""
+    """Plan the changes for a campaign file.
+
+    folder: base of the file's relative paths, None if there are no files. prune: remove invitations
+    that the file omits, and people that it omits and who have not judged. Raises CampaignMistakes
+    for all impossible changes, and FormatError for a file that cannot be read.
+    """
     said = described.campaign
     below = of_collections.plan_collection(described.collection, described.pool, folder=folder)
     campaign = (
@@ -107,7 +111,7 @@ def plan_campaign(
         changed, wrong = plan_campaign_changes(before, said)
         files = [
             name for name in ("guidelines_file", "gold_file") if name in said
-        ]  # who reads files has put them in their place
+        ]  # the reader of the files has already inserted their contents
         refused += [
             Mistake(("campaign", name), "a file", f"{name.removesuffix('_file')} as they stand")
             for name in files
@@ -147,14 +151,14 @@ def plan_campaign(
 
 
 def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
-    """Scale and rules for gold as they will be; not stored."""
+    """Return the campaign with its future scale and rules for gold, without saving it."""
     now, names = campaign or Campaign(), ("scale", "threshold", "gold_rule", "qualification_pass")
     return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
 
 
 def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What is there. A pair that the file names is known also while its topic is removed; others
-    are then nobody's business."""
+    """Return the current state. Pairs that the file names are included even if their topic is
+    removed. Other pairs of removed topics are omitted."""
     if campaign is None:
         return {}
     settings = describe_campaign(campaign)
@@ -182,8 +186,7 @@ def _pool_changes(
 
 
 def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
-    """What the columns of the database do not take: texts that are too long, addresses that are
-    none."""
+    """Return the values that the database columns refuse, such as long texts and invalid addresses."""
     given = {name: said[name] for name in SETTING_NAMES & set(said)}
     try:
         trial = Campaign(slug=said["slug"], **given)
@@ -223,9 +226,12 @@ class _RehearsalDone(Exception):
 
 
 def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
-    """Do it and take it back, so that the services' refusals are heard before anybody agrees. What
-    reads files or makes pairs is not rehearsed. Raises CampaignError, pooling.platform.jobs.Refused or
-    FormatError."""
+    """Apply the plan and roll it back, so that the user sees the services' errors before
+    confirming.
+
+    Steps that read files or create pairs are not rehearsed. Raises CampaignError,
+    pooling.platform.jobs.Refused or FormatError.
+    """
     if plan.collection.heavy or plan.of("pool") or not plan.all_changes:
         return
     try:
@@ -240,7 +246,8 @@ def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
 
 
 def apply_plan(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
-    """All of it, or nothing. Raises CampaignError, pooling.platform.jobs.Refused or FormatError."""
+    """Apply the whole plan or nothing. Raises CampaignError, pooling.platform.jobs.Refused or
+    FormatError."""
     try:
         with transaction.atomic():
             return _apply_changes(plan, actor)
@@ -310,7 +317,7 @@ def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | No
 
 
 def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    """Those who are new; who makes a campaign manages it, named or not."""
+    """Add new people. The creator of a campaign becomes its manager even if the file omits them."""
     rows = [change.after for change in plan.of("people") if change.before is None]
     users = {
         user.get_username(): user
@@ -318,7 +325,7 @@ def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
     }
     for row in sorted(
         rows, key=lambda row: not row["pseudonym"]
-    ):  # the free ones are those that nobody has asked for
+    ):  # pseudonyms that are free and not requested in the file
         kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "person"
         accounts.add_member(
             campaign=campaign,
@@ -386,7 +393,7 @@ def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | N
 
 
 def _apply_state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    """By the steps that a manager would take."""
+    """Change the state through the same steps as a manager."""
     said = plan.described.campaign
     wanted, reason = said.get("state", campaign.state), said.get("paused_reason", "")
     if (campaign.state, wanted) == (State.PAUSED, State.PAUSED) and plan.of("paused_reason"):
@@ -404,7 +411,7 @@ def _apply_state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> 
 
 
 def serialize_change(change: Change) -> dict[str, Any]:
-    """As JSON has it."""
+    """Return a change as JSON values."""
     plain = json.loads(
         json.dumps([change.before, change.after], default=lambda value: value.isoformat())
     )

@@ -1,5 +1,5 @@
-"""To which depth of its pool a campaign is judged: less while it runs, and deeper again. Pairs
-beyond it that nobody has judged wait."""
+"""Judging depth of a campaign, which can be reduced and increased while the campaign runs. Unjudged
+pairs beyond the depth are not assigned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.services.errors import CampaignError
 
 
 def full_depth_reason(campaign: Campaign) -> str:
-    """Why the campaign's pool has to be judged whole; empty where it has not."""
+    """Return why the campaign must judge its whole pool, or an empty string if it need not."""
     if campaign.pool is None:
         return _("The campaign has no pool yet.")
     if campaign.pool.is_sampled:
@@ -32,12 +32,13 @@ def full_depth_reason(campaign: Campaign) -> str:
 
 
 def set_depth(campaign: Campaign, least_priority: int | None, *, actor: User | None) -> int:
-    """Judge pairs of this priority and higher ones; None: the whole pool. -> how many pairs have
-    come to lie beyond it, or lie there no more.
+    """Judge only pairs of this priority or higher (None: the whole pool). Returns the number of
+    pairs that the change moves across the limit.
 
-    Pairs beyond it keep what was judged of them, and those that have a judgement are judged to
-    their end, so that no label rests on fewer people than others; what is on somebody's screen
-    counts. Repeating it completes what an interruption left. May run while annotators judge."""
+    Judgements of pairs beyond the limit are kept. Pairs with a judgement are completed, so that
+    every label has the same number of judgements, and judgements in progress are accepted.
+    Repeating the call completes an interrupted change. It is safe while annotators judge.
+    """
     if why := full_depth_reason(campaign):
         raise CampaignError(why)
     before = campaign.least_priority

@@ -1,10 +1,10 @@
-"""Judgements that were made elsewhere, as a closed campaign with its people, times, order and
-grades.
+"""Import of external judgements as a closed campaign with annotators, times, order and grades.
 
-campaign = bring_judgements(judgements, Wanted(name="FiRA", ...), user=user)
+    campaign = import_judgements(judgements, ImportOptions(name="FiRA", ...), user=user)
 
-People get pseudonyms; which of the file's names is which is kept nowhere. The rows are made by the
-services that restore a release."""
+Annotators get pseudonyms, and the mapping from the file's names is not stored. The rows are created
+by the services that restore a release.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from pooling.services.restoring import (
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """collection: None makes one. grades: names, lowest first; empty: those that are usual, or
-    numbers. texts: of topics, by id."""
+    """Options of an import. collection: None creates one. grades: names, lowest first, empty for
+    default names or numbers. texts: texts of topics by topic ID."""
 
     name: str
     threshold: int
@@ -71,8 +71,8 @@ def import_judgements(
     user: Any,
     step: Callable[[int], object] = lambda n: None,
 ) -> ImportResult:
-    """One transaction. FormatError, with the line where there is one, for what cannot be stored;
-    then nothing was."""
+    """Import in one transaction. Raises FormatError, with the line if known, and then stores
+    nothing."""
     _refuse_unstorable(judgements)
     try:
         with transaction.atomic():
@@ -92,7 +92,7 @@ def import_judgements(
 
 
 def _refuse_unstorable(judgements: JudgementColumns) -> None:
-    """Ids that qrels and pools cannot write."""
+    """Refuse IDs that cannot be written to qrels or pools."""
     problems = []
     for what, names, codes in (
         ("topic", judgements.topics, judgements.topic),
@@ -113,7 +113,7 @@ def _refuse_unstorable(judgements: JudgementColumns) -> None:
 
 
 class _JudgementImport:
-    """One file, in the order in which rows depend on each other."""
+    """The import of one file. Methods are in the order in which rows depend on each other."""
 
     def __init__(self, judgements: JudgementColumns, wanted: ImportOptions, user: Any) -> None:
         self.file, self.wanted, self.user = judgements, wanted, user
@@ -134,7 +134,7 @@ class _JudgementImport:
         self.excluded = self._excluded_annotators()
 
     def _excluded_annotators(self) -> set[int]:
-        """Annotators of whom no judgement counts, because the file says so."""
+        """Annotators whose judgements are all marked as not counted in the file."""
         kept = set(self.file.annotator[~self.file.excluded].tolist())
         return {code for code in range(len(self.file.annotators)) if code not in kept}
 
@@ -203,7 +203,7 @@ class _JudgementImport:
             )
 
     def _build_pairs(self) -> list[PairRow]:
-        """In the order in which the file first has them."""
+        """Return the pairs in the order of their first appearance in the file."""
         counted: Counter[tuple[str, str]] = Counter()
         for row in self._iterate_newest():
             counted[row.topic, row.document] += row.standing == Judgement.Standing.COUNTED
@@ -231,8 +231,8 @@ class _JudgementImport:
             yield last
 
     def _iterate_rows(self) -> Iterator[JudgementRow]:
-        """Revisions of one annotator and pair together, ascending: a later row of the file is a
-        later revision."""
+        """Yield rows with all revisions of an annotator and pair together, in the order of the
+        file."""
         before, revision = None, 0
         for row in self.order.tolist():
             key = (
@@ -284,7 +284,7 @@ class _JudgementImport:
         )
 
     def _create_topics(self, collection: Collection) -> dict[str, Topic]:
-        """Those of the collection, and new ones behind them."""
+        """Return the collection's topics, followed by newly created ones."""
         topic_of = {topic.topic_id: topic for topic in collection.topics.all()}
         first = max((topic.position for topic in topic_of.values()), default=-1) + 1
         absent = [name for name in self.file.topics if name not in topic_of]

@@ -1,5 +1,5 @@
-"""Campaigns: making, changing, opening, pausing, closing; their guidelines. Every change leaves a
-row in the audit trail."""
+"""Creation, settings, states and guidelines of campaigns. Every change adds a row to the audit
+trail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotation.selectors.drafts import find_contradictions
 from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.audit import record_event
 from annotation.services.campaigns import pairs
-from annotation.services.campaigns.pairs import (  # the same door for callers
+from annotation.services.campaigns.pairs import (  # imported for callers of this module
     add_new_pairs,
     set_pair_kind,
     set_pool,
@@ -87,8 +87,8 @@ SUGGESTED_SETTINGS = {
     "judgements_per_pair",
     "spans",
     "rotate_text",
-}  # what a set's own settings may say
-FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about
+}  # settings that a pool may suggest
+FIXED_BY_JUDGEMENTS = {"rotate_text"}  # a change would alter what earlier judgements refer to
 
 
 def create_campaign(
@@ -102,8 +102,8 @@ def create_campaign(
     joins: bool = True,
     **settings: Any,
 ) -> Campaign:
-    """A draft campaign; `actor` becomes its manager unless told otherwise. settings: fields of
-    SETTINGS. Raises CampaignError with what is wrong."""
+    """Create a draft campaign. By default, `actor` becomes its manager. settings: fields in
+    SETTINGS. Raises CampaignError."""
     campaign = Campaign(
         name=name,
         collection=collection,
@@ -140,8 +140,8 @@ def create_campaign(
 
 
 def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
-    """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once
-    it has been opened."""
+    """Give a draft campaign the settings stored with the pool. Raises CampaignError if the campaign
+    has been opened."""
     if campaign.state != Campaign.State.DRAFT:
         raise CampaignError(
             _(
@@ -157,10 +157,10 @@ def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -
 
 
 def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) -> Campaign:
-    """Change settings, also while it is open. The judgements per pair are changed for all its
-    pairs.
+    """Change settings, also of an open campaign. A change of the judgements per pair applies to all
+    its pairs.
 
-    A grade that was given cannot leave the scale. Raises CampaignError; then nothing is changed.
+    Grades in use cannot be removed from the scale. Raises CampaignError, and then changes nothing.
     """
     before = {name: getattr(campaign, name) for name in settings}
     _assign_settings(campaign, settings)
@@ -192,8 +192,8 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
 
 
 def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User | None) -> list[str]:
-    """Another scale. Of a draft what the rules say of grades follows where the scale has become too
-    short. -> what has followed"""
+    """Change the scale. In a draft, rules that refer to grades beyond a shortened scale are
+    adjusted. Returns the adjustments in words."""
     followed: dict[str, Any] = {}
     says = []
     if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.FEWEST_GRADES:
@@ -283,7 +283,7 @@ def _change_state(
     action: AuditAction,
     **changes: Any,
 ) -> Campaign:
-    """Change the state by compare-and-set, so that of two managers at once one is told."""
+    """Change the state by compare-and-set, so that the second of two concurrent changes is refused."""
     with transaction.atomic():
         moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(
             state=to, **changes
@@ -306,11 +306,12 @@ def _change_state(
 
 
 def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    """Let annotators judge. Needs pairs, a text for one of them at least, and a deadline that is
-    not over.
+    """Open the campaign for judging. Requires pairs, a text for at least one of them, and no past
+    deadline.
 
-    Pairs without a text are held back until it is imported. A draft that contradicts itself is not
-    opened. A closed campaign can be opened again."""
+    Pairs without a text are held back until it is imported. A draft with contradictions is refused.
+    Closed campaigns can be reopened.
+    """
     if not get_kept_pairs(campaign).exists():
         raise CampaignError(_("The campaign has no pairs yet. Choose a pool first."))
     if not get_kept_pairs(campaign).filter(without_text=False).exists():
@@ -338,7 +339,8 @@ def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
 
 
 def pause_campaign(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
-    """No new pairs are served; answers for those already on somebody's screen are still taken."""
+    """Pause the campaign. No new pairs are assigned, and answers for assigned pairs are still
+    accepted."""
     return _change_state(
         campaign,
         actor,
@@ -361,8 +363,8 @@ def resume_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaig
 
 
 def close_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    """End the judging. Leases are given back; answers given before, and still on their way, are
-    taken within the grace."""
+    """Close the campaign and release its leases. Answers given before are accepted during the grace
+    period."""
     now = timezone.now()
     source = {Campaign.State.OPEN, Campaign.State.PAUSED}
     _change_state(
@@ -392,8 +394,11 @@ def save_guideline(
     adds_example: bool = False,
     actor: User | None = None,
 ) -> GuidelineVersion:
-    """A new version of the guidelines (Markdown); annotators must read it before they go on, or,
-    where it only adds an example, are told so in one line. The same text again makes none."""
+    """Save a new version of the guidelines (Markdown), unless the text is unchanged.
+
+    Annotators must read the new version before they continue. If it only adds an example, they see
+    a notice of one line instead.
+    """
     for _try in range(10):
         newest = campaign.guidelines.order_by("number").last()
         if newest is not None and newest.text.replace("\r\n", "\n") == text:
@@ -416,5 +421,5 @@ def save_guideline(
                 )
                 return version
         except IntegrityError:
-            continue  # somebody else saved at the same moment
+            continue  # another manager saved at the same time
     raise RuntimeError("no free guideline number in ten tries")

@@ -1,4 +1,4 @@
-"""The pairs of a campaign: made from the pool, extended with it, and given their kind."""
+"""The pairs of a campaign: creation from the pool, updates when the pool grows, and their kinds."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MISSING_PAIRS = """INSERT INTO annotation_pair
 
 
 NO_DEPTH_LIMIT = -(2**31)
-"""Below every priority."""
+"""A value below every priority."""
 
 
 def iterate_id_ranges(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
-    """Ranges of row ids from (first, last), small enough for one transaction, for judges are
-    waiting."""
+    """Return ranges of row ids as (first, last), each small enough for a short transaction, because
+    annotators wait for it."""
     first, last = ids
     if first is None or last is None:
         return []
@@ -48,18 +48,19 @@ def iterate_id_ranges(ids: tuple[int | None, int | None]) -> list[tuple[int, int
 
 
 def yield_to_writers(batch: int) -> None:
-    """Leave the single writer of SQLite to others between two batches."""
+    """Pause between two batches, so that others can use SQLite's single writer."""
     if connection.vendor == "sqlite" and batch and not connection.in_atomic_block:
         time.sleep(0.03)
 
 
 def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> int:
-    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of
-    removed topics, and those of a staged pool that no stage has drawn, are left out; entries that
-    are for everyone become pairs that every annotator judges.
+    """Make the pool's entries the campaign's pairs and return the number of pairs.
 
-    Repeating it completes what an interruption left, also of the pool's growing. A campaign that
-    has judgements keeps its pool."""
+    Entries of removed topics, and entries of a staged pool that are not drawn yet, are left out.
+    Entries marked for everyone become calibration pairs. Repeating the call completes an
+    interrupted one, also after the pool has grown. The pool of a campaign with judgements cannot be
+    replaced.
+    """
     if pool.collection_id != campaign.collection_id:
         raise CampaignError(_("The pool belongs to another collection."))
     other = (
@@ -96,10 +97,10 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
 
 
 def add_new_pairs(campaign: Campaign, *, actor: User | None = None) -> int:
-    """Take up what the campaign's pool has gained: new pairs, better ranks, the new order.
-    Judgements and leases are not touched.
+    """Add the pool's new pairs, and update ranks and order of the existing ones. Judgements and
+    leases are unchanged.
 
-    Returns how many pairs were added. May run while annotators judge.
+    Returns the number of pairs added. It is safe while annotators judge.
     """
     if campaign.pool_id is None:
         raise CampaignError(_("The campaign has no pool yet."))
@@ -119,8 +120,8 @@ def add_new_pairs(campaign: Campaign, *, actor: User | None = None) -> int:
 
 
 def release_pairs_with_text(campaign: Campaign) -> int:
-    """Let pairs be served that were held back for want of a text and have one now; returns how
-    many. May run while annotators judge."""
+    """Release pairs that were held back because their text was missing and is now available.
+    Returns their number. It is safe while annotators judge."""
     served = 0
     waiting = Pair.objects.filter(
         campaign=campaign, without_text=True, entry__document__isnull=False
@@ -137,11 +138,12 @@ def release_pairs_with_text(campaign: Campaign) -> int:
 
 
 def apply_topic_decisions(campaign: Campaign, *, actor: User | None = None) -> None:
-    """Take the pairs of removed topics out of the campaign, and those of restored ones back in,
-    with all that was judged of them.
+    """Remove the pairs of removed topics from the campaign, and restore those of restored topics
+    with their judgements.
 
-    May run while annotators judge: what is on somebody's screen may still be answered, and counts
-    once the topic is back."""
+    It is safe while annotators judge: answers in progress are accepted, and count if the topic is
+    restored.
+    """
     gone = (
         Topic.objects.filter(collection=campaign.collection_id)
         .exclude(removed_reason="")
@@ -172,8 +174,8 @@ def apply_topic_decisions(campaign: Campaign, *, actor: User | None = None) -> N
 
 
 def set_pair_field(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
-    """Set this field of pairs, on which it depends whether they are served, and their slots with
-    it; batch by batch, for judges are waiting."""
+    """Set a field of pairs that decides whether they are assigned, and update their slots. Works in
+    batches, because annotators wait for each transaction."""
     for start in range(0, len(ids), slots.BATCH):
         yield_to_writers(start)
         slots.run_with_retries(
@@ -216,8 +218,7 @@ def _add_missing_pairs(campaign: Campaign) -> int:
 
 
 def _update_order(campaign: Campaign) -> int:
-    """Give pairs the priority and position of their entries where these have changed, a batch at a
-    time."""
+    """Copy changed priorities and positions from the pool's entries to the pairs, in batches."""
     moved = 0
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(iterate_id_ranges((ids["first"], ids["last"]))):
@@ -251,9 +252,9 @@ def _update_order(campaign: Campaign) -> int:
 
 
 def update_needed_judgements(campaign: Campaign) -> None:
-    """After a change of judgements per pair: give every pair its new number of slots, while
-    annotators judge. Who has said that a pair cannot be judged may be enough for it now, or too
-    few."""
+    """Give every pair its number of slots after a change of the judgements per pair, while
+    annotators judge. Updates also which pairs count as impossible to judge, because that depends on
+    the number."""
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(iterate_id_ranges((ids["first"], ids["last"]))):
         yield_to_writers(number)
@@ -262,7 +263,7 @@ def update_needed_judgements(campaign: Campaign) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
             list(
                 rows.select_for_update().order_by("pk").values_list("pk", flat=True)
-            )  # in the order in which everybody locks
+            )  # the order of locks that all transactions use
             n = slots.get_judgements_per_pair(campaign.pk)
             said = slots.CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=rows)
             slots.save_pairs(
@@ -271,7 +272,9 @@ def update_needed_judgements(campaign: Campaign) -> None:
                 ),
                 campaign.pk,
             )
-            needed = Greatest(F("counted"), F("asked_more") + n)  # what was counted stays counted
+            needed = Greatest(
+                F("counted"), F("asked_more") + n
+            )  # counted judgements remain counted
             rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).exclude(
                 beyond_depth=True, counted=0
             ).update(needed=needed, open_slots=needed - F("counted") - F("held"))
@@ -283,7 +286,7 @@ def update_needed_judgements(campaign: Campaign) -> None:
 
 
 def count_pairs(campaign: Campaign) -> None:
-    """Store how many kept pairs of each kind and how many topics the campaign has, and the highest
+    """Store the campaign's number of kept pairs of each kind, its number of topics, and its highest
     priority."""
     counts = count_pairs_by_kind(campaign)
     for name, value in counts.items():
@@ -299,11 +302,12 @@ def set_pair_kind(
     explanation: str = "",
     actor: User | None = None,
 ) -> Pair:
-    """Make a pair normal, gold, everyone or qualification. Gold and qualification need the known
-    grade.
+    """Make a pair ordinary, gold, calibration or qualification. Gold and qualification pairs
+    require a known grade.
 
-    A pair that somebody has judged cannot become a qualification pair, for its judgements would
-    leave the labels."""
+    A judged pair cannot become a qualification pair, because its judgements would be removed from
+    the labels.
+    """
     campaign = pair.campaign
     if kind not in Pair.Kind.values:
         raise CampaignError(

@@ -1,5 +1,5 @@
-"""Campaigns on ordered pools: what has been judged so far, for the next batch, and when it is time
-for one (SAMPLING 2.1, 2.3)."""
+"""Campaigns on prioritised pools: the labels so far, and when to plan the next batch
+(docs/reference/methods/sampling.md)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from pooling.platform.jobs import Refused
 from pooling.services.ordering import request_batch
 
 LOW_SHARE = 0.2
-"""Share of a batch: when fewer of its pairs have neither judgement nor lease the next batch is
-planned, so that nobody waits for it."""
+"""Share of a batch. The next batch is planned when a smaller share of pairs has neither judgement
+nor lease, so that annotators need not wait for it."""
 
 
 def get_current_labels(pool: Pool) -> dict[int, bool]:
-    """Entry -> whether its label so far is relevant: the most frequent grade of the judgements that
-    count, of several the lowest, or what a manager has decided. One judgement is enough. A pair
-    that nobody could judge has none."""
+    """Return whether each judged pool entry is relevant, by entry.
+
+    The label is the manager's decision or else the most frequent grade of the counted judgements
+    (the lowest of ties). One judgement is sufficient. Pairs that cannot be judged have no label.
+    """
     is_relevant: dict[int, bool] = {}
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
         grades: dict[
             int, tuple[int, int]
-        ] = {}  # entry -> (judgements of its most frequent grade, minus that grade)
+        ] = {}  # entry -> (number of judgements with its most frequent grade, minus that grade)
         given = Judgement.objects.filter(
             pair__campaign=campaign,
             current=True,
@@ -39,7 +41,7 @@ def get_current_labels(pool: Pool) -> dict[int, bool]:
         for entry, grade, n in (
             given.order_by().values_list("pair__entry", "grade").annotate(n=Count("pk"))
         ):
-            assert grade is not None  # by the filter
+            assert grade is not None  # not None because of the filter
             grades[entry] = max(grades.get(entry, (0, 0)), (n, -grade))
         ruled = Pair.objects.filter(campaign=campaign, adjudicated_grade__isnull=False).values_list(
             "entry", "adjudicated_grade"
@@ -52,8 +54,9 @@ def get_current_labels(pool: Pool) -> dict[int, bool]:
 
 
 def plan_low_batches() -> list[Job]:
-    """Ask for the next batch of every open campaign of which few pairs wait. Nothing while one is
-    on its way, or after one that failed: then a manager looks first. -> the jobs"""
+    """Start jobs for the next batch of every open campaign with few waiting pairs, and return them.
+    Campaigns are skipped while such a job is active, and after one that failed until a manager
+    acts."""
     asked = []
     campaigns = (
         Campaign.objects.filter(state=Campaign.State.OPEN, pool__kind=PoolKind.ORDERED.value)
@@ -62,7 +65,7 @@ def plan_low_batches() -> list[Job]:
     )
     for campaign in campaigns:
         pool = campaign.pool
-        assert pool is not None  # by the filter
+        assert pool is not None  # not None because of the filter
         if campaign.is_over or not _is_running_low(campaign, pool):
             continue
         last = (
@@ -73,7 +76,7 @@ def plan_low_batches() -> list[Job]:
         try:
             asked.append(request_batch(pool, user=_get_manager(campaign)))
         except Refused:
-            continue  # nothing is left, or the pool is being worked on
+            continue  # no documents are left, or another job uses the pool
     return asked
 
 

@@ -1,5 +1,5 @@
-"""What campaigns do when pooling has news for them; registered when the app is ready, since pooling
-may not import this app."""
+"""Updates of campaigns after changes in pooling, which must not import this app. They are
+registered when the app is ready."""
 
 from __future__ import annotations
 
@@ -25,28 +25,27 @@ MAX_RELATED = 500
 
 
 def extend_campaigns(pool: Pool, work: ClaimedJob) -> None:
-    """Every campaign on a pool that has grown takes up its new pairs and its new order."""
+    """Update every campaign on a grown pool with its new pairs and order."""
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
         work.progress(message=f"new pairs for {campaign.name}", now=True)
         add_new_pairs(campaign, actor=work.job.created_by)
 
 
 def release_held_pairs(pool: Pool, work: ClaimedJob) -> None:
-    """Every campaign on a pool whose documents have come serves the pairs that it held back."""
+    """Release held-back pairs of every campaign on the pool after an import of documents."""
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
         release_pairs_with_text(campaign)
 
 
 def apply_decisions_to_campaigns(collection: Collection, user: Any) -> None:
-    """Every campaign on the collection leaves the pairs of removed topics out and has those of
-    restored ones again."""
+    """Apply the removal and restoration of topics to every campaign on the collection."""
     for campaign in Campaign.objects.filter(collection=collection).order_by("pk"):
         apply_topic_decisions(campaign, actor=user)
 
 
 def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
-    """Campaigns give the pairs of these entries back, with reservations and skips. Refused where
-    one has been judged or has a known grade."""
+    """Delete the campaigns' pairs of these entries, with their leases and skips. Refused if one has
+    been judged or has a known grade."""
     for start in range(0, len(entries), BATCH):
         pairs = Pair.objects.filter(entry__in=entries[start : start + BATCH])
         judged = pairs.filter(judgements__isnull=False).distinct().count()
@@ -68,7 +67,8 @@ def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
 
 
 def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
-    """In the trail of every campaign that shows the run's or the pool's name."""
+    """Record the renaming of a run or pool in the audit trail of every campaign that shows its
+    name."""
     actor = user if user is not None and user.is_authenticated else None
     if isinstance(thing, Run):
         campaigns, action, now = (
@@ -88,8 +88,8 @@ def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
 
 
 def _rename_related_run(run: Run, before: str) -> None:
-    """Machine judges that name the run as built with their model go on naming it. Refused where
-    their list would be too long."""
+    """Rename the run in the LLM judges that list it as built with their model. Refused if a list
+    would become too long."""
     for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(
         related=""
     ):
@@ -109,7 +109,7 @@ def _rename_related_run(run: Run, before: str) -> None:
 
 
 def manages_job_campaign(user: Any, job: Job) -> bool:
-    """Whether the job belongs to a campaign that the person manages."""
+    """Return whether the job belongs to a campaign that the user manages."""
     if job.campaign_id is None:
         return False
     return Membership.objects.filter(

@@ -1,4 +1,4 @@
-"""Deleting a campaign with everything in it: what collections have, for campaigns."""
+"""Deletion of campaigns with everything in them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ DELETABLE = {Campaign.State.DRAFT, Campaign.State.CLOSED}
 
 
 def count_judgements(campaign: Campaign) -> int:
-    """All that deleting it would take away: of every revision and standing."""
+    """Return the number of judgements that a deletion would remove, in all revisions and statuses."""
     return Judgement.objects.filter(pair__campaign=campaign).count()
 
 
 def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
-    """Delete it with its people's part in it, judgements, reports and releases; returns how many
-    judgements there were.
+    """Delete a campaign with its memberships, judgements, reports and releases. Returns the number
+    of judgements.
 
-    Collection, pool and accounts stay. Refused while it is open or paused, since answers may still
-    be on their way. The audit goes with the campaign; who deleted it is in the log."""
+    Collection, pool and accounts are kept. Refused while the campaign is open or paused, because
+    answers may still arrive. The audit trail is deleted with the campaign, and the log records the
+    user who deleted it.
+    """
     name, slug = campaign.name, campaign.slug
     with transaction.atomic():
         state = (
@@ -54,7 +56,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
 
 
 def _delete_rows(campaign: Campaign) -> None:
-    """The large tables, each by one statement: a cascade would load every row."""
+    """Delete the large tables with one statement each. A cascade would load every row."""
     quote = connection.ops.quote_name
     pairs = f"SELECT id FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s"
     with connection.cursor() as cursor:

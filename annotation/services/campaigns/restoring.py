@@ -1,15 +1,15 @@
-"""A closed campaign with its annotators, pairs and judgements as a release has them: the rows as
-they were.
+"""Restoring a closed campaign with its annotators, pairs and judgements from a release.
 
-with transaction.atomic():
-    campaign = restore_campaign(...)
-    members = restore_annotators(campaign, rows, n_judged=answers.n_judged)
-    pairs = unsaved_pairs(campaign, rows, topics=..., answers=...)
-    store_pairs(campaign, pairs)
-    n = restore_judgements(campaign, rows, members=members, pairs=pairs)
+    with transaction.atomic():
+        campaign = restore_campaign(...)
+        members = restore_annotators(campaign, rows, n_judged=answers.n_judged)
+        pairs = make_unsaved_pairs(campaign, rows, topics=..., answers=...)
+        store_pairs(campaign, pairs)
+        n = restore_judgements(campaign, rows, members=members, pairs=pairs)
 
-Nothing is updated after it was made where that can be helped: it would hold the database for
-longer."""
+Rows are inserted with their final values if possible, because updates would lock the database for
+longer.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from pooling.models import Collection, Pool, Topic
 from pooling.services.restoring import AT_ONCE, NotRestorable, find_free_slug
 
 PairKey = tuple[str, str]
-"""(topic id, document id)"""
+"""(topic ID, document ID)"""
 
 
 class JudgementRow(NamedTuple):
-    """One revision, checked cell by cell. line: of the file that says so."""
+    """One revision of a judgement, validated. line: its line in the file."""
 
     line: int
     topic: str
@@ -89,7 +89,7 @@ class AnnotatorRow(NamedTuple):
 
 
 class FeedbackRow(NamedTuple):
-    """One answer: what was chosen (`score`, as annotators read it), or what was written."""
+    """One feedback answer: the choice (`score`, as shown to annotators) or the text."""
 
     line: int
     annotator: str
@@ -98,7 +98,7 @@ class FeedbackRow(NamedTuple):
 
 
 class RulingRow(NamedTuple):
-    """Of a manager, or (decided_at None) the known grade of a gold pair."""
+    """A decision of a manager or, if decided_at is None, the known grade of a gold pair."""
 
     topic: str
     document: str
@@ -109,12 +109,10 @@ class RulingRow(NamedTuple):
 
 @dataclass
 class AnswerSummary:
-    """What the newest revisions together say of pairs and annotators, known before the rows are
-    made.
+    """Totals of the newest revisions by pair and annotator, computed before rows are created.
 
-    filled: slots by pair; cannot: annotators who say of the pair that nobody can judge it;
-    n_judged: towards each annotator's target; last:
-    when the last one judged.
+    filled: filled slots by pair. cannot: by pair, annotators who answered that it cannot be judged.
+    n_judged: judged pairs towards each annotator's target. last: time of the last judgement.
     """
 
     filled: Counter[PairKey] = field(default_factory=Counter)
@@ -130,8 +128,8 @@ def summarise_answers(
     machines: Set[str] = frozenset(),
     excluded: Set[str] = frozenset(),
 ) -> AnswerSummary:
-    """Pseudonyms of annotators: machines, whose judgements take no slot; excluded, whose word that
-    a pair cannot be judged is not heard."""
+    """Return the totals of the rows. machines: pseudonyms of LLM judges, which fill no slots.
+    excluded: pseudonyms of excluded annotators, whose "cannot judge" answers are ignored."""
     qualification = {
         (row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION
     }
@@ -167,12 +165,12 @@ def restore_campaign(
     user: Any,
     least_priority: int | None = None,
 ) -> Campaign:
-    """Closed. settings: as JSON has them. user: becomes its manager. CampaignError or
-    ValidationError for what cannot be."""
+    """Create the closed campaign. settings: JSON values. user: becomes its manager. Raises
+    CampaignError or ValidationError."""
     trial = Campaign(collection=collection, slug="x", **settings)
     trial.clean_fields(
         exclude=["collection", "pool", "created_by", "slug"]
-    )  # turns dates that are text into dates
+    )  # converts dates from text
     campaign = create_campaign(
         collection=collection,
         actor=user,
@@ -207,8 +205,8 @@ def restore_guideline(
 def restore_annotators(
     campaign: Campaign, rows: Sequence[AnnotatorRow], *, n_judged: Mapping[str, int]
 ) -> dict[str, Membership]:
-    """Members under their pseudonyms, whose accounts nobody can sign in to. -> by pseudonym. Raises
-    NotRestorable."""
+    """Create the members under their pseudonyms, with accounts that cannot sign in, and return them
+    by pseudonym. Raises NotRestorable."""
     theirs = {row.pseudonym for row in rows}
     if len(theirs) < len(rows):
         raise NotRestorable("a pseudonym twice", "each annotator once")
@@ -241,7 +239,7 @@ def restore_annotators(
 
 
 def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membership]) -> None:
-    """Raises NotRestorable, with the line."""
+    """Create the feedback answers. Raises NotRestorable with the line."""
     given: dict[str, Feedback] = {}
     value = {label: value for value, label in Feedback.Score.choices}
     for row in rows:
@@ -264,7 +262,7 @@ def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membe
 
 
 class RestoredPairs(dict[PairKey, Pair]):
-    """By topic and document id."""
+    """The restored pairs by topic ID and document ID."""
 
     def of(self, row: JudgementRow | RulingRow, *, line: int | None = None) -> Pair:
         pair = self.get((row.topic, row.document))
@@ -284,8 +282,8 @@ def make_unsaved_pairs(
     topics: Mapping[str, Topic],
     answers: AnswerSummary,
 ) -> RestoredPairs:
-    """The pairs without their known grades and rulings, their slots settled as here, to be given to
-    `store_pairs`. Raises NotRestorable."""
+    """Return unsaved pairs with their slots, without known grades and decisions, for `store_pairs`.
+    Raises NotRestorable."""
     assert campaign.pool is not None
     entries = {(entry.topic_id, entry.docno): entry for entry in campaign.pool.entries.all()}
     pairs = RestoredPairs()
@@ -346,8 +344,11 @@ def restore_judgements(
     pairs: RestoredPairs,
     step: Callable[[int], object],
 ) -> int:
-    """Revisions of one annotator and pair stand together, ascending; the last is current. step:
-    told how many are stored. Raises NotRestorable, with the line."""
+    """Create the judgements and return their number. Raises NotRestorable with the line.
+
+    rows: the revisions of an annotator and pair are together, in ascending order, and the last is
+    current. step: called with the number of stored rows.
+    """
     n = 0
     batch: list[list[JudgementRow]] = []
     for revisions in _group_revisions(rows):
@@ -441,7 +442,8 @@ def _make_leases(
     members: Mapping[str, Membership],
     pairs: Mapping[PairKey, Pair],
 ) -> dict[str, Lease]:
-    """Of the batch by token; tokens that this installation has already are passed over."""
+    """Create the batch's leases and return them by token. Tokens that already exist in this
+    installation are skipped."""
     wanted = {
         str(row.lease): row
         for revisions in batch

@@ -1,8 +1,8 @@
-"""What is there and a document does not name: told, and on request removed where nothing hangs on
-it.
+"""Existing objects that a campaign file omits. They are reported, and removed only on request and
+if nothing depends on them.
 
-Without the request nothing is taken away by leaving it out: a file that somebody shortened by
-mistake loses nobody's part in a campaign."""
+Omitting an object never removes it by default, so a file shortened by mistake removes no members.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pooling.models import Collection
 def find_unlisted(
     campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, Any], *, prune: bool
 ) -> tuple[list[str], list[Change]]:
-    """(what stays all the same, in words; what prune takes away). before, said: the campaign's
-    table as it is and as the document has it.
+    """Return (objects that are kept, in words, and removals that prune requests).
 
-    Only of lists that the document has. Managers and people who have judged stay whatever was
-    asked."""
+    before, said: the campaign's table as stored and as in the file. Considers only lists in the
+    file. Managers and people who have judged are always kept.
+    """
     stays: list[str] = []
     removed: list[Change] = []
     if "people" in said:
@@ -63,7 +63,7 @@ def find_unlisted(
 
 
 def find_unlisted_in_collection(collection: Collection, said: Mapping[str, Any]) -> list[str]:
-    """Runs and qrels that stay, of lists that the document has: they are deleted on their page."""
+    """Return omitted runs and qrels, in words. They are kept and can be deleted on their pages."""
     stays = []
     for name, key, rows in (("runs", "tag", collection.runs), ("qrels", "name", collection.qrels)):
         if name in said:
@@ -82,7 +82,7 @@ def _count_judgements(campaign: Campaign, users: Sequence[str]) -> dict[str, int
 
 
 def remove_unlisted(removed: Sequence[Change], campaign: Campaign, *, actor: User | None) -> None:
-    """CampaignError where somebody has judged meanwhile."""
+    """Carry out the removals. Raises CampaignError if a person has judged in the meantime."""
     for change in removed:
         if change.name == "people":
             accounts.remove_member(

@@ -1,8 +1,9 @@
-"""Machine judges of a campaign: made, asked, filled from a file, frozen, deleted (SAMPLING 5).
+"""LLM judges of a campaign: creation, labelling, import of labels, freezing and deletion
+(docs/reference/methods/sampling.md).
 
-judge = add_judge(campaign, wanted, actor=user)
-job = ask_to_run(judge, user=user)                what is answered already is not asked again
-freeze(judge, actor=user)                         from then on nothing can be added
+    judge = create_judge(campaign, wanted, actor=user)
+    job = request_run(judge, user=user)               skips answered pairs
+    freeze_judge(judge, actor=user)                   prevents further changes
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ BATCH_SIZE = 2000
 
 @dataclass(frozen=True)
 class CallLimits:
-    """threads: calls at once. attempts: calls until a pair's answer is given up for now. timeout:
-    seconds. price_in, price_out: of a million tokens."""
+    """Limits of calls. threads: parallel calls. attempts: calls per answer before it is left for
+    the next run. timeout: seconds. price_in, price_out: price per million tokens."""
 
     threads: int = 4
     attempts: int = 4
@@ -52,8 +53,8 @@ class CallLimits:
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """prompt: name of a template of ours, or the text of an own one. related: tags or groups of
-    runs built with this model."""
+    """Options of an LLM judge. prompt: name of a built-in template, or a custom text. related: tags
+    or groups of runs built with this model."""
 
     name: str
     model: str
@@ -67,8 +68,7 @@ class JudgeOptions:
 
 
 def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> MachineJudge:
-    """It is told the campaign's scale and guidelines as they are now. CampaignError with what is
-    wrong."""
+    """Create an LLM judge with the campaign's current scale and guidelines. Raises CampaignError."""
     known: dict[str, str] = settings.MACHINE_ENDPOINTS
     if wanted.endpoint not in known:
         raise CampaignError(
@@ -154,8 +154,8 @@ def create_judge_from_file(
     related: str = "",
     actor: User | None,
 ) -> MachineJudge:
-    """A judge with the labels of a file, all of them or none. CampaignError where one cannot be
-    taken; labels of no pair of the pool are left out."""
+    """Create an LLM judge with all labels of a file. Raises CampaignError if a label is invalid.
+    Labels for pairs outside the pool are ignored."""
     rows: dict[tuple[int, str], FileLabel] = {}
     values = set(campaign.grades.values)
     pairs = selectors.PoolPairFinder(campaign)
@@ -219,7 +219,8 @@ def create_judge_from_file(
 
 
 def make_plan(judge: MachineJudge) -> LabellingPlan:
-    """As it is asked; the key is read from the environment here and kept nowhere."""
+    """Return the judge's labelling plan. The key is read from the environment here and is not
+    stored."""
     limits = CallLimits(**judge.limits)
     key = os.environ.get(judge.key_variable, "") if judge.key_variable else ""
     endpoint = Endpoint(judge.endpoint, judge.model, key, float(limits.timeout), judge.parameters)
@@ -244,7 +245,7 @@ def make_plan(judge: MachineJudge) -> LabellingPlan:
 
 
 def request_run(judge: MachineJudge, *, user: Any) -> Job:
-    """The queued job that asks for what has no answer yet; of a judge one at a time."""
+    """Queue the job that requests missing answers. Each judge has at most one active job."""
     with transaction.atomic():
         _lock_editable(judge)
         if judge.source != MachineJudge.Source.ENDPOINT:
@@ -279,8 +280,8 @@ def request_run(judge: MachineJudge, *, user: Any) -> Job:
 
 
 def _lock_editable(judge: MachineJudge) -> None:
-    """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes
-    it waits for whoever does so already."""
+    """Lock the judge inside a transaction. Concurrent changes wait for each other. Raises
+    CampaignError if the judge is frozen or a job is active."""
     locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
     if locked is None:
         raise CampaignError(_("The LLM judge was deleted."))
@@ -298,7 +299,7 @@ def _lock_editable(judge: MachineJudge) -> None:
 
 @jobs.register_job_kind(selectors.LLM_JUDGE_JOB, unit="answers", resumes=True)
 def run_judge(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: facts (answers, calls ...), warnings"""
+    """Run the labelling job. Returns a report with facts (answers, calls …) and warnings."""
     judge = (
         MachineJudge.objects.select_related("campaign__pool", "campaign__collection")
         .filter(pk=work.parameters["machine"])
@@ -330,8 +331,8 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
 
 
 def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
-    """Fix labels, model and prompt with date and digest. CampaignError without a label, or while it
-    is being asked."""
+    """Freeze labels, model and prompt with date and digest. Raises CampaignError without a label,
+    or while a job is active."""
     with transaction.atomic():
         _lock_editable(judge)
         labels = selectors.get_labels(judge)
@@ -343,7 +344,7 @@ def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
         judge.frozen_at, judge.digest = timezone.now(), selectors.compute_labels_digest(labels)
         judge.labels.filter(
             state=MachineLabel.State.ASKED
-        ).delete()  # calls that never came back: no part of what is fixed
+        ).delete()  # calls without an answer are not part of the frozen labels
         judge.save(update_fields=["frozen_at", "digest"])
         record_event(
             judge.campaign,
@@ -357,7 +358,7 @@ def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
 
 
 def delete_judge(judge: MachineJudge, *, actor: User | None) -> None:
-    """Of one that is not frozen: what was frozen may have been drawn by."""
+    """Delete a judge that is not frozen. A sample may depend on a frozen one."""
     with transaction.atomic():
         _lock_editable(judge)
         record_event(

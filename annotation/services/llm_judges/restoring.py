@@ -1,5 +1,4 @@
-"""Frozen machine judges as a release has them: what was asked of which model, and what it said of
-every pair."""
+"""Restoring frozen LLM judges from a release, with their settings and labels."""
 
 from __future__ import annotations
 
@@ -29,11 +28,12 @@ def restore_judges(
     *,
     topics: Mapping[str, Topic],
 ) -> int:
-    """Frozen as they were: nobody can ask them or add to them. -> labels stored
+    """Create frozen judges and return the number of labels stored.
 
-    said: of each what `machines.described` tells. A pair has one label, whatever number of answers
-    it was made of. NotRestorable where labels do not give the digest that is said; ValidationError
-    for what cannot be stored."""
+    said: descriptions as given by `selectors.machines.describe_judge`. A pair has one label,
+    regardless of the number of samples. Raises NotRestorable if the labels do not match the stated
+    digest, and ValidationError for values that cannot be stored.
+    """
     judges = {}
     for one in said:
         judge = _make_judge(campaign, one)
@@ -41,7 +41,7 @@ def restore_judges(
             raise NotRestorable(f"the machine {judge.name[:60]!r} twice", "each once")
         judge.full_clean(
             exclude=["campaign", "created_by", "limits", "troubles", "parameters"]
-        )  # which may be empty
+        )  # may be empty
         judge.save(force_insert=True)
         judges[judge.name] = judge
     labels: dict[tuple[str, str, str], MachineLabel] = {}

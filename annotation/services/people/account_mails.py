@@ -1,10 +1,8 @@
-"""Mails about accounts. A job sends them, so that a request takes as long for an address without an
-account as for one with, however slow the mail server is. Nothing of who asked stays among the jobs.
+"""Emails about accounts. A job sends them, so that the duration of a request does not depend on the
+mail server and does not reveal whether an account exists. Jobs keep no addresses.
 
-    ask_for_sign_in_link(email=..., address=...)     the job; CampaignError where the mail server is
-    away
-    change_address(user, email)                      the job that tells the old address; None where
-    nobody is to be told
+    request_sign_in_link(email=..., address=...)     the job, CampaignError without a mail server
+    change_address(user, email)                      the job that notifies the old address, or None
 """
 
 from __future__ import annotations
@@ -30,13 +28,16 @@ from pooling.platform.jobs import ClaimedJob, Refused
 log = logging.getLogger(__name__)
 SIGN_IN_LINK, ADDRESS_CHANGED = "sign-in link", "address changed"
 UNSENT_TIMEOUT = timedelta(minutes=1)
-"""A mail that has waited for so long shows that no worker sends any."""
+"""An email that has waited this long shows that no worker sends emails."""
 
 
 def request_sign_in_link(*, email: str, address: str) -> Job | None:
-    """The job that mails a link to every account with this address; it is made whether there is one
-    or not. CampaignError where the mail server or the worker is away, so that nothing is promised.
-    None where mails are only printed, which is done here and now."""
+    """Return the job that sends a sign-in link to every account with this address. It is created
+    even if there is no such account.
+
+    Raises CampaignError if the mail server or worker is unavailable. Returns None if emails are
+    only printed, which is done immediately.
+    """
     if is_console_backend():
         accounts.send_sign_in_link(email=email, address=address)
         return None
@@ -63,8 +64,8 @@ def request_sign_in_link(*, email: str, address: str) -> Job | None:
 
 
 def change_address(user: User, email: str) -> Job | None:
-    """The person's new mail address. The old one is told, where mails reach anybody: links that
-    sign in go to the new one from now on."""
+    """Change the user's email address and notify the old one, if emails can be sent, because
+    sign-in links now go to the new one."""
     old = user.email
     if old == email:
         return None
@@ -101,7 +102,7 @@ def mail_old_address(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _send_and_forget(work: ClaimedJob, send: Callable[[], object]) -> dict[str, Any]:
-    """Send it, and forget the job; of one that failed the reason stays, and nobody's address."""
+    """Send the email and delete the job. A failed job keeps the reason but no address."""
     mine = Job.objects.filter(pk=work.job.pk)
     try:
         send()

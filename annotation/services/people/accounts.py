@@ -1,4 +1,4 @@
-"""Invitations, joining, accounts and sign-in links."""
+"""Invitations, members, accounts and sign-in links."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from assay.formats.errors import FileProblem, FormatError
 from assay.labels.judges import JudgeKind
 
 log = logging.getLogger(__name__)
-CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits
+CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without letters that look like digits
 MAX_NAMES = 5000
 LONGEST_NAME, LONGEST_EMAIL = 200, 254
-"""Of an invitation's columns."""
+"""Maximum lengths in an invitation's columns."""
 MAX_NOTE = 2000
 
 
 class PeopleError(Exception):
-    """A person's mistake, as one sentence that can be shown."""
+    """An error of a user, as one sentence for display."""
 
 
 class InvitedPerson(NamedTuple):
@@ -62,8 +62,8 @@ def create_invitation(
     max_uses: int | None = None,
     expires_at: datetime | None = None,
 ) -> Invitation:
-    """An invitation by link and by code; for one person when `max_uses` is 1. Without `expires_at`
-    it is good for half a year."""
+    """Create an invitation with a link and a code. It is personal if `max_uses` is 1, and valid for
+    six months if `expires_at` is omitted."""
     for _try in range(10):
         code = "".join(secrets.choice(CODE_ALPHABET) for _place in range(8))
         try:
@@ -89,19 +89,21 @@ def create_invitation(
                 )
                 return invitation
         except IntegrityError:
-            continue  # the code is taken
+            continue  # the code is in use
     raise RuntimeError("no free invitation code in ten tries")
 
 
 def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
-    """(name, email) from CSV: a column of names, or a header with `name` and optionally `email`.
+    """Read (name, email) from CSV: one column of names, or a header with `name` and optionally
+    `email`.
 
-    Raises FormatError with every mistake: an empty name, a malformed or repeated address, too many
-    rows."""
+    Raises FormatError with every empty name, malformed or repeated address, and if there are too
+    many rows.
+    """
     text = text.removeprefix("\ufeff")
     first = text.lstrip().partition("\n")[0]
     delimiter = max("\t,;", key=first.count)
-    try:  # newline: a line of an old Mac ends with a carriage return alone
+    try:  # newline: lines of old Mac files end with a carriage return only
         table = list(csv.reader(io.StringIO(text, newline=None), delimiter=delimiter))
     except csv.Error as error:
         raise FormatError.single(
@@ -181,7 +183,7 @@ def create_invitations(
     people: list[tuple[str, str]],
     expires_at: datetime | None = None,
 ) -> list[InvitedPerson]:
-    """A personal invitation, good for one use, for each (name, email)."""
+    """Create a personal invitation with one use for each (name, email)."""
     return [
         InvitedPerson(
             create_invitation(
@@ -206,8 +208,8 @@ def revoke_invitation(*, invitation: Invitation, actor: User | None) -> None:
 
 
 def find_invitation(*, token: str = "", code: str = "") -> Invitation:
-    """The invitation behind a link's token or a typed code. Raises PeopleError with the reason when
-    it is no longer good."""
+    """Return the invitation for a link's token or a typed code. Raises PeopleError with the reason
+    if it is not valid."""
     query = Q(token=token) if token else Q(code=re.sub(r"[^A-Z0-9]", "", code.upper()))
     invitation = (
         Invitation.objects.select_related("campaign").filter(query).first()
@@ -236,8 +238,8 @@ def find_invitation(*, token: str = "", code: str = "") -> Invitation:
 
 
 def join_campaign(*, invitation: Invitation, user: User) -> Membership:
-    """Make the user a member; joining twice changes nothing. Raises PeopleError when the invitation
-    is used up meanwhile."""
+    """Make the user a member. Joining again changes nothing. Raises PeopleError if the invitation
+    has been used up."""
     existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
     if existing is not None:
         return existing
@@ -260,8 +262,9 @@ def join_campaign(*, invitation: Invitation, user: User) -> Membership:
         except IntegrityError:
             existing = Membership.objects.filter(campaign=invitation.campaign, user=user).first()
             if existing is not None:
-                # the same person joined in another window; the use was rolled back with the failed
-                # insert
+                # The same user joined in another window. The failed insert was rolled back together
+                # with
+                # the use of the invitation.
                 return existing
     raise RuntimeError("no free pseudonym in twenty tries")
 
@@ -275,8 +278,8 @@ def add_member(
     pseudonym: str = "",
     invitation: Invitation | None = None,
 ) -> Membership:
-    """A new membership under this pseudonym, or a free one (IntegrityError when somebody else took
-    it at the same moment)."""
+    """Create a membership under the given or a free pseudonym. Raises IntegrityError if another
+    transaction takes it at the same time."""
     membership = Membership.objects.create(
         campaign=campaign,
         user=user,
@@ -294,8 +297,8 @@ def add_member(
 
 
 def remove_member(membership: Membership, *, actor: User | None) -> None:
-    """The person is no annotator or viewer of the campaign any more; the account stays.
-    CampaignError for who has judged, or manages."""
+    """Remove an annotator or viewer from the campaign and keep the account. Raises CampaignError
+    for managers and for annotators who have judged."""
     with transaction.atomic():
         member = (
             Membership.objects.select_for_update().select_related("campaign").get(pk=membership.pk)
@@ -322,8 +325,8 @@ def remove_member(membership: Membership, *, actor: User | None) -> None:
 
 
 def next_pseudonym(campaign: Campaign, role: str) -> str:
-    """`A001`, `A002`, … for annotators, `M01` for managers and `V01` for viewers: the first number
-    not taken."""
+    """Return the first free pseudonym: `A001`, `A002`, … for annotators, `M01` for managers and
+    `V01` for viewers."""
     letter, width = {
         Membership.Role.MANAGER.value: ("M", 2),
         Membership.Role.VIEWER.value: ("V", 2),
@@ -340,8 +343,8 @@ def next_pseudonym(campaign: Campaign, role: str) -> str:
 
 
 def send_message(*, membership: Membership, text: str, actor: User | None) -> Message:
-    """A message that the annotator sees on the judging page until it is read. CampaignError when it
-    is empty."""
+    """Send a message that the judging page shows until the annotator has read it. Raises
+    CampaignError if it is empty."""
     if not text.strip():
         raise CampaignError(_("Enter a message."))
     message = Message.objects.create(
@@ -358,8 +361,8 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
 
 
 def write_note(membership: Membership, text: str, *, actor: User | None) -> None:
-    """What the managers want to remember of the annotator; empty takes the note away. The trail
-    says that there is one, not what it says."""
+    """Save the managers' note on an annotator. An empty text removes it. The audit trail records
+    the change but not the text."""
     text = text.strip()[:MAX_NOTE]
     if membership.note != text:
         membership.note = text
@@ -370,9 +373,12 @@ def write_note(membership: Membership, text: str, *, actor: User | None) -> None
 def register_account(
     *, invitation: Invitation, username: str, password: str, email: str = ""
 ) -> Membership:
-    """A new account with its profile, and a member; who comes too late for the invitation
-    (PeopleError) gets neither. The form has validated name and password, whose hash takes a while
-    and is therefore made before the transaction."""
+    """Create an account with a profile and join the campaign. Raises PeopleError if the invitation
+    is no longer valid, and then creates nothing.
+
+    The form has validated name and password. The password is hashed before the transaction, because
+    hashing is slow.
+    """
     people, hashed = get_user_model(), make_password(password)
     user = people(
         username=people.normalize_username(username),
@@ -382,7 +388,7 @@ def register_account(
     with transaction.atomic():
         try:
             user.save(force_insert=True)
-        except IntegrityError:  # somebody else took the name after the form had looked
+        except IntegrityError:  # another user took the name after the validation
             raise PeopleError(
                 _("This username is taken. If it is yours, sign in. Otherwise choose another one.")
             ) from None
@@ -391,7 +397,7 @@ def register_account(
 
 
 def set_creator(user: User, *, may_create: bool, actor: User | None) -> None:
-    """Give the right to make collections and campaigns, or take it back; what was made stays."""
+    """Grant or revoke the right to create collections and campaigns. Existing ones are kept."""
     profile = get_profile(user)
     if profile.may_create != may_create:
         profile.may_create = may_create
@@ -405,15 +411,15 @@ def set_creator(user: User, *, may_create: bool, actor: User | None) -> None:
 
 
 def set_language(user: User, code: str) -> None:
-    """What the pages of the annotator's way, and mails to this person, are written in. code:
-    annotation.languages.known_language"""
+    """Set the language of annotators' pages and emails for this user. code: see
+    annotation.languages.known_language."""
     profile = get_profile(user)
     profile.language = code
     profile.save(update_fields=["language"])
 
 
 def notify_old_address(user: User, old: str) -> None:
-    """Mail to the address that the account no longer has. Raises MAIL_FAILS."""
+    """Send a notice to the account's former address. Raises MAIL_FAILS."""
     with translation.override(languages.user_language(user)):
         subject = _("Your email address has been changed")
         text = _(
@@ -430,14 +436,15 @@ def get_profile(user: User) -> Profile:
 
 
 class SignInLinks(PasswordResetTokenGenerator):
-    """Links that sign one in: good once (a sign-in changes last_login) and for half an hour."""
+    """Tokens of sign-in links. A link is valid once, because a sign-in changes last_login, and for
+    30 minutes."""
 
     key_salt = "annotation.services.people.accounts.SignInLinks"
     minutes = 30
 
     def _make_hash_value(self, user: User, timestamp: int) -> str:
-        """To the microsecond: of last_login Django takes the second, so that within one a link was
-        good again."""
+        """Include microseconds of last_login. Django uses seconds, so a link would remain valid
+        within the same second."""
         return f"{super()._make_hash_value(user, timestamp)}{user.last_login}"
 
     def check_token(self, user: User | None, token: str | None) -> bool:
@@ -451,7 +458,7 @@ sign_in_links = SignInLinks()
 
 
 def sign_in_path(user: User) -> str:
-    """`<user>/<token>`: the end of the address that signs this person in."""
+    """Return `<user>/<token>`, the end of the URL that signs in this user."""
     return f"{urlsafe_base64_encode(str(user.pk).encode())}/{sign_in_links.make_token(user)}"
 
 
@@ -466,16 +473,15 @@ def get_sign_in_link_user(identifier: str, token: str) -> User | None:
 
 
 def use_sign_in_link(user: User) -> bool:
-    """Whether it is this one's turn: of several who open the same link at once one signs in. user:
-    as `get_sign_in_link_user` read it."""
+    """Use up a sign-in link. Returns False if a concurrent request has used it. user: as read by
+    `get_sign_in_link_user`."""
     rows = get_user_model().objects.filter(pk=user.pk, last_login=user.last_login)
     return bool(rows.update(last_login=timezone.now()))
 
 
 def send_sign_in_link(*, email: str, address: str) -> None:
-    """Mail a link to every active account with this address (but those that the institution signs
-    in); silent when there is none, so that nobody can probe for addresses. Raises MAIL_FAILS where
-    the mail server is away.
+    """Send a link to every active account with this address, except single sign-on accounts. Does
+    nothing if there is none, so that addresses cannot be probed. Raises MAIL_FAILS.
 
     address: absolute URL prefix to which `<user>/<token>` is added.
     """

@@ -1,12 +1,11 @@
-"""Limits on signing in that every process keeps together, and that nobody can turn against somebody
-else.
+"""Limits on sign-in attempts, shared by all processes, that cannot be used to lock out other users.
 
-Failures are counted for an account *at* an address, so a stranger elsewhere locks nobody out. At
-the same address (a proxy that is not named as trusted, a whole institute) a browser that has signed
-in to the account before has a count of its own, by a signed cookie:
-strangers' failures do not reach it. In addition an address may fail only so often with names of all
-kinds; this does not hold for such a browser. Visitors without an address share counts with higher
-limits."""
+Failures are counted per account and IP address, so a stranger elsewhere cannot lock an account.
+Many users can share an address (an institution, or a proxy that is not configured as trusted). A
+browser that has signed in to the account before therefore has its own count, identified by a signed
+cookie. In addition, each address has a limit of failures over all accounts, which does not apply to
+such a browser. Visitors without a known address share counts with higher limits.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +28,15 @@ from pooling.platform.unavailable import ProcessBusy
 
 ATTEMPT_PERIOD = timedelta(minutes=5)
 MOST_OF_ACCOUNT, MOST_OF_ADDRESS, MOST_OF_NOBODY = 10, 100, 1000
-"""Failures of an account at an address; of an address; of all visitors together whose address is
-unknown."""
+"""Maximum failures per account and address, per address, and of all visitors without a known
+address."""
 MOST_CODES, MOST_CODES_OF_NOBODY = 100, 1000
-"""Wrong codes of a person or an address; of all those together whose address nobody can tell."""
+"""Maximum wrong codes per user or address, and of all visitors without a known address."""
 MOST_MAILS, MOST_MAILS_FROM, MOST_MAILS_OF_NOBODY = 3, 20, 100
-"""Mails to one person; asked for by one address; by all those whose address nobody can tell."""
+"""Maximum emails per recipient, per requesting address, and of all visitors without a known
+address."""
 MOST_LOOKS, MOST_LOOKS_OF_NOBODY = 300, 3000
-"""Pages of a link to results that an address, or all those together whose address nobody can tell,
-may open."""
+"""Maximum views of a results link per address, and of all visitors without a known address."""
 COOKIE, COOKIE_SECONDS = "assay-known", 365 * 86400
 SALT = "annotation.services.people.attempts"
 
@@ -50,12 +49,12 @@ def has_too_many_attempts(key: str, most: int) -> bool:
 
 
 def count_attempt(key: str) -> int:
-    """One more, from now on or since up to five minutes ago. -> how many"""
+    """Count one attempt in a window of up to five minutes, and return the number of attempts in it."""
     now, digest = timezone.now(), _digest_key(key)
     with transaction.atomic():
         Attempts.objects.exclude(
             began_at__gt=now - ATTEMPT_PERIOD, began_at__lte=now
-        ).delete()  # of the future: the clock was set back
+        ).delete()  # in the future if the clock was set back
         Attempts.objects.bulk_create(
             [Attempts(key=digest, n=0, began_at=now)], ignore_conflicts=True
         )
@@ -72,7 +71,7 @@ def _digest_key(key: str) -> str:
 
 
 class SignInAttempt:
-    """One attempt to sign in. cookie: the browser's, as it came."""
+    """One attempt to sign in. cookie: as sent by the browser."""
 
     def __init__(self, username: str, *, address: str, cookie: str) -> None:
         self.username, self.known = username, _browser_id(cookie, username)
@@ -98,8 +97,8 @@ class SignInAttempt:
 
 
 class PasswordAttempt:
-    """One's own password, asked for once more of who is signed in: a browser left open does not let
-    anybody try passwords without end."""
+    """One attempt to confirm the password of a signed-in user, limited so that passwords cannot be
+    guessed at an unattended browser."""
 
     def __init__(self, user: User) -> None:
         self.key = f"own password|{user.pk}"
@@ -115,11 +114,10 @@ class PasswordAttempt:
 
 
 class CodeAttempt:
-    """One code of an invitation, typed by somebody who is signed in (then the count is that
-    person's) or at an address.
+    """One attempt to enter an invitation code, counted per signed-in user or else per address.
 
-    A link needs no code: whoever shares an address with somebody who guesses still comes in by
-    that."""
+    Links need no code, so users at the same address as an attacker can still join with a link.
+    """
 
     def __init__(self, user: User | None, *, address: str) -> None:
         self.key = f"code|user|{user.pk}" if user is not None else f"code|address|{address}"
@@ -133,9 +131,9 @@ class CodeAttempt:
 
 
 def can_send_mail(email: str, *, address: str) -> bool:
-    """Whether one more mail may go to this person because somebody at this address asks. Who uses
-    up another's mails has filled that person's mailbox with links that are good: nobody is kept
-    out."""
+    """Return whether one more email may be sent to this recipient at the request of this address.
+    An attacker who uses up the limit cannot lock anyone out, because the emails already sent
+    contain valid links."""
     from_here = count_attempt(f"link from|{address}")
     return (
         from_here <= (MOST_MAILS_FROM if address else MOST_MAILS_OF_NOBODY)
@@ -144,21 +142,21 @@ def can_send_mail(email: str, *, address: str) -> bool:
 
 
 def can_open_link(link: str, *, address: str) -> bool:
-    """Whether the pages of a link to results may be opened once more from here. Counted for each
-    link: nobody uses up that of others."""
+    """Return whether this address may view the pages of a results link once more. Each link has its
+    own count."""
     return count_attempt(f"look|{link}|{address}") <= (
         MOST_LOOKS if address else MOST_LOOKS_OF_NOBODY
     )
 
 
 def make_browser_cookie(user: User) -> str:
-    """What a browser keeps that has signed in to the account: good for this account alone, and for
-    nothing but its own count."""
+    """Return the cookie value for a browser that has signed in to the account. It is valid for this
+    account only and gives the browser its own count."""
     return signing.dumps([user.get_username().lower(), secrets.token_hex(8)], salt=SALT)
 
 
 def _browser_id(cookie: str, username: str) -> str:
-    """The browser's number, empty unless it has signed in to this account before."""
+    """Return the browser's number, empty if it has not signed in to this account before."""
     try:
         name, number = signing.loads(cookie, salt=SALT, max_age=COOKIE_SECONDS)
     except (signing.BadSignature, ValueError, TypeError):
@@ -167,15 +165,15 @@ def _browser_id(cookie: str, username: str) -> str:
 
 
 N_HASHING_SLOTS = 2
-"""Threads of a process that may hash passwords. One password is hashed at a time on a machine, so the
-sign-ins of a class would wait for it in every thread, and none would be left to answer those who
-judge. The browser repeats a sign-in that found no turn (static/js/repeating_form.js)."""
+"""Threads per process that may hash passwords. Only one password is hashed at a time per machine,
+so without a limit the sign-ins of a class would occupy every thread and block annotators. The
+browser repeats a refused sign-in (static/js/repeating_form.js)."""
 _hashing_slots = threading.BoundedSemaphore(N_HASHING_SLOTS)
 
 
 @contextmanager
 def hashing_slot() -> Iterator[None]:
-    """Hold one of the process's turns. Busy at once if none is free."""
+    """Hold one of the process's hashing slots. Raises Busy immediately if none is free."""
     if not _hashing_slots.acquire(blocking=False):
         raise ProcessBusy(_("Many people are signing in right now. Try again in a few seconds."))
     try:

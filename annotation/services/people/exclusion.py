@@ -1,4 +1,4 @@
-"""Pausing and excluding annotators, reversibly, with the reason."""
+"""Pausing and excluding annotators, reversibly and with a reason."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from annotation.services.judging import slots
 
 @dataclass(frozen=True)
 class InclusionResult:
-    """What an inclusion has changed. `counted`: judgements that entered the labels; `extra`: that
-    are kept as extra because others have filled their slots."""
+    """The effect of an inclusion. counted: judgements that count again. extra: judgements kept as
+    extra because other annotators have filled their slots."""
 
     counted: int
     extra: int
@@ -29,10 +29,10 @@ class InclusionResult:
 def exclude_annotator(
     annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None
 ) -> int:
-    """Take all the annotator's judgements out of the labels and give their slots back; returns how
-    many counted until now.
+    """Exclude all judgements of the annotator and free their slots. Returns the number of
+    judgements that counted before.
 
-    Nothing is deleted: the rows stand as excluded, and `include_annotator` reverses it.
+    Nothing is deleted: the rows get the status excluded, and `include_annotator` reverses it.
     """
     if not reason.strip():
         raise CampaignError(_("Enter a reason. It is stored with the exclusion and exported."))
@@ -51,8 +51,8 @@ def exclude_annotator(
         pairs = slots.lock_pairs(
             [*(pair_id for _, pair_id in rows), *_pairs_reported_unjudgeable(locked)]
         )
-        # Only what still counts under the locks: its pair was locked by nobody else, and the
-        # annotator's own answers wait for us.
+        # Select what still counts now that the locks are held. Another transaction may have changed
+        # the pairs, but the annotator's own answers wait for these locks.
         for _row, pair_id in rows:
             pairs[pair_id].counted -= slots.takes_slots(locked)
         _set_status([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
@@ -74,8 +74,8 @@ def exclude_annotator(
 
 
 def exclude_annotators(annotators: Iterable[Membership], *, reason: str, actor: User | None) -> int:
-    """Exclude those who are not excluded yet, each for the same reason; returns how many judgements
-    counted until now."""
+    """Exclude annotators who are not excluded yet, with the same reason. Returns the number of
+    judgements that counted before."""
     return sum(
         exclude_annotator(member, reason=reason, actor=actor)
         for member in annotators
@@ -86,8 +86,8 @@ def exclude_annotators(annotators: Iterable[Membership], *, reason: str, actor: 
 def include_annotator(
     annotator: Membership, *, actor: User | None, reason: str = ""
 ) -> InclusionResult:
-    """Reverse an exclusion: judgements count again where their slot is still free, else they are
-    extra. Returns what happened."""
+    """Reverse an exclusion. Judgements count again if their slot is still free, otherwise they are
+    extra."""
 
     def work() -> InclusionResult:
         locked = _lock_membership(annotator)
@@ -145,8 +145,8 @@ def include_annotator(
 def pause_annotator(
     annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None
 ) -> None:
-    """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it
-    is needed."""
+    """Stop assigning pairs to the annotator until resumed. A reason is required, because the
+    annotator sees it."""
     if not reason.strip():
         raise CampaignError(_("Enter a reason. The annotator will see it."))
     _change_status(
@@ -196,8 +196,8 @@ def _change_status(
 
 
 def _pairs_reported_unjudgeable(annotator: Membership) -> list[int]:
-    """Pairs of which the annotator says that nobody can judge them: it is not heard while the
-    annotator is excluded."""
+    """Return the pairs for which the annotator answered that they cannot be judged. Such answers do
+    not count while the annotator is excluded."""
     return list(
         Judgement.objects.filter(slots.SAYS_CANNOT_JUDGE, membership=annotator).values_list(
             "pair_id", flat=True

@@ -1,10 +1,8 @@
-"""Mail to people: reminders to chosen annotators, and the to-do list of those who want it.
+"""Emails to members: reminders to selected annotators, and the to-do list for subscribers.
 
-preview(campaign, members, text, address=...)    the mails as they would be sent, and who gets none,
-with the reason
-ask_to_remind(...)                               the job that sends them
-are_printed()                                    whether no mail reaches anybody, for want of a mail
-server
+preview_reminders(...)     the emails as they would be sent, and recipients left out with reasons
+request_reminders(...)     the job that sends them
+is_console_backend()       whether emails are only printed, without a mail server
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ log = logging.getLogger(__name__)
 REMINDERS = "reminders"
 CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
 MAIL_ERRORS = (SMTPException, OSError)
-"""What a mail server raises that refuses a mail, or is away."""
+"""Exceptions raised if a mail server refuses an email or is unavailable."""
 DAY = timedelta(days=1)
 RETRY_AFTER = timedelta(hours=1)
 MAX_TEXT = 2000
@@ -51,8 +49,8 @@ STARTING_TEXT = (
 
 
 def is_console_backend() -> bool:
-    """Whether no mail server is set (ASSAY_EMAIL_HOST): mails are printed on the console of the
-    process that sends them, and reach nobody."""
+    """Return whether no mail server is configured (ASSAY_EMAIL_HOST), so emails are printed on the
+    console of the process that sends them."""
     return str(settings.EMAIL_BACKEND) == CONSOLE_BACKEND
 
 
@@ -66,7 +64,7 @@ class Reminder:
 
 @dataclass(frozen=True)
 class ReminderPreview:
-    """left_out: who gets none, with the reason in words."""
+    """The reminders to send. left_out: annotators who get none, with the reason in words."""
 
     ready: list[Reminder]
     left_out: list[tuple[Membership, str]]
@@ -80,8 +78,8 @@ def preview_reminders(
     address: str,
     now: datetime | None = None,
 ) -> ReminderPreview:
-    """The mails as they would be sent now. address: absolute, of this installation. Raises
-    CampaignError: no text or too much of it, or the campaign is not open."""
+    """Return the reminders as they would be sent now. address: absolute URL of this installation.
+    Raises CampaignError if the text is empty or too long, or if the campaign is not open."""
     text = text.strip()
     if not text:
         raise CampaignError(_("Enter a message."))
@@ -123,7 +121,7 @@ def _skip_reason(member: Membership, reminded: set[str]) -> str:
 def _make_reminder(
     campaign: Campaign, member: Membership, part: int | None, text: str, address: str
 ) -> Reminder:
-    """In the language of who gets it; what the manager wrote stands as it is."""
+    """Create a reminder in the recipient's language. The manager's text is not translated."""
     with translation.override(languages.user_language(member.user)):
         judged = {
             "n": number_format(member.n_judged, force_grouping=True),
@@ -164,7 +162,8 @@ def get_annotators(campaign: Campaign) -> QuerySet[Membership]:
 def request_reminders(
     campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User
 ) -> Job:
-    """The job that sends them. Raises CampaignError, also where nobody would get one."""
+    """Return the job that sends reminders. Raises CampaignError, also if no annotator would get
+    one."""
     memberships = list(memberships)
     if not preview_reminders(campaign, memberships, text, address=address).ready:
         raise CampaignError(_("None of these annotators would receive an email."))
@@ -187,8 +186,8 @@ def request_reminders(
 
 @jobs.register_job_kind(REMINDERS, unit="mails", resumes=True)
 def send_reminders(work: ClaimedJob) -> dict[str, Any]:
-    """Each is noted in the trail before it is sent: what is killed in the middle reminds nobody
-    twice. -> report: what `remind` tells"""
+    """Send the reminders of a job. Each is recorded in the audit trail before it is sent, so that
+    an interrupted job sends none twice. Returns the result of `deliver_reminders`."""
     asked = work.parameters
     campaign = Campaign.objects.get(pk=work.campaign_id)
     actor = User.objects.filter(pk=asked["actor"]).first()
@@ -217,11 +216,9 @@ def deliver_reminders(
     address: str,
     actor: User | None,
 ) -> dict[str, Any]:
-    """Send what `preview` shows, at most one mail a day to each. -> pseudonyms: sent, left_out and
-    failed, these with the reason"""
-    with (
-        transaction.atomic()
-    ):  # of two managers at once one comes later, and finds who has been reminded
+    """Send the reminders of `preview_reminders`, at most one per annotator and day. Returns
+    pseudonyms by outcome: sent, left_out and failed, the latter two with reasons."""
+    with transaction.atomic():  # the second of two managers sees the reminders of the first
         Campaign.objects.select_for_update().get(pk=campaign.pk)
         mails = preview_reminders(campaign, memberships, text, address=address)
         for mail in mails.ready:
@@ -254,8 +251,8 @@ def deliver_reminders(
 
 
 def get_due_to_do_mails(now: datetime) -> QuerySet[Profile]:
-    """Of those who want the to-do list by mail, whose last mail is a day old and who were not
-    looked at within the hour."""
+    """Return profiles of subscribers to the to-do list whose last email is at least a day old and
+    that were not checked within the last hour."""
     rested = Q(to_do_mailed_at=None) | Q(to_do_mailed_at__lte=now - DAY)
     unseen = Q(to_do_looked_at=None) | Q(to_do_looked_at__lte=now - RETRY_AFTER)
     wanted = (
@@ -267,7 +264,7 @@ def get_due_to_do_mails(now: datetime) -> QuerySet[Profile]:
 
 
 def claim_to_do_mail(profile: Profile, now: datetime) -> bool:
-    """Whether it is this caller who looks now: of several one."""
+    """Claim the check of a profile. Returns False if a concurrent caller has claimed it."""
     return bool(
         Profile.objects.filter(
             pk__in=get_due_to_do_mails(now).filter(pk=profile.pk).values("pk")
@@ -276,7 +273,8 @@ def claim_to_do_mail(profile: Profile, now: datetime) -> bool:
 
 
 def send_to_do_mail(profile: Profile, *, subject: str, body: str, now: datetime) -> None:
-    """Send it and remember when; where the mail server refuses it is tried again after an hour."""
+    """Send the to-do list and store the time. If the mail server refuses it, it is tried again
+    after an hour."""
     try:
         EmailMessage(subject, body, settings.DEFAULT_FROM_EMAIL, [profile.user.email]).send()
     except MAIL_ERRORS:

@@ -1,4 +1,4 @@
-"""What an annotator does beside judging: agreeing, reading guidelines and messages, own settings,
+"""Actions of annotators other than judging: consent, reading guidelines and messages, settings and
 feedback."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_CHOICES = 20_000  # characters of JSON
 
 
 def acknowledge_guideline(annotator: Membership, number: int) -> None:
-    """The annotator has read this version of the guidelines."""
+    """Record that the annotator has read this version of the guidelines."""
     if not GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number=number).exists():
         raise AnswerRefused(
             "guideline_unknown",
@@ -34,7 +34,7 @@ def acknowledge_guideline(annotator: Membership, number: int) -> None:
 
 
 def record_consent(annotator: Membership) -> None:
-    """Agreement to the campaign's terms, once; with a row in the audit trail."""
+    """Record the agreement to the campaign's terms, once, with a row in the audit trail."""
     if Membership.objects.filter(pk=annotator.pk, consented_at=None).update(
         consented_at=timezone.now()
     ):
@@ -43,8 +43,8 @@ def record_consent(annotator: Membership) -> None:
 
 
 def save_display_settings(annotator: Membership, choices: dict[str, Any]) -> dict[str, Any]:
-    """Store the person's own settings of the judging page: one JSON object, known keys or not, of
-    bounded size."""
+    """Save the user's settings of the judging page: one JSON object of limited size, which may have
+    unknown keys."""
     if len(json.dumps(choices)) > MAX_CHOICES:
         raise AnswerRefused("too_large", _("These settings are too large."))
     profile = Profile.objects.get_or_create(user_id=annotator.user_id)[0]

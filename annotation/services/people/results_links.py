@@ -1,5 +1,5 @@
-"""Links at which the results of a campaign are read without an account: made, revoked, and which
-one came with a request."""
+"""Results links, which show the results of a campaign without an account: creation, revocation and
+lookup."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from annotation.services.errors import CampaignError
 from annotation.services.people.tokens import USE_NOTED_EVERY, digest_token
 
 MAX_LINKS = 50
-"""Of one campaign that are good."""
+"""Maximum number of valid links per campaign."""
 
 
 def create_results_link(campaign: Campaign, *, name: str, days: int, actor: User | None) -> str:
-    """A new link's token, good for so many days. It is returned once; only its digest is stored.
-    CampaignError for too many."""
+    """Create a link that is valid for `days` days and return its token. Only the digest of the
+    token is stored. Raises CampaignError if there are too many links."""
     if (
         campaign.results_links.filter(revoked_at=None, expires_at__gt=timezone.now()).count()
         >= MAX_LINKS
@@ -50,8 +50,8 @@ def revoke_results_link(link: ResultsLink, *, actor: User | None) -> None:
 
 
 def get_valid_results_link(token: str) -> ResultsLink | None:
-    """The link with `campaign` and its collection and pool; None for one that is over or was never
-    made. Notes that it was used."""
+    """Return the link with `campaign`, collection and pool loaded, and record its use. None if it
+    has expired or does not exist."""
     rows = ResultsLink.objects.select_related("campaign__collection", "campaign__pool")
     link = rows.filter(digest=digest_token(token)).first()
     if link is None or link.is_over:

@@ -1,5 +1,4 @@
-"""Sessions as people see them: noted at sign-in, listed, and ended by who they belong to or by an
-administrator."""
+"""Sessions of users: recorded at sign-in, listed, and ended by their owners or an administrator."""
 
 from __future__ import annotations
 
@@ -33,21 +32,20 @@ OPERATING_SYSTEMS = {
     "CrOS": "ChromeOS",
     "Linux": "Linux",
 }
-"""What stands in a browser's name for itself -> what it is, the first that is there."""
+"""Part of a user agent string -> operating system. The first match applies."""
 RECENT_PERIOD = timedelta(minutes=10)
 
 
 def describe_device(agent: str) -> str:
-    """`Firefox on Linux` of what a browser says of itself; empty where nothing is known. No
-    version: it would tell people apart."""
+    """Return a description such as `Firefox on Linux` for a user agent string, empty if unknown.
+    Versions are left out, because they could identify users."""
     browser = next((name for sign, name in BROWSERS.items() if re.search(rf"\b{sign}", agent)), "")
     system = next((name for sign, name in OPERATING_SYSTEMS.items() if sign in agent), "")
     return " on ".join(part for part in (browser, system) if part)
 
 
 def remember_session(request: HttpRequest, user: User) -> None:
-    """Remember the request's session under its user. To be called whenever the session has got a
-    new key."""
+    """Record the request's session for its user. Call this whenever the session has a new key."""
     if request.session.session_key is None:
         request.session.save()
     key = request.session.session_key
@@ -61,7 +59,7 @@ def remember_session(request: HttpRequest, user: User) -> None:
 
 
 def has_just_signed_in(request: HttpRequest, user: User) -> bool:
-    """Whether the user has signed in with this browser a moment ago."""
+    """Return whether the user has just signed in with this browser."""
     since = timezone.now() - RECENT_PERIOD
     return OpenSession.objects.filter(
         session=request.session.session_key, user=user, began_at__gte=since
@@ -69,12 +67,12 @@ def has_just_signed_in(request: HttpRequest, user: User) -> bool:
 
 
 def note_sign_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
-    """Receives user_logged_in."""
+    """Record a sign-in (receiver of user_logged_in)."""
     remember_session(request, user)
 
 
 def get_open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
-    """The sessions that are good now, of one person or of everybody, the newest first."""
+    """Return the active sessions of one user or of all, newest first."""
     rows = OpenSession.objects.filter(session__expire_date__gt=timezone.now()).select_related(
         "session", "user"
     )
@@ -82,7 +80,7 @@ def get_open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
 
 
 def end_sessions(rows: QuerySet[OpenSession]) -> int:
-    """Sign these out at once: their next request is answered as a stranger's. -> how many"""
+    """Sign out these sessions with immediate effect and return their number."""
     keys = list(rows.values_list("session_id", flat=True))
     Session.objects.filter(session_key__in=keys).delete()
     return len(keys)

@@ -1,5 +1,4 @@
-"""People whom their institution signs in: which account is theirs, and what the groups that they
-are in let them do."""
+"""Single sign-on: the account of an identity, and the rights granted by its groups."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ NO_PACKAGE_MESSAGE = (
 
 
 class InstitutionIdentity(NamedTuple):
-    """What the institution says of a person. subject: who it is for good; name: as the person is
-    called there now."""
+    """The identity of a user at the institution. subject: permanent identifier. name: current
+    username there."""
 
     subject: str
     name: str
@@ -36,7 +35,7 @@ class InstitutionIdentity(NamedTuple):
 
 
 def sign_in_options() -> dict[str, Any]:
-    """What the sign-in page offers."""
+    """Return the sign-in options that the sign-in page offers."""
     return {
         "institution": settings.INSTITUTION,
         "by_header": bool(settings.USER_HEADER),
@@ -45,10 +44,12 @@ def sign_in_options() -> dict[str, Any]:
 
 
 def get_account(identity: InstitutionIdentity) -> User:
-    """The person's account, made at the first sign-in, with the rights of today's groups.
+    """Return the user's account, created at the first sign-in, with the rights of the current
+    groups.
 
-    PeopleError with the reason where there can be none. An account that was made here is never
-    handed to whom the institution calls by the same name: an administrator connects the two."""
+    Raises PeopleError with the reason if no account can be created. An existing local account with
+    the same name is never taken over: an administrator must connect the two.
+    """
     known = (
         InstitutionAccount.objects.select_related("user").filter(subject=identity.subject).first()
     )
@@ -90,20 +91,19 @@ def _create_account(identity: InstitutionIdentity) -> User:
         with transaction.atomic():
             user = get_user_model().objects.create_user(
                 username=name, email=identity.email
-            )  # without a password: none is good
+            )  # no password is valid for this account
             InstitutionAccount.objects.create(user=user, subject=identity.subject)
             get_profile(user)
     except (
         IntegrityError
-    ):  # somebody of that name, or the same person in another window, came at the same moment
+    ):  # another user with that name, or the same user in another window, came at the same time
         raise PeopleError(f"{taken} {_('Or try again.')}") from None
     log.warning("%s has an account by %s", user, settings.INSTITUTION)
     return user
 
 
 def _apply_group_rights(user: User, groups: frozenset[str]) -> None:
-    """What the settings give to groups is given and taken at every sign-in; what they do not speak
-    of stays as it is."""
+    """Grant and revoke the rights that the settings assign to groups. Other rights are unchanged."""
     if settings.CREATOR_GROUPS:
         set_creator(user, may_create=bool(groups & set(settings.CREATOR_GROUPS)), actor=None)
     if settings.ADMIN_GROUPS:

@@ -1,4 +1,4 @@
-"""Tokens for scripts: what each lets one do, how long, and which one came with a request."""
+"""API tokens for scripts: scopes, expiry and lookup."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from annotation.services.people.accounts import PeopleError
 
 DAYS, USUAL_DAYS = (7, 30, 90, 365), 90
 MAX_TOKENS = 50
-"""Of one person, ended ones among them."""
+"""Maximum number of tokens per user, including expired ones."""
 USE_NOTED_EVERY = timedelta(minutes=5)
 
 
 def create_api_token(
     *, user: User, name: str, scopes: Iterable[str] = EVERY_SCOPE.split(), days: int = USUAL_DAYS
 ) -> str:
-    """A new token for scripts, good for so many days. It is returned once; only its digest is
-    stored.
+    """Create an API token that is valid for `days` days and return it. Only its digest is stored.
 
-    PeopleError where the person has too many tokens; ValueError for scopes that there are not.
+    Raises PeopleError if the user has too many tokens, and ValueError for unknown scopes.
     """
     wanted = set(scopes)
     if not wanted or wanted - set(Scope.values):
@@ -49,8 +48,8 @@ def create_api_token(
 
 
 def get_token(token: str) -> ApiTokenRow | None:
-    """The row of a token, over or not, with `user`; None where there is none or the account is
-    closed. Notes that one that is good was used."""
+    """Return the token's row with `user`, even if it has expired. None if it does not exist or the
+    account is closed. Records the use of a valid token."""
     row = (
         ApiTokenRow.objects.select_related("user")
         .filter(digest=digest_token(token), user__is_active=True)
@@ -65,8 +64,8 @@ def get_token(token: str) -> ApiTokenRow | None:
 
 
 def sufficient_scopes(scopes: str, *, judging: bool, changes: bool) -> list[str]:
-    """Which of the token's scopes let a request through: one that judges or belongs to judging, one
-    that changes something, or reads."""
+    """Return the token's scopes that permit a request. judging: the request belongs to judging.
+    changes: it changes data."""
     good = {Scope.JUDGE} if judging else {Scope.MANAGE} if changes else set()
     if not changes:
         good |= {Scope.READ, Scope.MANAGE}

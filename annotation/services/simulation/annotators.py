@@ -1,9 +1,9 @@
-"""Simulated annotators of a campaign: who they are, what they know, and what they answer.
+"""Simulated annotators of a campaign: recruitment, known grades and answers.
 
-They work directly through the services (simulated_time) or over HTTP (simulated_clients).
-
-Campaign and memberships are marked simulated, and stay so. Their times are drawn, not lived
-through, so the server's clock does not bound them (annotation.services.judging.submission)."""
+They work directly through the services (simulated_time) or over HTTP (api_clients). Campaign and
+memberships are permanently marked as simulated. The server's clock does not limit their times,
+which are drawn at random (annotation.services.judging.submission).
+"""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from assay.labels.judges import JudgeKind
 
 @dataclass
 class SimulatedAnnotator:
-    """One simulated annotator. `leaves_after`: judgements after which a dropout goes away for good,
-    leaving its leases."""
+    """A simulated annotator. leaves_after: judgements after which a dropout leaves for good, with
+    active leases."""
 
     membership: Membership
     kind: str
@@ -46,7 +46,7 @@ class SimulatedAnnotator:
 
 @dataclass
 class SimulationReport:
-    """What happened; `states`: how many annotators ended in which state."""
+    """The result of a simulation. states: number of annotators by final state."""
 
     judgements: int = 0
     seconds: float = 0.0
@@ -57,10 +57,10 @@ class SimulationReport:
 
 
 class KnownGrades:
-    """Known grades of (topic id, document id), on the campaign's scale."""
+    """Known grades by (topic ID, document ID), on the campaign's scale."""
 
     def __init__(self, qrels: QrelsColumns | None, campaign: Campaign) -> None:
-        """qrels None: nothing is known, so everything has the lowest grade."""
+        """qrels: None gives every pair the lowest grade."""
         self.values = campaign.grades.values
         self.grades: dict[tuple[str, str], int] = {}
         if qrels is None:
@@ -79,10 +79,10 @@ class KnownGrades:
 def recruit_annotators(
     campaign: Campaign, n: int, *, weights: dict[str, float], seed: int
 ) -> list[SimulatedAnnotator]:
-    """n annotators marked simulated, those of an earlier simulation first; the campaign is marked,
-    too.
+    """Create n simulated annotators, reusing those of an earlier simulation, and mark the campaign
+    as simulated.
 
-    They cannot sign in with a password, have agreed to everything and know the newest guidelines.
+    They cannot sign in with a password, have given consent and have read the newest guidelines.
     """
     if not campaign.simulated:
         campaign.judge_kind = JudgeKind.SIMULATED
@@ -112,7 +112,9 @@ def recruit_annotators(
     now = timezone.now()
     chosen = Membership.objects.filter(pk__in=[member.pk for member in existing])
     chosen.update(consented_at=now, guideline_read=newest.number if newest else 0)
-    chosen.filter(qualified_at=None).update(qualified_at=now)  # a simulation does not take the test
+    chosen.filter(qualified_at=None).update(
+        qualified_at=now
+    )  # simulated annotators skip the qualification test
     streams = np.random.default_rng(seed).spawn(n)
     simulated = []
     for member, kind, rng in zip(existing, core.assign_kinds(n, weights), streams, strict=True):
@@ -125,8 +127,8 @@ def recruit_annotators(
 def make_answer(
     behaviour: core.SimulatedAnswer, annotator: SimulatedAnnotator, text: str
 ) -> submission.Answer:
-    """With a passage of the text where the campaign requires one for the grade; where there is
-    nothing to mark the document is no good."""
+    """Return an answer, with a passage of the text if the campaign requires one for the grade. If
+    there is no text to mark, the answer is that the document cannot be judged."""
     member, grade = annotator.membership, behaviour.grade
     asked = member.campaign.spans == Campaign.Spans.REQUIRED and grade >= member.campaign.spans_from
     marked = core.draw_passage(text, annotator.rng) if asked else None

@@ -1,4 +1,4 @@
-"""Simulated annotators over the judging API of a running server, as fast as it answers."""
+"""Simulated annotators that use the judging API of a running server, as fast as it responds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from annotation.services.simulation.annotators import (
 
 TOKEN_NAME = "simulation"
 LEASES_HELD = 2
-"""Pairs that an annotator asks for, so that the next one is there when one is judged."""
+"""Pairs that an annotator holds, so that the next one is available immediately."""
 
 
 def run_over_http(
@@ -43,11 +43,12 @@ def run_over_http(
     most: int | None = None,
     told: Callable[[int], None] = lambda n: None,
 ) -> SimulationReport:
-    """Judge in `threads` threads until nobody gets a pair any more: for `patience` seconds nothing
-    has come back from others.
+    """Judge in `threads` threads until there are no pairs left and none have been released for
+    `patience` seconds.
 
-    The annotators' API tokens are made for this and dropped at the end. told: called with the
-    number of judgements, now and then."""
+    API tokens of the annotators are created for the run and deleted afterwards. told: called with
+    the number of judgements from time to time.
+    """
     began = time.monotonic()
     for annotator in annotators:
         annotator.token = tokens.create_api_token(user=annotator.membership.user, name=TOKEN_NAME)
@@ -78,7 +79,7 @@ def run_over_http(
 
 
 class _SharedState:
-    """What the threads share."""
+    """State shared by the threads."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class _SharedState:
         return self.most is not None and self.report.judgements >= self.most
 
     def work(self, mine: list[SimulatedAnnotator]) -> None:
-        """One thread: its annotators judge in turn."""
+        """Run one thread, whose annotators judge in turn."""
         server = ApiConnection(self.url, self.slug)
         hands: dict[int, list[dict[str, Any]]] = {annotator.membership.pk: [] for annotator in mine}
         try:
@@ -150,8 +151,8 @@ class _SharedState:
     def turn(
         self, server: ApiConnection, annotator: SimulatedAnnotator, hand: list[dict[str, Any]]
     ) -> tuple[str | None, bool]:
-        """One judgement of one annotator: (the state in which this annotator is finished, or None;
-        whether something was judged)."""
+        """Make one judgement. Returns (final state of the annotator or None, whether a pair was
+        judged)."""
         if annotator.has_left:
             return "dropped out", False
         if not hand:
@@ -176,7 +177,7 @@ class _SharedState:
         return None, True
 
     def judgement(self, annotator: SimulatedAnnotator, pair: dict[str, Any]) -> dict[str, Any]:
-        """What the annotator says of the pair, as the API takes it."""
+        """Return the annotator's judgement of the pair in the format of the API."""
         grade, values = (
             self.truth.of(pair["topic"]["id"], pair["document"]["id"]),
             self.truth.values,
@@ -207,8 +208,8 @@ class _SharedState:
 
 
 class ApiConnection:
-    """One kept-alive connection to the judging API. Raises Refused for an error of the API, OSError
-    when nothing answers."""
+    """A persistent connection to the judging API. Raises Refused for an error of the API, and
+    OSError if the server does not respond."""
 
     def __init__(self, url: str, slug: str) -> None:
         parts = urlsplit(url)
@@ -227,7 +228,7 @@ class ApiConnection:
         for attempt in (
             1,
             2,
-        ):  # a kept-alive connection may have been closed by the server; every call can be repeated
+        ):  # the server may have closed an idle connection, and every call can be repeated
             try:
                 self.connection.request("POST", self.prefix + path, json.dumps(body), headers)
                 answer = self.connection.getresponse()

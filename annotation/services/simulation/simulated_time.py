@@ -1,4 +1,4 @@
-"""Simulated annotators directly through the services, in simulated time."""
+"""Simulated annotators that use the services directly, in simulated time."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from annotation.services.simulation.annotators import (
 )
 
 MAX_SESSION = timedelta(minutes=50)
-SESSIONS_PER_DAY = 3  # at least so many for everybody's share of the work
-PAUSES = 14  # a pause is on average so many times as long as a sitting
+SESSIONS_PER_DAY = 3  # minimum number of sittings for each annotator's share of the work
+PAUSES = 14  # mean length of a pause, in sittings
 EVENTS_PER_TRANSACTION = 50
 
 
@@ -43,19 +43,20 @@ def run_directly(
     most: int | None = None,
     told: Callable[[int], None] = lambda n: None,
 ) -> SimulationReport:
-    """Judge until nobody finds anything, or `most` judgements, in simulated time from `start` on,
-    never past the real now.
+    """Judge until no pairs are left or `most` judgements are made, in simulated time from `start`
+    to the present.
 
-    Everybody works in sittings of at most 50 minutes with pauses between, and the leases of
-    dropouts expire in simulated time, so others take them over. Arrival is set to the simulated
-    time, too. told: called with the number of judgements, now and then."""
+    Annotators work in sittings of at most 50 minutes with pauses between them. Leases of dropouts
+    expire in simulated time, so other annotators get their pairs. The time of arrival is simulated,
+    too. told: called with the number of judgements from time to time.
+    """
     began = time.monotonic()
     agenda = _Agenda(
         campaign, annotators, truth, reliability=reliability, seconds=seconds, start=start
     )
     report = agenda.report
     while agenda.events and (most is None or report.judgements < most):
-        # One commit for many events: on SQLite a commit costs more than a judgement.
+        # One commit covers many events, because on SQLite a commit costs more than a judgement.
         with transaction.atomic() if connection.vendor == "sqlite" else nullcontext():
             for _ in range(EVENTS_PER_TRANSACTION):
                 if agenda.events:
@@ -69,10 +70,12 @@ def run_directly(
 
 
 class _Agenda:
-    """Who does what next. An event is somebody asking for a pair, or (work) having judged one.
+    """The queue of events. An event is an annotator who requests a pair or, with `work`, has judged
+    one.
 
-    events: a heap of (moment, number, annotator, work); the number keeps the order of events of one
-    moment."""
+    events: a heap of (time, number, annotator, work). The number keeps events with equal times in
+    order.
+    """
 
     def __init__(
         self,
@@ -125,7 +128,7 @@ class _Agenda:
         self.note(moment, annotator)
 
     def step(self) -> None:
-        """The next event."""
+        """Process the next event."""
         moment, _, annotator, work = heapq.heappop(self.events)
         moment, member = min(moment, self.now), annotator.membership
         if work is not None:
@@ -180,8 +183,8 @@ class _Agenda:
         return make_answer(behaviour, annotator, text or "")
 
     def reschedule(self) -> None:
-        """Nobody found anything, but leases of those who dropped out end some time: all ask again
-        after the last; else they are done."""
+        """Handle the case that no annotator finds a pair. All try again after the last lease of a
+        dropout expires, or finish if there is none."""
         live = Lease.objects.filter(pair__campaign=self.campaign, state=Lease.State.LIVE)
         last = live.aggregate(last=Max("expires_at"))["last"]
         if last is not None and last <= self.now:
@@ -193,7 +196,8 @@ class _Agenda:
 
 
 def _backdate_judgements(campaign: Campaign, annotators: list[SimulatedAnnotator]) -> None:
-    """Judgements arrive at the simulated time, and the campaign was opened before the first."""
+    """Set the arrival of judgements to the simulated time, and the opening of the campaign before
+    the first."""
     simulated = Judgement.objects.filter(membership__in=[a.membership.pk for a in annotators])
     simulated.filter(judged_at__lt=F("received_at")).update(received_at=F("judged_at"))
     first = simulated.aggregate(first=Min("judged_at"))["first"]
