@@ -1,1 +1,1 @@
-"""Speed, measured beside peers in the same run (`make bench`)."""
+"""Benchmarks that compare Assay with other tools in the same run (`make bench`)."""

@@ -1,12 +1,13 @@
-"""`make bench`: run every benchmark module (or those named), print one table of ratios, and write
-it to docs/evidence/benchmarks.md.
+"""`make bench`: run all benchmark modules or the given ones, and write a table of ratios to the
+screen and to docs/evidence/benchmarks.md.
 
-The rows of each module are kept in docs/evidence/benchmarks/, with day and load of the machine, so that one
-can be measured again alone.
+The rows of each module are stored in docs/evidence/benchmarks/ with the date and the load of the
+machine, so that a module can be measured again by itself.
 
-A benchmark is a module `bench_*.py` here with `main(quick: bool) -> list[dict]`: work, peer, ratio
-(peer's time / ours), at_least, and optionally aim, memory_ratio (our peak / the peer's), note,
-figures."""
+A benchmark is a module `bench_*.py` in this folder with `main(quick: bool) -> list[dict]`. Fields
+of a row: work, peer, ratio (peer's time / Assay's), at_least, and optionally aim, memory_ratio
+(Assay's peak / peer's), note, figures.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def main() -> int:
         print(f"== {name}", flush=True)
         try:
             rows = importlib.import_module(f"benchmarks.{name}").main(quick=arguments.quick)
-        except Exception as error:  # one benchmark that cannot run must not hide the others
+        except Exception as error:  # a failing benchmark must not hide the others
             failed.append(name)
             print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
             continue
@@ -117,7 +118,7 @@ def save_rows(name: str, rows: list[dict[str, object]]) -> None:
 
 
 def write_table() -> None:
-    """The table of all kept rows."""
+    """Write the table of all stored rows."""
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     text = [
         "# Benchmarks",

@@ -1,13 +1,12 @@
-"""Agreement and aggregation at TripJudge's size: 38,810 judgements of 12,590 pairs by 135
-annotators, four grades, GENERATED.
+"""Agreement and aggregation at the size of TripJudge: 38,810 judgements of 12,590 pairs by 135
+annotators, four grades, generated data.
 
-- Linearly weighted kappa of every pair of annotators with a pair in common, beside a loop over
+- Linearly weighted kappa of every pair of annotators with a common pair. Peer: a loop over
   scikit-learn's cohen_kappa_score on the dense matrix of grades.
-- Dawid-Skene, compared with crowd-kit's DawidSkene with the same limits; both must end after the same
-  number of iterations, with posteriors equal to 1e-6. crowd-kit is asked in a process of its own,
-  which holds the data and says how long the fit took:
-  the interpreter of ASSAY_BENCH_CROWDKIT_PYTHON, or this one if crowd-kit can be imported (`pip
-  install crowd-kit`).
+- Dawid-Skene. Peer: crowd-kit's DawidSkene with the same limits. Both must end after the same number of
+  iterations, with posteriors equal to 1e-6. crowd-kit runs in its own process, which holds the data and
+  reports the time of the fit. Its interpreter is ASSAY_BENCH_CROWDKIT_PYTHON, or this one if crowd-kit
+  can be imported (`pip install crowd-kit`).
 
     python -m benchmarks agreement   (or: python -m benchmarks.bench_agreement)
 """
@@ -57,7 +56,8 @@ for _ in sys.stdin:
 def generate_table(
     rng: np.random.Generator, *, n_pairs: int, n_judgements: int, n_annotators: int = 135
 ) -> LabelTable:
-    """Annotators of reliability 0.3 to 0.9 who else answer from TripJudge's shares of grades."""
+    """Generate judgements by annotators of reliability 0.3 to 0.9, who otherwise answer by
+    TripJudge's distribution of grades."""
     shares = np.array([3811, 10901, 13008, 11090]) / 38_810
     per_pair = np.full(n_pairs, n_judgements // n_pairs)
     per_pair[: n_judgements - per_pair.sum()] += 1
@@ -88,7 +88,8 @@ def kappas_of_all_pairs(table: LabelTable) -> NDArray[np.float64]:
 
 
 def scikit_learn_loop(grades: NDArray[np.integer]) -> list[float]:
-    """grades: (n_pairs, n_annotators), MISSING where not judged."""
+    """Return kappa of every pair of annotators. grades: (n_pairs, n_annotators), MISSING if not
+    judged."""
     kappas = []
     for first, second in itertools.combinations(range(grades.shape[1]), 2):
         both = (grades[:, first] != MISSING) & (grades[:, second] != MISSING)
@@ -105,7 +106,7 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
     grades = np.full((table.n_pairs, table.n_annotators), MISSING)
     grades[table.pair, table.annotator] = table.grade
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn divides by nothing where kappa is undefined
+        warnings.simplefilter("ignore")  # scikit-learn divides by zero if kappa is undefined
         expected = scikit_learn_loop(grades)
         np.testing.assert_allclose(kappas_of_all_pairs(table), expected, atol=1e-10)
         times = [
@@ -179,7 +180,7 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
         np.testing.assert_allclose(estimate.posterior, np.load(answer), atol=1e-6)
     ours, theirs = (
         statistics.median(column) for column in zip(*times[1:], strict=True)
-    )  # the first warms both up
+    )  # the first run warms up both
     return row | {
         "ratio": theirs / ours,
         "note": f"{peer_answer['iterations']} iterations each, posteriors equal to 1e-6",

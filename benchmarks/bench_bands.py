@@ -1,11 +1,12 @@
-"""What staying on a topic brings, and what a claim costs by it: bands of priorities, from the
-strict order to all priorities together.
+"""Effect of rank windows on the length of topic blocks and on the time of claims, from the strict
+order to all ranks together.
 
     python -m benchmarks.bench_bands [--quick]
 
-How long annotators stay is played through by the rule itself, on the pool of
-docs/reference/methods/judging.md. Claims are those of bench_claims, on its 30,000 pairs, half judged: one
-client claims for its 135 annotators in turn, in bands of 1 (the strict order), 3 and 10 by turns.
+The length of topic blocks is simulated with the scheduling rule, on the pool of
+docs/reference/methods/judging.md. Claims are those of bench_claims on its 30,000 pairs, half
+judged. One client claims for its 135 annotators in turn, with windows of 1 (the strict order), 3
+and 10 ranks in alternation.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from annotation.core.rank_windows import simulate_judging
 from benchmarks.bench_claims import ROOT, BenchmarkDatabase, release_round, set_up_django
 from tests.annotation.core.test_rank_windows import pool_of_runs
 
-BLOCK_LENGTH = 8  # documents of one topic in a row, with a block of 10
+BLOCK_LENGTH = 8  # consecutive documents of one topic, with a topic block of 10
 WIDTHS = (1, 3, 10)
 
 
@@ -48,7 +49,7 @@ def measure_stays() -> dict[str, object]:
 
 
 def run_claims(turns: int, n: int) -> None:
-    """In a process of its own: milliseconds of n claims in each turn and width, as JSON."""
+    """Print milliseconds of n claims for each turn and window as JSON. Runs in its own process."""
     set_up_django()
     from annotation.models import Campaign, Membership
     from annotation.services.judging import scheduling
@@ -64,7 +65,7 @@ def run_claims(turns: int, n: int) -> None:
                 began = time.perf_counter()
                 scheduling.claim_pair(member)
                 took.append(1000 * (time.perf_counter() - began))
-            if turn:  # the first is for what is slow once
+            if turn:  # the first round warms up
                 found[width].append(took)
     print(json.dumps(found))
 

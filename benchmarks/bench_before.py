@@ -1,15 +1,16 @@
-"""What is computed here beside the first version, whose rooms were cut anew: is anything slower
-than before?
+"""Comparison with the version BEFORE, before the modules were restructured, to detect anything that
+became slower.
 
     python -m benchmarks bench_before
 
-The modules below run in turns, here and in the files of the version BEFORE, each as a process of
-its own with its small sizes. Each tells how many times as fast as its peer it is, in processor time
-of one process with one thread; a row's ratio is the median of these here over the median of BEFORE,
-so 1 is as fast as before, and the note has the lowest and highest of the turns. Then the managers'
-pages of `bench_dashboards`, each version on a database of its own: there the ratio is that of their
-processor times. Requests of the judging page have a module of their own (`bench_requests`);
-imports, claims alone and workers are not compared with BEFORE anywhere."""
+The modules below run alternately in this version and in BEFORE, each in its own process with its
+small sizes. Each reports how many times as fast as its peer it is, in processor time of one process
+with one thread. A row's ratio is the median of these here divided by the median of BEFORE, so 1 is
+equally fast, and the note has the range over the rounds. The managers' pages of `bench_dashboards`
+follow, each version on its own database, with the ratio of their processor times. Requests of the
+judging page have their own module (`bench_requests`). Imports, claims and workers are not compared
+with BEFORE.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +37,17 @@ SMALL_SCRIPT = (
     "import importlib, json, sys; print(json.dumps(importlib.import_module('benchmarks.' + "
     "sys.argv[1]).main(quick=True), default=float))"
 )
-"""Processor time in the place of the clock, for both: other work of the machine counts less."""
+"""Replaces the clock by processor time in both versions, so that other load on the machine matters
+less."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 MIN_RATIO = 0.8
-"""Below it a row says that something is slower: turns of one version differ by as much on a busy
-machine."""
+"""Ratio below which a row reports that something became slower. Runs of one version differ by as
+much on a busy machine."""
 Turns = dict[tuple[str, str], list[float]]
 
 
 def run_once(code: Path, module: str) -> dict[tuple[str, str], float]:
-    """(work, peer) -> how many times as fast as the peer, of the rows that have a peer."""
+    """Return (work, peer) -> how many times as fast as the peer, for rows with a peer."""
     env = {
         **os.environ,
         "PYTHONPATH": str(code),
@@ -72,7 +74,7 @@ def run_once(code: Path, module: str) -> dict[tuple[str, str], float]:
 
 
 def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]:
-    """One row for each work that both versions measure by the same words."""
+    """Return one row for each work that both versions measure under the same name."""
     rows: list[dict[str, object]] = []
     for work, peer in ours:
         now, then = ours[work, peer], before.get((work, peer))
@@ -97,7 +99,7 @@ def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, ob
 
 
 def compare_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
-    """One row for each page that both versions have."""
+    """Return one row for each page that both versions have."""
     times = 1 if quick else 3
     kept: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
     with (

@@ -1,12 +1,11 @@
-"""Ranks of 40 runs over 1000 bootstrap samples of 5,793 topics, on GENERATED reciprocal ranks (as
-many topics as the MS MARCO document leaderboard has, as many runs as Craswell et al. had).
+"""Ranks of 40 runs over 1,000 bootstrap samples of 5,793 topics, on generated reciprocal ranks (the
+number of topics of the MS MARCO document leaderboard and of runs in Craswell et al. 2021).
 
-- numpy loop: a trial draws topics, takes their rows, means, and ranks by scipy's rankdata; rows are
-  topics, which is the faster layout for it.
-- scipy.stats.bootstrap: the means of all runs on shared samples (vectorised, in batches), which it
-  does not rank.
+- numpy loop: a trial draws topics, takes their rows, means, and ranks by scipy's rankdata. Rows are
+  topics, the faster layout for it.
+- scipy.stats.bootstrap: means of all runs on shared samples (vectorised, in batches), without ranks.
 
-Ours also counts places, wins and intervals.
+Assay also counts ranks, wins and intervals.
 
     python -m benchmarks bench_bootstrap   (or: python -m benchmarks.bench_bootstrap)
 """
@@ -28,8 +27,8 @@ RUNS, TOPICS, TRIALS = 40, 5793, 1000
 
 
 def generate_scores(runs: int, topics: int, rng: np.random.Generator) -> Floats:
-    """Reciprocal ranks (runs, topics): most topics answered near the top, one in ten not at all,
-    better runs a little higher."""
+    """Generate reciprocal ranks (runs, topics): most topics are answered near the top, one in ten
+    not at all, and better runs rank a little higher."""
     ease = rng.random(topics)
     strength = np.linspace(0.5, 0.9, runs)[:, None]
     ranks = rng.geometric(np.clip(strength * ease, 0.02, 0.95), size=(runs, topics))
@@ -60,7 +59,8 @@ def run_scipy_bootstrap(scores: Floats, trials: int) -> Floats:
 
 
 def median_seconds(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Median seconds of each, alternating, after one call each that does not count."""
+    """Return the median seconds of each function, alternating, after one call each that does not
+    count."""
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for repeat in range(repeats + 1):
         for name, function in functions.items():

@@ -1,15 +1,16 @@
-"""Claiming the next pair: throughput and latency beside two other rules, and over-judging beside an
-unreserved rule.
+"""Claims of the next pair: throughput and latency compared with two other rules, and over-judging
+compared with a rule without reservation.
 
     python -m benchmarks.bench_claims [--quick] [--databases postgresql sqlite] [--seconds 4]
 
-A campaign of 30,000 generated pairs, three judgements a pair, half of them complete (45,000
-judgements by 135 annotators); 16 clients in two processes of eight threads, the shape of the web
-server, claim as fast as they can. Every annotator holds three leases, as in a running campaign.
-Beside, on the same rows in the same run: (a) the whole table ordered under a table lock, as FiRA
-does, and (b) the least judged pair by a group-by over judgements, as Quepid does, which reserves
-nothing. Both are our own SQL for the published rules, with LIMIT 1 in their favour. Then our claim
-on 300,000 pairs; and how many judgements too many are made by simulated judges."""
+A campaign has 30,000 generated pairs with three judgements per pair, half of them complete (45,000
+judgements by 135 annotators). 16 clients in two processes of eight threads, like the web server,
+claim as fast as they can. Every annotator holds three leases, as in a running campaign. Peers, on
+the same rows in the same run: (a) the whole table ordered under a table lock, as in FiRA, and (b)
+the least judged pair by a group-by over judgements, as in Quepid, which reserves nothing. Both are
+SQL written here for the published rules, with LIMIT 1 in their favour. Assay's claim is also
+measured on 300,000 pairs, and over-judging with simulated annotators.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
-PROCESSES, THREADS = 2, 8  # as the web server of `assay up` has them
+PROCESSES, THREADS = 2, 8  # as in the web server of `assay up`
 ANNOTATORS = 135
 P95_LIMIT_MS = 20
 NUMBERS_SQL = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) "
@@ -42,8 +43,7 @@ RULES = {
 }
 
 
-# --- in a worker process
-# -------------------------------------------------------------------------------------------------------
+# In a worker process
 
 
 def set_up_django() -> None:
@@ -55,7 +55,8 @@ def set_up_django() -> None:
 
 
 def fill_database(n_pairs: int, *, judged: bool = True) -> None:
-    """The campaign, in a fresh database, by INSERT ... SELECT; half judged, or not at all."""
+    """Fill a fresh database with the campaign by INSERT ... SELECT, half judged or not judged at
+    all."""
     from django.contrib.auth.models import User
     from django.db import connection, transaction
     from django.utils import timezone
@@ -164,7 +165,8 @@ def fill_database(n_pairs: int, *, judged: bool = True) -> None:
 def run_client(
     rule: str, number: int, seconds: float, go: threading.Barrier, out: list[float]
 ) -> None:
-    """Annotators in turn claiming until the time is over; latencies in milliseconds go to `out`."""
+    """Claim for annotators in turn until the time is over, and put the latencies in milliseconds
+    into `out`."""
     from django.db import connection, transaction
 
     from annotation.models import Lease, Membership
@@ -197,9 +199,9 @@ def run_client(
             cursor.fetchall()
 
     step = {"ours": ours, "fira": ordered_under_lock, "quepid": least_judged}[rule]
-    Lease.objects.exists()  # connect
+    Lease.objects.exists()  # open the connection
     go.wait()  # all clients of this process are ready
-    go.wait()  # the parent has said when
+    go.wait()  # start time set by the parent
     until = time.time() + seconds
     while time.time() < until:
         began = time.perf_counter()
@@ -229,8 +231,7 @@ def run_clients(rule: str, process: int, seconds: float) -> None:
     print(json.dumps([ms for out in outs for ms in out]))
 
 
-# --- in the parent
-# -------------------------------------------------------------------------------------------------------------
+# In the parent process
 
 
 def start_server(url: str, *arguments: str) -> subprocess.Popen[str]:
@@ -246,7 +247,7 @@ def start_server(url: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def release_round() -> None:
-    """Release the leases that a round of claims has left, other than the three that everybody held
+    """Release the leases left by a round of claims, except the three that each annotator held
     before."""
     from django.db import connection
 
@@ -283,7 +284,7 @@ def measure_rule(url: str, rule: str, seconds: float) -> list[float]:
 
 
 class BenchmarkDatabase:
-    """A fresh, migrated and filled database, dropped at the end."""
+    """A fresh, migrated and filled database, which is dropped at the end."""
 
     def __init__(self, vendor: str, n_pairs: int) -> None:
         self.vendor, self.name = vendor, f"bench_{uuid.uuid4().hex[:12]}"
@@ -323,8 +324,8 @@ def summarise_latencies(latencies: list[float], seconds: float) -> dict[str, flo
 
 
 def compare_rules(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
-    """Our claim and the two others on 30,000 pairs, and ours on 300,000, alternating. The median
-    round of each."""
+    """Return the median round of Assay's claim and the two other rules on 30,000 pairs, and of
+    Assay's on 300,000, measured alternately."""
     rounds_of: dict[str, list[dict[str, float]]] = {
         "ours": [],
         "fira": [],
@@ -348,11 +349,11 @@ def compare_rules(vendor: str, seconds: float, rounds: int) -> dict[str, dict[st
 
 
 def simulate_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
-    """Judgements beyond n, as a share of those needed, when each judge takes a random pair that has
-    fewer than n and holds nothing.
+    """Return the number of judgements beyond n per pair as a share of those needed, if each judge
+    takes a random pair that has fewer than n and reserves nothing.
 
-    A simulation in memory of the rule that Quepid uses; times are those of our simulated
-    annotators."""
+    This simulates Quepid's rule in memory, with the times of Assay's simulated annotators.
+    """
     import heapq
 
     import numpy as np
@@ -376,7 +377,7 @@ def simulate_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
 
 
 def simulate_reserved(judges: int, n_pairs: int) -> None:
-    """The same with our scheduler and simulated annotators; prints the share."""
+    """Print the same share for Assay's scheduler and simulated annotators."""
     from datetime import timedelta
 
     from django.core.management import call_command

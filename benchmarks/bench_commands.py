@@ -1,13 +1,13 @@
-"""What a command on plain files costs before and while it computes: processor time of whole
-processes, user and system, taking turns.
+"""Start-up and computing time of commands on plain files: processor time (user and system) of whole
+processes, measured alternately.
 
-- `evaluate --help`, as `assay` and as manage.py; the limit is three times `python -c 'import
-  numpy'`, measured in the same rounds.
-- A command on files of two topics, where starting is all there is to wait for; in multiples of the
-  same `import numpy`. The limit is four: scipy.special alone takes three.
-- `evaluate QRELS RUN` of one run with 66 topics x 1000 documents, GENERATED, AP and nDCG@10; beside
-  the command of ir_measures on the same files, whose means must be the same to four decimals before
-  anything is timed. Files of bytecode are there for both.
+- `evaluate --help`, as `assay` and as manage.py. The limit is three times `python -c 'import numpy'`,
+  measured in the same rounds.
+- Commands on files of two topics, where start-up dominates, in multiples of the same `import numpy`.
+  The limit is four, because scipy.special alone takes three.
+- `evaluate QRELS RUN` with AP and nDCG@10 for one generated run of 66 topics x 1000 documents. Peer: the
+  command of ir_measures on the same files. Before timing, the means must agree to four decimals. Both
+  have bytecode files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SMALL_COMMANDS = {
     "bootstrap": ["qrels", "a", "b"],
     "agreement": ["judgements"],
 }
-"""Commands that compute on two topics: these files each."""
+"""Command -> its files of two topics."""
 OUR_NAMES = {"assay": ["-m", "assay"], "manage.py": ["manage.py"]}
 
 
@@ -109,7 +109,8 @@ def main(quick: bool) -> list[dict[str, object]]:
 
 
 def write_small_files(folder: Path) -> dict[str, Path]:
-    """Qrels, two runs and the judgements of two annotators, of two topics."""
+    """Write qrels, two runs and the judgements of two annotators, of two topics. Returns their
+    paths."""
     pairs = [(topic, document) for topic in (1, 2) for document in (1, 2, 3)]
     texts = {
         "qrels": [f"{topic} 0 d{document} {document % 2}" for topic, document in pairs],
@@ -129,7 +130,7 @@ def write_small_files(folder: Path) -> dict[str, Path]:
 
 
 def check_same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
-    """Raises AssertionError where the commands tell different means."""
+    """Raise AssertionError if the commands report different means."""
     told = dict(line.split() for line in run_and_read(theirs).splitlines())
     table = [line.split() for line in run_and_read(ours).splitlines()]
     header = next(row for row in table if row[:1] == ["run"])
@@ -145,7 +146,7 @@ def run_and_read(command: Sequence[str]) -> str:
 
 
 def measure_seconds(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
-    """name -> median seconds of processor time of a process; the first round only warms up."""
+    """Return name -> median seconds of processor time of a process. The first round only warms up."""
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds + 1):
         for name, command in commands.items():

@@ -1,13 +1,14 @@
-"""A crowd of annotators at their own pace while three managers look, through the web server: 1,350
-who judge once in 30 seconds, and 5,000 who judge once in 48.
+"""Many annotators judging at their own pace through the web server while three managers open pages:
+1,350 annotators who judge once per 30 seconds, and 5,000 who judge once per 48.
 
     python -m benchmarks.bench_crowd [--quick] [--databases postgresql sqlite]
 
-One web server of two processes with eight threads, a background worker, the database, all
-annotators' pages (`judging_clients`) and the managers on one machine. Each manager opens a page of
-the campaign every five seconds, in turn. Afterwards every judgement that was accepted must be
-stored, none counted twice, and no pair over-judged. Where not all can be answered the rest is
-refused early and said."""
+One machine runs a web server of two processes with eight threads, a background worker, the
+database, all annotators' pages (`judging_clients`) and the managers. Each manager opens a page of
+the campaign every five seconds. Afterwards every accepted judgement must be stored, none counted
+twice, and no pair over-judged. If the server cannot answer all requests, it must refuse the rest
+early.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ async def measure_crowd(
     clients = [AnnotatorClient(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
     managers = [AnnotatorClient(port, SLUG, one["cookies"], one["csrf"], looked) for one in bosses]
     await run_judging(clients, every, every=every)  # all have their first pairs
-    os.sync()  # what filled the database is not written beside what is measured
+    os.sync()  # so that writing the filled data does not overlap with the measurement
 
     def spent_so_far() -> dict[str, float]:
         return {

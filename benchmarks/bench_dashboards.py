@@ -1,22 +1,23 @@
-"""The manager's pages at TripJudge's size and at ten times that size, and what they cost the
+"""Managers' pages at the size of TripJudge and at ten times that size, and their cost for
 annotators.
 
     python -m benchmarks.bench_dashboards [--quick] [--databases sqlite postgresql]
 
 A generated campaign of the size of TripJudge: a pool of 29,581 pairs, 38,810 judgements by 135
-annotators (some click at random), each with the lease it was made under, three live leases an
-annotator. Every page is asked for through the whole application (middleware, session, permissions,
-template), and in the hard case: since the last request somebody has judged, and what is kept is too
-old to be shown, so that everything that may be at most five seconds old is computed anew. The limit
-is the peer: 300 ms, and 1 s at ten times the size. The first page of a new process, which reads all
-judgements, is measured in processes that have done nothing but start: 1 s, and 10 s at ten times
-the size.
+annotators (some click at random), each with its lease, and three live leases per annotator. Every
+page is requested through the whole application (middleware, session, permissions, template), in the
+worst case: someone has judged since the last request and cached values are too old to be shown, so
+that everything that may be at most five seconds old is computed again. The peer is the limit of 300
+ms, and of 1 s at ten times the size. The first page of a new process reads all judgements and is
+measured in processes that have only started. Its limit is 1 s, and 10 s at ten times the size.
 
-Then the whole installation runs (two web processes, a worker that computes what pages ask for): ten
-claims a second straight from the scheduler, and ten judgements a second over HTTP, each answered
-with the next pairs; in every other round ten managers have the progress page open, which asks for
-its figures every three seconds, and every third time each opens a page instead. A round has its
-p95; shown is the median over rounds with and without managers, which alternate."""
+Then the whole installation runs: two web processes and a worker that computes the values for pages.
+The load is ten claims per second directly from the scheduler, and ten judgements per second over
+HTTP, each answered with the next pairs. In every other round ten managers have the progress page
+open, which requests its values every three seconds, and every third time each opens another page
+instead. The result is the median over rounds of each round's 95th percentile, with and without
+managers in alternation.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +57,7 @@ PAGES = {
 SLUG = "generated"
 
 
-# --- in a process of its own, on a database of its own
-# -------------------------------------------------------------------------
+# In its own process, on its own database
 
 
 def set_up_django() -> None:
@@ -77,8 +77,8 @@ def insert_rows(table: str, columns: str, rows: Any) -> None:
 
 
 def fill_database(times: int) -> None:
-    """The campaign `times` as large as TripJudge: pairs by rank, the best first, three judgements
-    each until they are used up."""
+    """Create the campaign at `times` the size of TripJudge, with three judgements per pair by rank,
+    best first, until the judgements are used up."""
     import numpy as np
     from django.contrib.auth.models import User
     from django.db import connection, transaction
@@ -222,14 +222,14 @@ def fill_database(times: int) -> None:
 
 
 def insert_judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) -> None:
-    """Three of each pair in order over twelve days; most annotators see the truth, every ninth
-    clicks at random."""
+    """Insert three judgements per pair, in order, over twelve days. Most annotators see the true
+    grade, and every ninth clicks at random."""
     import numpy as np
     from django.db import connection
 
     pair = np.arange(n) // 3
     truth = rng.choice(4, p=[0.25, 0.25, 0.25, 0.25], size=pair[-1] + 1)[pair]
-    # the annotators of one pair differ: a random start and two different steps from it
+    # a random start and two different steps, so that the annotators of a pair differ
     start, step = (
         rng.integers(len(members), size=pair[-1] + 1)[pair],
         rng.integers(1, len(members) // 3, size=pair[-1] + 1)[pair],
@@ -313,7 +313,7 @@ def get_manager() -> Any:
 
 
 def run_jobs() -> float:
-    """What the worker does: the figures for which pages wait. -> seconds"""
+    """Do the worker's part, computing the values for which pages wait. Returns seconds."""
     from pooling.models import Job
     from pooling.platform import jobs
 
@@ -327,7 +327,7 @@ def run_jobs() -> float:
 
 
 def submit_judgements(n: list[int]) -> None:
-    """A claim and its answer, by one annotator after the other."""
+    """Claim and answer n pairs, for one annotator after the other."""
     from annotation.models import Membership
     from annotation.services.judging import scheduling, submission
 
@@ -374,8 +374,8 @@ def measure_pages(rounds: int) -> dict[str, Any]:
 
 
 def measure_first_page() -> float:
-    """The first page of this process, whose addresses are known as in a web process. ->
-    milliseconds"""
+    """Return the milliseconds of the first page of this process. URLs are resolved before, as in a
+    web process."""
     from django.urls import get_resolver
 
     _ = get_resolver().url_patterns
@@ -405,8 +405,8 @@ def run_judging(port: int) -> None:
 
 
 def measure_claims() -> None:
-    """Claims, each answered, by annotators in turn who do not judge over HTTP. -> milliseconds of
-    each claim"""
+    """Print the milliseconds of each claim. Claims are answered, by annotators in turn who do not
+    judge over HTTP."""
     from annotation.models import Membership
     from annotation.services.judging import scheduling, submission
 
@@ -438,13 +438,12 @@ def measure_claims() -> None:
     dashboard_load.serve_commands(work)
 
 
-# --- in the parent
-# -------------------------------------------------------------------------------------------------------------
+# In the parent process
 
 
 class BenchmarkDatabase:
-    """A fresh, migrated and filled database in a folder of its own, dropped at the end. code: whose
-    pages are asked, this version's or another's."""
+    """A fresh, migrated and filled database in its own folder, dropped at the end. code: folder of
+    the version whose pages are requested."""
 
     def __init__(self, vendor: str, times: int, code: Path = ROOT) -> None:
         self.code = code
@@ -485,8 +484,8 @@ class BenchmarkDatabase:
         return json.loads(out) if out.strip() else None
 
     def load(self, rounds: int, seconds: float) -> dict[str, Any]:
-        """-> for "none" and "some" managers: of each round the p95 and median of claims and of
-        judgements (ms), and processor seconds"""
+        """Return for "none" and "some" managers the 95th percentile and median of claims and of
+        judgements (ms) of each round, and processor seconds."""
         kinds = ("claims", "judgements", "web", "worker", "page", "strip")
         times_of: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
         with dashboard_load.running_server(self.environment) as (port, process):
@@ -495,7 +494,7 @@ class BenchmarkDatabase:
                 for name in ("claims", "judge", "look")
             ]
             try:
-                for turn in range(-1, 2 * rounds):  # one more before, that does not count
+                for turn in range(-1, 2 * rounds):  # one extra round that does not count
                     who = "some" if turn % 2 else "none"
                     at_work = workers if who == "some" else workers[:2]
                     before = dashboard_load.processor_seconds(process.pid)

@@ -1,13 +1,14 @@
-"""Measures of 10 runs x 50 topics x 1000 documents under qrels, 8 measures, GENERATED; beside
+"""Evaluation of 10 runs x 50 topics x 1000 documents with 8 measures, generated data. Peer:
 pytrec_eval.
 
-- From files: our readers and Evaluator beside pytrec_eval.parse_run, parse_qrel and
+- From files: Assay's readers and Evaluator against pytrec_eval.parse_run, parse_qrel and
   RelevanceEvaluator.
-- Evaluation only: runs and qrels read before by either; joining a run with the qrels is part of
-  ours.
+- Evaluation only: each reads runs and qrels before. Joining a run with the qrels is part of Assay's
+  time.
 
-Both must find the same means to 1e-9 before anything is timed. Scores are compared as float32, as
-pytrec_eval does."""
+Before timing, both must find the same means to 1e-9. Scores are compared as float32, as in
+pytrec_eval.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ def make_row(
 def race_seconds(
     ours: Callable[[], object], theirs: Callable[[], object], rounds: int
 ) -> tuple[float, float]:
-    """Median seconds of each, taking turns."""
+    """Return the median seconds of each, measured alternately."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for work, taken in zip((ours, theirs), times, strict=True):
@@ -120,8 +121,8 @@ def evaluate_with_peer(qrels: dict, runs: list[dict]) -> np.ndarray:
 def write_files(
     folder: Path, *, n_runs: int, n_topics: int, n_documents: int
 ) -> tuple[Path, list[Path]]:
-    """Runs that share most of their documents, with ties; about 300 judged documents a topic, a
-    fifth of them relevant."""
+    """Write runs that share most of their documents, with ties, and about 300 judged documents per
+    topic, a fifth of them relevant."""
     rng = np.random.default_rng(2022)
     candidates = {
         topic: rng.choice(200_000, size=2 * n_documents, replace=False)

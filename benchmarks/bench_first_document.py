@@ -1,16 +1,16 @@
-"""From the address of the judging page to its first document on the screen, in Chromium on slow
-networks, with nothing in the browser's cache.
+"""Time from opening the judging page to its first document on the screen, in Chromium on slow
+networks with an empty browser cache.
 
     python -m benchmarks.bench_first_document [--quick]
 
-A web server as `assay up` starts it, on SQLite, behind the nginx of docs/how-to/deploy.md
-(HTTP/2), and GENERATED documents of 300 words. The browser gives each request the round trip and
-the bandwidth of a profile (its own emulation, which counts no handshake of a connection): 1.6
-Mbit/s down and 768 kbit/s up, with 150 ms, which is WebPageTest's and Lighthouse's fast 3G, and
-with 300 ms, WebPageTest's usual one. Each visit is that of another annotator in a browser context
-of its own. The versions take turns; the peer of a ratio is the limit of one second. The document
-comes before the scripts of judging, so it is told as well when it can be judged: its grades stand
-in the bar and can be pressed."""
+A web server as started by `assay up`, on SQLite, behind the nginx of docs/how-to/deploy.md
+(HTTP/2), with generated documents of 300 words. The browser's own emulation gives each request the
+latency and bandwidth of a profile, but does not count connection handshakes: 1.6 Mbit/s down and
+768 kbit/s up, with 150 ms (fast 3G in WebPageTest and Lighthouse) and with 300 ms (WebPageTest's
+3G). Each visit is by another annotator in its own browser context. Versions alternate, and the peer
+of a ratio is the limit of one second. The document arrives before the judging scripts, so the time
+until it can be judged, with its grade buttons enabled, is reported too.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from tests.proxies import NAME, made_certificate, nginx
 SITE = f"https://{NAME}"
 LIMIT_MS = 1000.0
 PROFILES = {"fast 3G (150 ms)": 150, "3G (300 ms)": 300}
-"""Milliseconds of a round trip."""
+"""Round-trip time in milliseconds."""
 DOWN, UP = 1_600_000 / 8, 768_000 / 8
-"""Bytes a second."""
+"""Bytes per second."""
 
 WATCH_SCRIPT = """
 () => {
@@ -65,8 +65,8 @@ LOADED_SCRIPT = """
 
 @contextmanager
 def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
-    """The port at which the proxy of the documents speaks HTTPS for the web server at
-    `upstream`."""
+    """Start the proxy of the documentation in front of the web server at `upstream`, and yield its
+    HTTPS port."""
     folder.mkdir()
     certificate, key = made_certificate(folder)
     port = free_port()
@@ -78,7 +78,7 @@ def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).close()
             except urllib.error.HTTPError:
-                break  # it wants HTTPS, so it is there
+                break  # an HTTPS response shows that the proxy is up
             except OSError:
                 time.sleep(0.1)
         yield port
@@ -90,7 +90,7 @@ def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
 class PageVisit(NamedTuple):
     shown_ms: float
     came: float
-    """Bytes on the wire until then."""
+    """Bytes transferred up to then."""
     ready_ms: float
 
 
@@ -104,7 +104,7 @@ def measure_visit(browser: Any, session: dict[str, str], round_trip: int) -> Pag
         )
         context.add_init_script(f"({WATCH_SCRIPT})()")
         page = context.new_page()
-        if round_trip:  # without one, throttled files stay out now and then
+        if round_trip:  # without one, throttled files sometimes fail to load
             network = context.new_cdp_session(page)
             network.send("Network.enable")
             limits = {
@@ -166,7 +166,9 @@ def main(quick: bool = False) -> list[dict[str, object]]:
                 ends.callback(browsers[-1].close)
             for browser, known in zip(browsers, sessions, strict=True):
                 for _ in range(2):
-                    measure_visit(browser, known.pop(), 0)  # each process has made its page once
+                    measure_visit(
+                        browser, known.pop(), 0
+                    )  # each process has rendered its page once
             for _ in range(visits):
                 for profile, round_trip in PROFILES.items():
                     for version, browser in enumerate(browsers):

@@ -1,11 +1,12 @@
-"""Importing a document file of 3 million rows and 2 GB, then taking the texts of a pool out of it:
-peak memory, and time beside a bare loop.
+"""Import of a document file of 3 million rows and 2 GB, and extraction of a pool's texts: peak
+memory, and time compared with a bare loop.
 
     python -m benchmarks.bench_import [--quick]
 
-The file is generated. `import documents` runs as anybody runs it, on an empty SQLite database in a
-folder of its own; so does `pool create` on a generated run of 500 topics. Peer: json.loads over the
-lines of the same file, keeping nothing. The bound is on memory: under 300 MB for both commands."""
+The file is generated. `import documents` runs as for users, on an empty SQLite database in its own
+folder, and so does `pool create` on a generated run of 500 topics. Peer: json.loads over the lines
+of the same file, keeping nothing. The limit is on memory: under 300 MB for both commands.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ PEER_SCRIPT = (
 
 
 def generate_documents(path: Path, n_documents: int, *, seed: int = 0) -> None:
-    """Documents d0, d1, ... of 60 to 150 words of a small vocabulary, about 690 bytes each."""
+    """Write documents d0, d1, ... of 60 to 150 words from a small vocabulary, about 690 bytes each."""
     rng = random.Random(seed)
     words = [
         "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(5000)
@@ -50,7 +51,7 @@ def generate_run(path: Path, n_documents: int, *, seed: int = 1) -> None:
 
 
 def measure_process(command: list[str], env: dict[str, str]) -> tuple[float, float]:
-    """-> (seconds, peak memory in MB) of a process"""
+    """Return (seconds, peak memory in MB) of a process."""
     began = time.monotonic()
     child = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)

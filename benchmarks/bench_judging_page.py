@@ -1,11 +1,11 @@
-"""From the grade's key to the next document on the screen, in Chromium, over 200 judgements of
-GENERATED texts of 300 words.
+"""Time from pressing a grade's key to the next document on the screen, in Chromium, over 200
+judgements of generated texts of 300 words.
 
-Every request of the page to the judging API takes 300 ms longer (half on each way), and 2 % fail
-(lost on the way, answer lost, or a server error by turns). Measured from the key's own time stamp
-to the frame in which the new document stands, by a script of this benchmark; the browser's own
-Event Timing is given beside it. The peer is a page that shows the next document when the server has
-answered, as most tools do: the time from the same key to the answer of the same judgement.
+Every request to the judging API takes 300 ms longer (half each way), and 2% fail (request lost,
+answer lost or server error, in turn). A script of this benchmark measures from the key event's time
+stamp to the frame that shows the new document. The browser's own Event Timing is reported too. The
+peer is a page that shows the next document when the server has answered, as most tools do: the time
+from the same key to the answer to that judgement.
 
     python -m benchmarks bench_judging_page
 """
@@ -94,7 +94,7 @@ def generate_text(rng: random.Random) -> str:
 
 
 def measure_page(n_judgements: int) -> dict[str, Any]:
-    """Runs in a process of its own, with the settings and the temporary database of the tests."""
+    """Measure in a separate process, with the settings and the temporary database of the tests."""
     import django
 
     django.setup()
@@ -138,8 +138,9 @@ def measure_page(n_judgements: int) -> dict[str, Any]:
         page.wait_for_timeout(1500)
         grade = 1
         for _ in range(n_judgements):
-            # Never the same grade twice: the page takes the same key, soon after a document was
-            # painted, for the second half of a double press.
+            # Never the same grade twice: the page treats the same key, pressed soon after a
+            # document was
+            # painted, as a double press.
             grade = rng.choice([other for other in range(1, 5) if other != grade])
             page.wait_for_timeout(READING_MS)
             page.wait_for_function(

@@ -1,17 +1,21 @@
-"""What becomes of the server when three times as much is asked as it can do, and when many people
-sign in while others judge.
+"""Behaviour of the server under three times the load it can handle, and when many people sign in
+while others judge.
 
     python -m benchmarks.bench_overload [--quick] [--databases postgresql sqlite] [--before]
 
-One web server of two processes with eight threads, its database and the annotators' pages
-(`judging_clients`) on one machine. First 135 pages judge once in ten seconds for a minute, in which
-135 others sign in with their passwords; and again while 60 sign in within one second, whose pages
-repeat what was refused. Then the saturation: as many judgements a second as 24 pages make that
-never pause. Then as many pages as judge 120 times a second at their own pace. Then two minutes in
-which pages ask for three times that; each refused judgement is repeated when `Retry-After` says.
-Then one in ten of them goes on: when is all as before? At the end every judgement that was accepted
-must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses
-nothing."""
+One machine runs a web server of two processes with eight threads, its database and the annotators'
+pages (`judging_clients`). Steps:
+
+- 135 pages judge once per ten seconds for a minute, in which 135 other people sign in with passwords.
+- The same while 60 people sign in within one second, whose pages repeat refused requests.
+- Saturation: judgements per second by 24 pages that never pause.
+- As many pages as make 120 judgements per second at their own pace.
+- Two minutes of three times the saturation. Refused judgements are repeated after `Retry-After`.
+- One in ten pages continues, to measure the time until the server is back to normal.
+
+At the end every accepted judgement must be stored, and none stored twice. --before: measure the
+version BEFORE, which refuses nothing.
+"""
 
 from __future__ import annotations
 
@@ -37,22 +41,25 @@ from config.management.commands.up import gunicorn_command
 from tests.installation import free_port
 
 PAUSE_SECONDS = 4.0
-"""Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people
-does."""
+"""Seconds between two judgements of one page. The load comes from many pages, as from many people.
+"""
 NORMAL_MS = 250.0
 N_PACED = 120
-"""Judgements a second that are asked for by pages at their own pace."""
+"""Judgements per second requested by pages at their own pace."""
 CLASS_SIZE = 135
 """People who sign in within a minute."""
 AT_ONCE, CLASS_S = 60, 60.0
-"""People who sign in within one second, and seconds in which all of them must be in."""
+"""Number of people who sign in within one second, and seconds until all of them must be signed in.
+"""
 
 
 class LoadedServer:
     def __init__(self, installation: FilledInstallation) -> None:
         self.port = free_port()
         command = gunicorn_command("127.0.0.1", self.port)
-        if not (installation.code / "config" / "web_server.py").exists():  # the version before
+        if not (
+            installation.code / "config" / "web_server.py"
+        ).exists():  # the version before refusals
             plain = "--worker-class gthread --workers 2 --threads 8 --worker-connections 4000"
             command = [*command[:3], *plain.split(), "--keep-alive", "75", "--timeout", "120"]
             command += ["--bind", f"127.0.0.1:{self.port}", "config.wsgi:application"]
@@ -79,13 +86,13 @@ class LoadedServer:
 
 
 def percentile_99(seconds: list[float]) -> float:
-    """Milliseconds."""
+    """Return the 99th percentile in milliseconds."""
     return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000 if seconds else float("nan")
 
 
 def processor_seconds(words: str, *, of_ended: str = "") -> float:
-    """Of all processes that live and name these words in their command. of_ended: words of a
-    process whose children that have ended count, too."""
+    """Return the processor seconds of all live processes with these words in their command.
+    of_ended: words of processes whose ended children count too."""
     ticks = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -99,7 +106,7 @@ def processor_seconds(words: str, *, of_ended: str = "") -> float:
                 ]
                 ticks += own * sum(fields[:2]) + ended * sum(fields[2:])
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # the process has ended meanwhile
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -117,8 +124,8 @@ def request_rates(diary: RequestDiary, start: float, end: float) -> dict[str, fl
 
 
 def seconds_until_normal(diary: RequestDiary, end_of_load: float, end: float) -> float:
-    """From the end of the load on: the first second after which no request was refused, lost or
-    slower than NORMAL_MS in 99 of 100."""
+    """Return the seconds from the end of the load to the first second after which no request was
+    refused or lost, and 99% took less than NORMAL_MS."""
     for second in range(int(end - end_of_load)):
         rows = diary.between(end_of_load + second, end)
         if (
@@ -133,8 +140,8 @@ def seconds_until_normal(diary: RequestDiary, end_of_load: float, end: float) ->
 async def judge_with_own_cost(
     judging: Awaitable[tuple[float, float]],
 ) -> tuple[float, float, float]:
-    """-> (began, ended, how many processors the pages themselves kept busy: the server does without
-    these)"""
+    """Return (began, ended, number of processors used by the pages themselves, which the server
+    lacks)."""
     before = time.process_time()
     began, ended = await judging
     return began, ended, (time.process_time() - before) / (ended - began)
@@ -145,8 +152,8 @@ async def measure_server(
 ) -> dict[str, object]:
     diary = RequestDiary()
     clients = [AnnotatorClient(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
-    os.sync()  # what filled the database is not written beside what is measured
-    await run_judging(clients[:24], 3, every=0)  # warm
+    os.sync()  # so that writing the filled data does not overlap with the measurement
+    await run_judging(clients[:24], 3, every=0)  # warm up
     minute, arrivals = min(60.0, seconds), RequestDiary()
     (came, gone), _ = await asyncio.gather(
         run_judging(clients[:CLASS_SIZE], minute, every=10.0),
@@ -185,7 +192,7 @@ async def measure_server(
     overloaded = {
         **request_rates(diary, began + seconds / 4, began + seconds),
         "pages_cores": cores,
-    }  # the first quarter fills the line
+    }  # the queue fills in the first quarter
     after = await run_judging(crowd[: len(crowd) // 10], 25, every=PAUSE_SECONDS)
     for client in clients:
         client.close()

@@ -1,11 +1,11 @@
-"""Where the processor time of one judgement goes, beside the version before it was made lean: a
-profile by part, in milliseconds.
+"""Profile of the processor time of one judgement by part, in milliseconds, compared with the
+version before its optimisation.
 
     python -m benchmarks.bench_profile [--quick] [--databases postgresql sqlite]
 
-The requests and campaign of `bench_requests`. A profiler makes each call dearer, so it tells the
-shares alone; the milliseconds are these shares of the time that was measured without it, in the
-same run."""
+Requests and campaign are those of `bench_requests`. A profiler slows down calls, so only the shares
+come from it. The milliseconds are these shares of the time measured without it in the same run.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REQUESTS = ["judgement with top-up", "judge page"]
 
 
 def measure_parts(installation: FilledInstallation, rounds: int) -> dict[str, dict[str, float]]:
-    """Milliseconds of each request of REQUESTS by part."""
+    """Return the milliseconds of each request of REQUESTS by part."""
     cpu = json.loads(installation.run("--measure", str(rounds)))
     shares = json.loads(installation.run("--profile", str(rounds)))
     return {

@@ -1,5 +1,5 @@
-"""Reading runs, beside pytrec_eval.parse_run. Each reading is a process of its own, which reports
-processor seconds and its peak memory."""
+"""Reading of runs. Peer: pytrec_eval.parse_run. Each reading runs in its own process, which reports
+processor seconds and peak memory."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ os._exit(0)
 def generate_run_file(
     path: Path, *, n_topics: int, depth: int, seed: int, digits: int | None = 6, messy: bool = False
 ) -> None:
-    """A generated run over 8.8 million ids. digits: decimals of the scores, None for all that
-    repr() gives; messy: many separators."""
+    """Write a generated run over 8.8 million IDs. digits: decimals of the scores, or None for those
+    of repr(). messy: several separators between columns."""
     rng = np.random.default_rng(seed)
     gap = "  " if messy else " "
     with open(path, "w", encoding="ascii") as out:
@@ -50,7 +50,7 @@ def generate_run_file(
 
 
 def measure_reading(setup: str, *arguments: str | Path) -> tuple[float, int]:
-    """(processor seconds, peak kilobytes) of `read(*arguments)` in a new process."""
+    """Return (processor seconds, peak kilobytes) of `read(*arguments)` in a new process."""
     command = [sys.executable, "-c", MEASURE_SCRIPT.format(setup=setup), *map(str, arguments)]
     done = subprocess.run(
         command,
@@ -66,7 +66,7 @@ def measure_reading(setup: str, *arguments: str | Path) -> tuple[float, int]:
 def compare_readers(
     ours: str, peer: str, *arguments: str | Path, rounds: int
 ) -> tuple[float, float, str]:
-    """(ratio of times, ratio of peak memory, the figures in words): medians over rounds in which
+    """Return (ratio of times, ratio of peak memory, description), as medians over rounds in which
     both run one after the other."""
     mine, theirs = [], []
     for _ in range(rounds):

@@ -1,12 +1,13 @@
-"""What one request of the judging page costs the web process, beside the version before it was made
-lean, in one run.
+"""Cost of each request of the judging page for the web process, compared with the version before
+its optimisation in the same run.
 
     python -m benchmarks.bench_requests [--quick] [--databases postgresql sqlite]
 
-A campaign of 30,000 pairs, half judged, three leases an annotator; requests by eight annotators'
-sessions, called without a server between (`request_load`), alternating between this version and
-BEFORE, which is checked out beside it for the time of the measurement. Where the repository has no
-history only this version is measured."""
+A campaign of 30,000 pairs, half judged, with three leases per annotator. Requests come from the
+sessions of eight annotators and are called without a server between (`request_load`), alternating
+between this version and BEFORE, which is checked out temporarily. If the repository has no history,
+only this version is measured.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ LOAD_SCRIPT = ROOT / "benchmarks" / "request_load.py"
 
 @contextmanager
 def checkout(version: str) -> Iterator[Path | None]:
-    """The version's files in a folder of their own; None where there is no history."""
+    """Check out a version into its own folder. Yields None without history."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             ["git", "archive", "--format=tar", version], cwd=ROOT, capture_output=True, check=False
@@ -87,7 +88,7 @@ class FilledInstallation:
 
 
 def compare_versions(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, float]]]:
-    """Medians of each request of [this version, the one before]; the latter only where there is a
+    """Return the medians of each request for [this version, BEFORE], the latter only if there is a
     history."""
     with tempfile.TemporaryDirectory() as folder, checkout(EARLIER_COMMIT) as before:
         versions = [

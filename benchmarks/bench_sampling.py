@@ -1,12 +1,12 @@
-"""Sampled and ordered pools, GENERATED: there is no peer, so the ratio is the limit (seconds of
-processor time) by the time taken.
+"""Sampled and prioritised pools on generated data. There is no peer, so the ratio is the limit
+(seconds of processor time) divided by the time taken.
 
-- Estimates of 63 runs x 53 topics: HT-nDCG@10, HT-P@10, xinfAP and infNDCG, runs joined with the
-  pool before.
+- Estimates of 63 runs x 53 topics: HT-nDCG@10, HT-P@10, xinfAP and infNDCG, with runs already joined
+  with the pool.
 - A refit of the rank model over 42,000 judged pairs of 17 runs.
-- The stopping rule of ordered pools at TripJudge's size: 1,136 topics, 12,590 pairs, 7 runs, half
-  of it judged.
-- A look in the worker at a campaign of that size, ordered level by level and sampled: reading
+- The stopping rule of prioritised pools at the size of TripJudge: 1,136 topics, 12,590 pairs, 7 runs,
+  half of it judged.
+- An interim check in the worker for a campaign of that size, ordered by rank and sampled: reading
   judgements, labels, rule.
 """
 
@@ -53,7 +53,7 @@ def main(quick: bool) -> list[dict[str, object]]:
 
 
 def run_look_load(kind: str, quick: bool) -> dict[str, object]:
-    """In a process and on a database of its own."""
+    """Measure in a separate process on its own database."""
     command = [sys.executable, "-m", "benchmarks.look_load", kind, *(["--quick"] if quick else [])]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     taken = json.loads(made.stdout.splitlines()[-1])
@@ -74,7 +74,7 @@ def make_row(work: str, seconds: float, limit: float) -> dict[str, object]:
 
 
 def measure_seconds(work: Callable[[], object], rounds: int) -> float:
-    """Median seconds of processor time."""
+    """Return the median seconds of processor time."""
     times = []
     for _ in range(rounds):
         start = time.process_time()
@@ -86,7 +86,7 @@ def measure_seconds(work: Callable[[], object], rounds: int) -> float:
 def generate_runs(
     n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator
 ) -> list[RunColumns]:
-    """Noisy orders of the same documents; the first are the best."""
+    """Generate noisy orders of the same documents, best run first."""
     names = np.array([f"D{k:05d}".encode() for k in range(n_documents)])
     runs = []
     for k in range(n_runs):

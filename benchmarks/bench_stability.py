@@ -1,10 +1,11 @@
-"""The whole multi-element protocol beside a loop over pytrec_eval.
+"""The complete multi-element protocol. Peer: a loop over pytrec_eval.
 
 4 elements x 20 levels x 50 pairs x 2 sub-collections x 10 runs on TREC-COVID's complete qrels (50
-topics, 69,318 assessments; below ASSAY_TEST_DATA) with ten GENERATED runs of 1000 documents over
-191,160 generated or judged ids: plausible systems, not real ones. Sampling and taus are included on
-both sides, reading files on neither. The loop is timed on 20 sub-collections and extrapolated. Each
-measurement has a process of its own, so that its peak of memory is its own too."""
+topics, 69,318 assessments, from ASSAY_TEST_DATA), with ten generated runs of 1000 documents over
+191,160 generated or judged IDs. The runs are plausible, not real. Sampling and taus are included
+for both, reading files for neither. The loop is timed on 20 sub-collections and extrapolated. Each
+measurement has its own process, so that its peak memory is its own too.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ NAMES = ("map", "Rprec", "bpref", "ndcg")
 
 
 def generate_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.bytes_]:
-    """The judged ids and as many invented ones of eight characters as are missing, sorted."""
+    """Return the judged IDs, filled up with generated IDs of eight characters, sorted."""
     known = np.unique(qrels.documents)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
     while len(known) < N_DOCUMENTS:
@@ -65,10 +66,10 @@ def generate_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.by
 def generate_runs(
     qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.random.Generator
 ) -> list[RunColumns]:
-    """Ten runs: five systems and their expanded forms. A document's score is its worth (by grade),
-    a liking that all systems share, and one of the system's own; a system's quality says how much
-    the worth counts. Unjudged documents have the worth of poor ones, so that about two in five
-    retrieved documents are judged."""
+    """Generate ten runs: five systems and their expanded variants. A document's score is the sum of
+    its relevance value (by grade), a preference shared by all systems, and one of the system
+    itself. A system's quality is the weight of the relevance value. Unjudged documents have the
+    value of bad ones, so that about two in five retrieved documents are judged."""
     tags = [system + suffix for suffix in ("", "_Bo1") for system in SYSTEMS]
     quality = rng.normal(1.0, 0.08, len(SYSTEMS))
     rankings: dict[str, list[NDArray[np.bytes_]]] = {tag: [] for tag in tags}
@@ -122,7 +123,7 @@ def run_assay(
     processes: int,
     quick: bool,
 ) -> dict[str, dict[str, list[float]]]:
-    """The share of equal rankings by element and measure."""
+    """Return the share of equal rankings by element and measure."""
     collection = pack_collection(qrels, runs)
     measures = tuple(parse_measures(MEASURES))
     protocols = [
@@ -154,8 +155,7 @@ def _taus(
 
 
 class PytrecEvalLoop:
-    """What one writes with pytrec_eval: filter the dictionaries, evaluate every run, average,
-    rank."""
+    """The usual code with pytrec_eval: filter the dictionaries, evaluate every run, average, rank."""
 
     def __init__(
         self, qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_]
@@ -192,7 +192,7 @@ class PytrecEvalLoop:
         ]
 
     def pair(self, element: str, rng: np.random.Generator) -> None:
-        """One pair of sub-collections at an overlap of one half, and its taus."""
+        """Compute the taus of one pair of sub-collections at an overlap of one half."""
         things = {
             "documents": self.documents,
             "topics": list(self.qrels),
@@ -250,7 +250,7 @@ def _decode_ids(ids: NDArray[np.bytes_]) -> list[str]:
 
 
 def measure_kind(kind: str, quick: bool) -> dict[str, object]:
-    """One measurement in this process. kind: "loop", or the number of processes."""
+    """Run one measurement in this process. kind: "loop", or the number of processes."""
     qrels, runs, documents = generate_collection()
     if kind == "loop":
         loop, rng = PytrecEvalLoop(qrels, runs, documents), np.random.default_rng(0)

@@ -1,9 +1,9 @@
-"""Systems compared in pairs, on GENERATED reciprocal ranks: tests of all pairs of 40 runs over
+"""Pairwise comparison of systems on generated reciprocal ranks: tests of all pairs of 40 runs over
 5,793 topics.
 
-- loop over scipy.stats: for each pair ttest_rel, wilcoxon, binomtest and permutation_test (10,000
-  changes of signs, vectorised, in batches). Three of the 780 pairs are measured and multiplied;
-  scipy has no test of the greatest difference, which ours makes besides.
+- Peer: a loop over scipy.stats with ttest_rel, wilcoxon, binomtest and permutation_test for each pair
+  (10,000 sign changes, vectorised, in batches). Three of the 780 pairs are measured and extrapolated.
+  scipy has no max-statistic test, which Assay computes too.
 
 Processor time of one thread, medians.
 
@@ -28,8 +28,8 @@ N_PAIRS = 3
 
 
 def run_all_tests(values: np.ndarray, trials: int) -> np.ndarray:
-    """p of the greatest difference of each pair; all tests, intervals and effects are made on the
-    way."""
+    """Return p of each pair's difference by the max-statistic test, after computing all tests,
+    intervals and effects."""
     rng = np.random.default_rng(0)
     made = compare_systems(values, list_pairs(values.shape[1]), trials=trials, rng=rng)
     return correct_p_values(made, values, "max", rng=rng)["randomisation"]

@@ -1,10 +1,11 @@
-"""A stability report on the web: one worker beside two, on a real Redis and one database.
+"""A stability report on the web with one and with two workers, on a real Redis and one database.
 
 The elements `assessments` and `documents` of the multi-element protocol on TREC-COVID's complete
-qrels (below ASSAY_TEST_DATA) with the ten GENERATED runs of bench_stability. Workers are processes
-of `celery worker` with one child each, started before the clock runs; measured is the job from
-claim to end, with reading, pieces, combining and drawing. One and two workers take turns; the
-answers are compared and must be the same. The time falls only while the machine has idle cores."""
+qrels (from ASSAY_TEST_DATA) with the ten generated runs of bench_stability. Workers are `celery
+worker` processes with one child each, started before the measurement. The measured time is that of
+the job from claim to end, including reading, combining and charts. One and two workers alternate,
+and their results must be equal. The time only falls if the machine has idle cores.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 BROKER = os.environ.get("ASSAY_TEST_BROKER_URL", "redis://127.0.0.1:6379/8")
 ROUNDS = 2
-# of sub-collections at each level, four times the protocol's: so that computing outweighs reading
-# and drawing
+# pairs of sub-collections per level, four times the protocol's, so that computing outweighs
+# reading and charts
 PAIRS = 200
 WORKER_ARGUMENTS = [
     "-m",
@@ -114,15 +115,15 @@ class WorkerInstallation:
         return self.manage("shell", "-v", "0", "-c", code)
 
     def wait_for(self, pk: int) -> None:
-        """Looks at the row alone: another process of Django every second would take a core from the
-        workers."""
+        """Wait by polling the row only. Starting a Django process every second would take a core
+        from the workers."""
         state = "SELECT state FROM pooling_job WHERE id = (SELECT job_id FROM analysis_report WHERE id = ?)"
         with contextlib.closing(sqlite3.connect(self.folder / "assay.sqlite3")) as database:
             while database.execute(state, [pk]).fetchone()[0] in ("queued", "running"):
                 time.sleep(0.2)
 
     def measured(self, n_workers: int, *, element: str, pairs: int) -> tuple[float, Any]:
-        """Seconds of a report with so many workers, and its result."""
+        """Return the seconds of a report with this number of workers, and its result."""
         with (self.folder / "worker.log").open("ab") as log:
             workers = [
                 subprocess.Popen(
@@ -136,7 +137,7 @@ class WorkerInstallation:
                 for i in range(n_workers)
             ]
             try:
-                time.sleep(12)  # they are up and idle
+                time.sleep(12)  # the workers are up and idle
                 pk = int(
                     self.shell(ASK_SCRIPT.format(element=element, pairs=pairs)).splitlines()[-1]
                 )

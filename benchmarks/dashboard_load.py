@@ -1,8 +1,10 @@
-"""For bench_dashboards: judging through the real web server, and ten managers who look meanwhile.
+"""Load for bench_dashboards: judging through the real web server while ten managers have pages
+open.
 
-Everything is as `assay up` starts it (two web processes of eight threads, a worker), on the
-machine of the benchmark. Each part is a process of its own that works for some seconds whenever it
-is told to, and prints what it saw."""
+Everything runs as started by `assay up` (two web processes of eight threads, a worker), on the
+machine of the benchmark. Each part is a process that works for some seconds on command and prints
+its results.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def serve_commands(work: Callable[[float], Any]) -> None:
-    """Say ready; then for every line with a number of seconds do the work and print its result."""
+    """Print that the process is ready, and for every input line with a number of seconds do the
+    work and print its result."""
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(work(float(line))), flush=True)
@@ -52,7 +55,7 @@ def create_session(user: Any) -> str:
 
 
 class BrowserConnection:
-    """A browser's connection: signed in, kept open."""
+    """A browser's connection, signed in and kept open."""
 
     def __init__(self, port: int, session: str) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -60,7 +63,7 @@ class BrowserConnection:
         self.tags: dict[str, str] = {}
 
     def get(self, path: str) -> float:
-        """-> milliseconds"""
+        """Return the milliseconds of a GET request."""
         known = {"If-None-Match": self.tags[path]} if path in self.tags else {}
         began = time.perf_counter()
         self.connection.request("GET", path, headers={**self.headers, **known})
@@ -90,8 +93,8 @@ class BrowserConnection:
 def start_judging(
     port: int, slug: str, per_second: float, users: list[Any]
 ) -> Callable[[float], list[float]]:
-    """Judgements as the judging page sends them, each answered with the annotator's next pairs, at
-    a fixed rate. -> milliseconds of each"""
+    """Start sending judgements like the judging page at a fixed rate, each answered with the
+    annotator's next pairs. The result is the milliseconds of each."""
     visitors = [BrowserConnection(port, create_session(user)) for user in users]
     hands: list[list[str]] = [[] for _ in visitors]
     refused: list[str] = []
@@ -119,7 +122,7 @@ def start_judging(
                 ms, answer = visitors[i].post(address + "judgements", data)
             except (
                 RuntimeError
-            ) as error:  # a few are told of and made good; many are no measurement
+            ) as error:  # a few are reported and retried, but with many the measurement is invalid
                 print(error, file=sys.stderr)
                 refused.append(str(error))
                 if len(refused) > MOST_REFUSED:
@@ -142,8 +145,8 @@ def start_judging(
 def start_managing(
     port: int, strip: str, pages: list[str], every: float, users: list[Any]
 ) -> Callable[[float], dict[str, list[float]]]:
-    """Managers with the progress page open, which asks for its figures; every third time each opens
-    a page instead. -> milliseconds"""
+    """Start managers with the progress page open, which requests its values. Every third time each
+    opens another page instead. The result is in milliseconds."""
     visitors = [BrowserConnection(port, create_session(user)) for user in users]
     for page in [*pages, *pages]:  # the first page of each web process is measured elsewhere
         visitors[0].get(page)
@@ -168,7 +171,7 @@ def start_managing(
 
 
 def run_in_threads(works: list[Callable[[], object]]) -> None:
-    """In threads; the first error of any ends the process."""
+    """Run in threads. The first error of any thread ends the process."""
     failed: list[BaseException] = []
 
     def guarded(work: Callable[[], object]) -> None:
@@ -186,13 +189,12 @@ def run_in_threads(works: list[Callable[[], object]]) -> None:
         raise failed[0]
 
 
-# --- in the parent
-# -------------------------------------------------------------------------------------------------------------
+# In the parent process
 
 
 @contextmanager
 def running_server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """The installation as `assay up` runs it. -> port, process"""
+    """Start the installation as `assay up` does. Yields port and process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -216,7 +218,7 @@ def running_server(environment: dict[str, str]) -> Iterator[tuple[int, subproces
 
 
 class BenchmarkProcess:
-    """A process of the benchmark that works when it is told to."""
+    """A process of the benchmark that works on command."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -241,7 +243,7 @@ class BenchmarkProcess:
 
 
 def processor_seconds(root: int) -> dict[str, float]:
-    """Seconds that the web processes and the worker's have used, of the tree under the process
+    """Return the processor seconds of the web and worker processes in the tree under the process
     `root`."""
     parents: dict[int, int] = {}
     used: dict[int, float] = {}

@@ -1,8 +1,9 @@
-"""Many annotators' pages at once, as one program: each judges and tops up over a connection of its
-own, and repeats what was refused.
+"""Many annotators' pages in one program. Each judges and tops up its pairs over its own connection,
+and repeats refused requests.
 
-What a page does when it is refused: it keeps the judgement, waits as long as `Retry-After` says,
-and sends the same again. No proxy stands between, but each request is stamped as by one."""
+If a request is refused, a page keeps the judgement, waits as long as `Retry-After` says, and sends
+the same request again. There is no proxy, but each request has the time stamp of one.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 TIMEOUT_SECONDS = 20.0
-"""Seconds after which a browser's page takes a request for lost."""
+"""Seconds after which a browser's page considers a request lost."""
 WINDOW = 3
 JUDGEMENT_BODY = {
     "cannot_reason": "",
@@ -32,14 +33,14 @@ JUDGEMENT_BODY = {
 
 
 def proxy_stamp_header() -> str:
-    """Return the header's line with which a proxy says when it took a request."""
+    """Return the header line in which a proxy states when it received a request."""
     return f"X-Request-Start: t={time.time():.3f}\r\n"
 
 
 @dataclass
 class RequestDiary:
-    """What came of all requests: (moment it was over, seconds it took, status; 0 for lost), and the
-    keys of judgements that were accepted."""
+    """Results of all requests, as (end time, seconds taken, status, 0 for lost), and the keys of
+    accepted judgements."""
 
     asked: list[tuple[float, float, int]] = field(default_factory=list)
     accepted: set[str] = field(default_factory=set)
@@ -51,8 +52,8 @@ class RequestDiary:
 
 
 class AnnotatorClient:
-    """One annotator's page. cookies: the header's value; csrf: the token in it; site: lines that
-    each request has beside."""
+    """One annotator's page. cookies: value of the header. csrf: the token in it. site: additional
+    header lines of each request."""
 
     def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: RequestDiary) -> None:
         self.port, self.slug, self.cookies, self.csrf, self.diary = port, slug, cookies, csrf, diary
@@ -65,13 +66,13 @@ class AnnotatorClient:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def ask(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
-        """-> (status, headers, body); status 0 where nothing came back in time."""
+        """Send a request and return (status, headers, body). Status 0 means no answer in time."""
         return await self._timed(
             f"POST /api/v1/judging/{self.slug}/{path}", json.dumps(body).encode()
         )
 
     async def look(self, page: str) -> tuple[int, dict[str, str], Any]:
-        """At a page of the campaign, as `ask`."""
+        """Request a page of the campaign. Returns the same as `ask`."""
         return await self._timed(f"GET /campaigns/{self.slug}/{page}", b"")
 
     async def _timed(self, line: str, body: bytes) -> tuple[int, dict[str, str], Any]:
@@ -114,8 +115,8 @@ class AnnotatorClient:
         self.streams = None
 
     async def step(self) -> float:
-        """Judge one pair, or get some, or repeat what was refused. -> seconds to wait before the
-        next step, 0 for none"""
+        """Judge a pair, get pairs, or repeat a refused request. Returns the seconds to wait before
+        the next step, 0 for none."""
         if self.unsent is None and self.held:
             self.unsent = {
                 "key": str(uuid.uuid4()),
@@ -141,8 +142,8 @@ class AnnotatorClient:
         return float(headers.get("retry-after", 1 + random.random()))
 
     async def judge_for(self, seconds: float, *, every: float) -> None:
-        """A judgement every so many seconds (0: as soon as the answer is there), from a moment of
-        its own on."""
+        """Judge once per `every` seconds (0: as soon as the answer arrives), starting at a random
+        time."""
         end, due = time.monotonic() + seconds, time.monotonic() + random.random() * every
         while due < end:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -153,7 +154,7 @@ class AnnotatorClient:
 async def run_judging(
     clients: list[AnnotatorClient], seconds: float, *, every: float
 ) -> tuple[float, float]:
-    """-> (when it began, when it ended), by time.monotonic"""
+    """Return (start, end) by time.monotonic."""
     began = time.monotonic()
     await asyncio.gather(*(client.judge_for(seconds, every=every) for client in clients))
     return began, time.monotonic()
@@ -162,7 +163,7 @@ async def run_judging(
 async def open_pages(
     manager: AnnotatorClient, pages: list[str], seconds: float, *, every: float
 ) -> None:
-    """This manager opens one page after the other, one every so many seconds."""
+    """Open one page after the other as this manager, one per `every` seconds."""
     end, due, n = time.monotonic() + seconds, time.monotonic() + random.random() * every, 0
     while due < end:
         await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -179,9 +180,8 @@ async def sign_in_person(
     after: float,
     repeats: bool = False,
 ) -> float:
-    """One person signs in after so many seconds. repeats: as the page does, after Retry-After,
-    until it is decided.
-    -> time.monotonic() at the last answer"""
+    """Sign in one person after `after` seconds, and return time.monotonic() at the last answer.
+    repeats: repeat refused requests after Retry-After like the page."""
     await asyncio.sleep(after)
     while True:
         status, wait = await _sign_in_once(port, username, password, diary)
@@ -193,7 +193,7 @@ async def sign_in_person(
 async def _sign_in_once(
     port: int, username: str, password: str, diary: RequestDiary
 ) -> tuple[int, float]:
-    """-> (status, 0 for lost; seconds after which to repeat)"""
+    """Return (status, 0 for lost; seconds after which to repeat)."""
     body, csrf, began = (
         urlencode({"username": username, "password": password}).encode(),
         "a" * 32,
@@ -233,8 +233,8 @@ async def _sign_in_once(
 async def sign_in_everyone(
     port: int, n: int, password: str, diary: RequestDiary, *, within: float, repeats: bool = False
 ) -> float:
-    """crowd0, crowd1, ... one after the other, so many within so many seconds. -> seconds until the
-    last answer"""
+    """Sign in the users crowd0, crowd1, ... (n of them) evenly within `within` seconds. Returns the
+    seconds until the last answer."""
     began = time.monotonic()
     ends = await asyncio.gather(
         *(

@@ -1,11 +1,12 @@
-"""For bench_sampling: a look at whether judging may stop, as the worker takes it, in a campaign of
-TripJudge's size (GENERATED).
+"""Load for bench_sampling: an interim check by the worker whether judging may stop, in a generated
+campaign of the size of TripJudge.
 
     python -m benchmarks.look_load depth|sampled [--quick]
 
-1,136 topics, 7 runs, a pool of about 29,000 pairs of depth 10, of which the first half (or the
-first stage of a sampled pool: half of it) has three judgements. Everything is on a SQLite database
-of its own; only the job is measured: labels, model or estimates, advice."""
+1,136 topics, 7 runs, and a depth-10 pool of about 29,000 pairs, of which the first half (or the
+first stage of a sampled pool, half of it) has three judgements. Everything is in its own SQLite
+database. Only the job is measured: labels, model or estimates, advice.
+"""
 
 from __future__ import annotations
 
@@ -103,8 +104,8 @@ def finish_job(job: Any) -> Any:
 
 
 def insert_judgements(campaign: Any, rng: Any) -> None:
-    """Three judgements of each pair of the first half in order, or of the stage: often relevant at
-    the first ranks, one in ten a slip."""
+    """Insert three judgements of each pair of the first half in order, or of the stage. Top ranks
+    are often relevant, and one judgement in ten is wrong."""
     import uuid
 
     from django.contrib.auth.models import User

@@ -1,13 +1,13 @@
-"""`make reproduction`: compute docs/evidence/reproduction.md again on the collections of ASSAY_TEST_DATA,
-and write what came out into it.
+"""`make reproduction`: compute docs/evidence/reproduction.md again on the collections of
+ASSAY_TEST_DATA, and write the results into it.
 
-    python -m benchmarks.reproduction [NAME ...]      everything, or the blocks and studies of these
-    names
+    python -m benchmarks.reproduction [NAME ...]      all, or the blocks and studies of these names
 
-The page's words are written by hand. What stands below a comment `<!-- check: name -->` as a
-console block is what its commands print; what stands between `<!-- study: name; tables: ... -->`
-and `<!-- end: name -->` is the output of `study` on docs/evidence/reproduction/name.toml.
-tests/test_reproduction.py holds that both are up to date."""
+The text of the page is written by hand. A console block below a comment `<!-- check: name -->`
+holds the output of its commands. The lines between `<!-- study: name; tables: ... -->` and `<!--
+end: name -->` are the output of `study` on docs/evidence/reproduction/name.toml.
+tests/test_reproduction.py checks that both are up to date.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ STUDY_PATTERN = re.compile(
     r"^<!-- study: (\S+); tables: ([\w -]*) -->\n(.*?)^<!-- end: \1 -->$", re.MULTILINE | re.DOTALL
 )
 BEFORE_MARK = "# before: "
-"""Begins a line of a study's file that says how an input is made of what is public."""
+"""Begins a line of a study file with a command that creates an input from public data."""
 PIPE_PATTERN = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
 MAX_ROWS = 30
-"""Rows of a table on the page."""
+"""Maximum rows of a table on the page."""
 
 
 def parse_commands(block: str) -> list[tuple[str, str]]:
-    """(command line, what it printed) of a console block, in order."""
+    """Return (command line, output) pairs of a console block, in order."""
     parts = re.split(
         r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE
     )
@@ -46,8 +46,8 @@ def parse_commands(block: str) -> list[tuple[str, str]]:
 
 
 def run_command(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
-    """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this
-    repository. folder: in which it runs."""
+    """Return the output of a command line. $DATA is the folder of collections, $WORK an empty
+    folder, $ASSAY this repository. folder: working directory."""
     from assay.cli.command_list import find_command
     from tests.commands import call_command
 
@@ -84,13 +84,13 @@ def run_command(command: str, *, data: Path, work: Path, folder: Path = ROOT) ->
 
 
 def expand_pattern(pattern: Path, folder: Path) -> list[str]:
-    """The files of a pattern, as the shell would name them in this folder."""
+    """Return the files that match a pattern in this folder, named as the shell would name them."""
     files = sorted(map(str, (folder / pattern.parent).glob(pattern.name)))
     return files if pattern.is_absolute() else [os.path.relpath(file, folder) for file in files]
 
 
 def rerun_block(block: str, *, data: Path, work: Path) -> str:
-    """A console block with what its commands print now."""
+    """Return a console block with the current output of its commands."""
     lines = [
         f"$ {command}\n{run_command(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n")
         for command, _ in parse_commands(block)
@@ -99,7 +99,8 @@ def rerun_block(block: str, *, data: Path, work: Path) -> str:
 
 
 def make_study_folder(name: str, *, data: Path, work: Path) -> Path:
-    """The folder of the study of docs/evidence/reproduction/name.toml, made in the empty folder `work`."""
+    """Create the folder of the study docs/evidence/reproduction/name.toml in the empty folder
+    `work`."""
     (work / "data").symlink_to(data)
     text = (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
     (work / f"{name}.toml").write_text(text, encoding="utf-8")
@@ -116,8 +117,8 @@ def make_study_folder(name: str, *, data: Path, work: Path) -> Path:
 
 
 def describe_study(name: str, tables: list[str], folder: Path) -> str:
-    """What the page says of a study: its file, the commands that make it, what is there and what is
-    left out, and these tables."""
+    """Describe a study for the page: its file, the commands that create it, its contents and
+    omissions, and these tables."""
     about = json.loads((folder / "study.json").read_text("utf-8"))
     toml = (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
     before = [
@@ -146,7 +147,7 @@ def describe_study(name: str, tables: list[str], folder: Path) -> str:
 
 
 def read_report_table(folder: Path, report: str, key: str) -> str:
-    """A table as the study's own report in Markdown has it."""
+    """Return a table from the study's own report in Markdown."""
     from assay.markdown import escape_line
 
     table = json.loads((folder / "tables" / f"{key}.json").read_text("utf-8"))
@@ -160,13 +161,14 @@ def read_report_table(folder: Path, report: str, key: str) -> str:
 
 
 def make_study_block(name: str, tables: str, *, data: Path, work: Path) -> str:
-    """All between the comments, and they themselves."""
+    """Return all lines from the start comment to the end comment, inclusive."""
     text = describe_study(name, tables.split(), make_study_folder(name, data=data, work=work))
     return f"<!-- study: {name}; tables: {tables} -->\n{text}<!-- end: {name} -->"
 
 
 def rewrite_page(text: str, names: list[str], *, data: Path) -> str:
-    """The page with its blocks and studies computed again. names: only these; none: all."""
+    """Return the page with its blocks and studies computed again. names: only these, or all if
+    empty."""
 
     def fresh(match: re.Match[str]) -> str:
         if (names and match[1] not in names) or not match[2].startswith("```console"):

@@ -1,14 +1,14 @@
-"""What the judging page asks of one web process, called without a server between: processor time,
-time and statements of each request.
+"""Requests of the judging page to one web process, called without a server: processor time, elapsed
+time and statements of each.
 
     python benchmarks/request_load.py --fill | --measure ROUNDS | --profile ROUNDS | --sessions N |
     --managers N | --audit FILE
 
-in the folder of the version to be measured, ASSAY_DATABASE_URL set.
-
-Only what every version has is used, so that `bench_requests` can run it in a checkout of an earlier
-one. Statements are counted where they leave for the database, those that begin and end transactions
-apart."""
+Run it in the folder of the version to measure, with ASSAY_DATABASE_URL set. It only uses features
+that every version has, so that `bench_requests` can run it in a checkout of an earlier one.
+Statements are counted when they are sent to the database. Those that begin and end transactions are
+counted separately.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def set_up_django() -> None:
 
 
 def fill_database() -> None:
-    """The campaign of `bench_claims`, with documents to read and guidelines that everybody has
-    read."""
+    """Create the campaign of `bench_claims`, with document texts and guidelines that every
+    annotator has read."""
     from django.core.management import call_command
     from django.db import connection
 
@@ -47,7 +47,7 @@ def fill_database() -> None:
 
     try:
         from annotation.services.campaigns import lifecycle
-    except ImportError:  # the version that it is compared with
+    except ImportError:  # the version compared with
         from annotation.services import campaigns as lifecycle  # type: ignore[no-redef]
     from benchmarks import bench_claims
     from pooling.models import Collection, Document
@@ -75,7 +75,8 @@ def fill_database() -> None:
 
 
 def create_session(member: Any) -> dict[str, str]:
-    """A new session of this person: `cookies` as a header's value, and the `csrf` token in it."""
+    """Create a session for this member. Returns `cookies`, the value of the header, and the `csrf`
+    token in it."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
@@ -90,8 +91,8 @@ def create_session(member: Any) -> dict[str, str]:
 
 
 def create_sessions(n: int) -> list[dict[str, str]]:
-    """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... (on from the
-    last one) and have the same password."""
+    """Create sessions of n new annotators with one password, named crowd0, crowd1, ... (continuing
+    after the last one)."""
     from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import User
 
@@ -120,7 +121,7 @@ def create_sessions(n: int) -> list[dict[str, str]]:
 
 
 def create_managers(n: int) -> list[dict[str, str]]:
-    """Sessions of so many new people who may see everything."""
+    """Create sessions of n new people with permission to see everything."""
     from django.contrib.auth.models import User
 
     from annotation.models import Campaign, Membership
@@ -138,7 +139,7 @@ def create_managers(n: int) -> list[dict[str, str]]:
 
 
 def audit_judgements(accepted: list[str]) -> dict[str, int]:
-    """Of judgements that were accepted, by their keys: how many are not stored; and how many
+    """Return how many of the accepted judgements, given by key, are not stored, and how many
     counters are wrong."""
     from annotation.models import Campaign, Judgement
     from annotation.selectors.judging import check_invariants
@@ -162,10 +163,10 @@ def audit_judgements(accepted: list[str]) -> dict[str, int]:
 
 
 class AnnotatorPage:
-    """One annotator's page: a session, and the leases in hand."""
+    """One annotator's page: a session, and its leases."""
 
     def __init__(self, application: Callable[..., Any], signed_in: dict[str, str]) -> None:
-        """signed_in: what `create_session` returns."""
+        """signed_in: result of `create_session`."""
         self.application, self.csrf, self.cookies = (
             application,
             signed_in["csrf"],
@@ -174,7 +175,7 @@ class AnnotatorPage:
         self.held: list[str] = []
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The body of the answer, read as JSON where it is. SystemExit unless it is 200."""
+        """Return the answer, parsed if it is JSON. Raises SystemExit unless the status is 200."""
         sent = b"" if body is None else json.dumps(body).encode()
         environ = {
             "REQUEST_METHOD": method,
@@ -216,7 +217,7 @@ class AnnotatorPage:
 
 
 class RequestMeter:
-    """Statements and transactions since `start`, of all connections of this process."""
+    """Statements and transactions of all connections of this process since `start`."""
 
     def __init__(self) -> None:
         self.statements = self.transactions = 0
@@ -252,8 +253,8 @@ class RequestMeter:
 def make_requests(
     n_newcomers: int,
 ) -> tuple[list[AnnotatorPage], dict[str, Callable[[AnnotatorPage], bytes]]]:
-    """N_PAGES annotators' pages with leases in hand, and what they ask. The first leases of all are
-    asked for by `n_newcomers` others, once each."""
+    """Return N_PAGES annotators' pages with leases, and their requests. The first leases are
+    requested once each by `n_newcomers` other annotators."""
     from django.core.wsgi import get_wsgi_application
 
     from annotation.models import Membership
@@ -317,8 +318,8 @@ PARTS = [
     ),
     ("the project's own", ("/annotation/", "/pooling/", "/analysis/", "/config/")),
 ]
-"""Parts of a request, each with what the file (or, of code in C, the function's name) holds; the
-first that fits takes it."""
+"""Parts of a request, each with substrings of its files' names, or of function names for C code.
+The first match counts."""
 
 
 def classify_function(file: str, function: str) -> str:
@@ -330,8 +331,8 @@ def classify_function(file: str, function: str) -> str:
 
 
 def profile_requests(rounds: int) -> dict[str, dict[str, float]]:
-    """For each request the share of its processor time in each part, 0 to 1, by cProfile over
-    `rounds`."""
+    """Return for each request the share of its processor time in each part, 0 to 1, by cProfile
+    over `rounds`."""
     import cProfile
     import pstats
 
@@ -354,7 +355,7 @@ def profile_requests(rounds: int) -> dict[str, dict[str, float]]:
                 _,
                 own_there,
                 _,
-            ) in callers.items():  # code in C: its own name tells, else who called it
+            ) in callers.items():  # C code: classified by its own name or by its caller
                 part = classify_function("~", function)
                 part = (
                     classify_function(caller, calling)
@@ -367,12 +368,12 @@ def profile_requests(rounds: int) -> dict[str, dict[str, float]]:
 
 
 def measure_requests(rounds: int) -> dict[str, dict[str, float]]:
-    """For each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
+    """Return for each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
     pages, requests = make_requests(rounds + 2 * N_PAGES)
     times_of: dict[str, dict[str, float]] = {}
     for name, request in requests.items():
         for page in pages:
-            request(page)  # warm
+            request(page)  # warm up
         meter = RequestMeter()
         with meter.counting():
             sizes = [len(request(page)) for page in pages]

@@ -1,2 +1,1 @@
-"""Figures that the methods for sampled and ordered pools, machine labels and late runs were asked
-to reach, measured."""
+"""Acceptance measurements: targets for sampled and prioritised pools, LLM judges and unpooled runs."""

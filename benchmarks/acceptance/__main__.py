@@ -1,9 +1,10 @@
 """`make acceptance`: measure the methods for sampled pools on real runs and judgements, and write
 docs/evidence/sampling.md. Nothing here is tuned.
 
-ARGS="--simulations 40" for a short one, ARGS="corrections late" for some parts: each part's figures
-are kept in docs/evidence/sampling/, and the page is written from them all. The data are those of
-ASSAY_TEST_DATA."""
+Use ARGS="--simulations 40" for a short run and ARGS="corrections late" for some parts. The results
+of each part are stored in docs/evidence/sampling/, and the page is written from all of them. The
+data are those of ASSAY_TEST_DATA.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def measure_unpooled_runs(data: Path, simulations: int, seed: int) -> list[dict]
 
 
 def run_group(collection: str, file: str) -> str:
-    """robust03 has one run a team; elsewhere a team is what its tags begin with, four letters at
-    most."""
+    """Return the group of a run. In robust03 each run has its own group. In other collections it is
+    the start of the tag, at most four letters."""
     return (
         file
         if collection == "robust03"

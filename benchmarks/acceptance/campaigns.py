@@ -1,5 +1,5 @@
-"""A1, B2, B3, C1, C2 by `simulate campaign`, each as the command line that anybody can run
-again."""
+"""Targets A1, B2, B3, C1 and C2 by `simulate campaign`, each with a command line that anyone can
+run."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ TWELFTHS = ",".join(f"{k / 12:.4f}" for k in range(1, 13))
 
 
 def run_simulation(data: Path, name: str, *options: str) -> dict:
-    """The JSON of simulate_campaign on one set, with the line that gives it; without pairs and
-    hours of the work, which the page does not tell."""
+    """Return the JSON of `simulate campaign` on one collection with its command line, without the
+    pairs and hours of work, which the page does not show."""
     qrels, runs, own = SETS[name]
     given = [*own, *options]
     files = [str(path) for path in sorted((data / runs).iterdir())]
@@ -115,8 +115,8 @@ def measure_coverage(data: Path, simulations: int, seed: int) -> list[dict]:
 
 
 def measure_sampled_stop(data: Path, simulations: int, seed: int) -> list[dict]:
-    """Looks at each tenth of the pool, as campaigns may take them; and on clef15 twice as often, to
-    tell what the tenths cost."""
+    """Measure interim checks at each tenth of the pool, as in campaigns, and for clef15 also twice
+    as often, to show the cost of checking at tenths."""
     n = min(simulations, 100)
     plans = (
         ("dl21", n, TENTHS),

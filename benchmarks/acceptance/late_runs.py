@@ -1,4 +1,5 @@
-"""E1: each group's runs left out of the pool in turn; what their holes would have been worth."""
+"""Target E1: leave each group's runs out of the pool in turn, and compare their imputed scores with
+the true ones."""
 
 from __future__ import annotations
 
@@ -15,12 +16,13 @@ CUTOFF = 10
 def measure_left_out(
     runs: Sequence[RunColumns], groups: Sequence[str], qrels: QrelsColumns, *, level: int
 ) -> dict[str, float]:
-    """Mean absolute errors of nDCG@10 with holes as 0 and filled, and how often the exact range
-    failed to hold the truth.
+    """Return mean absolute errors of nDCG@10 with unjudged documents as 0 and imputed, and the
+    share of score bounds that do not contain the true value.
 
-    The truth is nDCG@10 under the qrels; documents that only the left-out group has in its first
-    ten lose their judgement. filled_few: over the runs with at most three holes a topic, the only
-    ones for which the expected fill is shown."""
+    The true value is nDCG@10 under the qrels. Documents that only the left-out group has in its top
+    ten lose their judgement. filled_few: over runs with at most three unjudged documents per topic,
+    for which alone imputed scores are shown.
+    """
     zero, filled, few, outside, n_topics = [], [], [], 0, 0
     for one in iterate_left_out_scores(runs, groups, qrels, cutoff=CUTOFF, level=level):
         held = (one.bounds.low <= one.truth + 1e-9) & (one.truth <= one.bounds.high + 1e-9)

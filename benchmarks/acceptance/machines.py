@@ -1,8 +1,9 @@
-"""D1, D2: people's grades corrected by GPT-4's on the pairs of TREC DL 2023, with strata by votes
-and by the machine's own grade.
+"""Targets D1 and D2: human grades corrected with GPT-4's on the pairs of TREC DL 2023, with strata
+by votes and by the LLM judge's grade.
 
-The systems are made: rerankings of the judged pairs, ten noisy by people's grades and ten by the
-machine's, since the track's runs cannot be had."""
+The track's runs are not available. The systems are generated rerankings of the judged pairs: ten by
+noisy human grades and ten by noisy LLM grades.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +34,15 @@ from tests.commands import call_command
 LEVEL, CUTOFF, HIGHEST = 2, 10, 3
 N_DIFFERENCES = 60
 NOISE = np.linspace(0.6, 2.4, 10)
-"""Standard deviation added to a grade by the systems of each kind, from the best to the worst."""
+"""Standard deviation of the noise that the systems of each kind add to a grade, from the best to
+the worst."""
 
 
 @dataclass(frozen=True, eq=False)
 class CorrectionSetting:
-    """pool: its runs are the made systems. people, machine: int64 (n_pairs). weights: float64
-    (n_pairs, 60), differences of P@10."""
+    """Data of the measurement. pool: of the generated systems. people, machine: int64 (n_pairs),
+    grades by people and by the LLM judge. weights: float64 (n_pairs, 60), of differences of P@10.
+    """
 
     pool: PooledPairs
     people: NDArray[np.int64]
@@ -130,7 +133,7 @@ def draw_sample(
 def estimate_differences(
     setting: CorrectionSetting, sample: JudgedSample, machine: NDArray[np.int64], *, alone: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values, half-widths and lambdas of the sixty differences."""
+    """Return values, half-widths and lambdas of the sixty differences."""
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
     targets = EstimationTargets(
         sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64)
@@ -144,8 +147,8 @@ def estimate_differences(
 
 
 def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
-    """For each share judged: coverage, variance gain over people sampled by votes, and the same
-    with the machine's labels shuffled."""
+    """Return for each judged share the coverage, the variance gain over human judgements sampled by
+    votes, and the same with shuffled LLM labels."""
     setting = make_setting(folder, seed)
     truth = setting.weights.T @ (setting.people >= LEVEL)
     by_votes = make_vote_strata(setting.pool)
@@ -206,7 +209,7 @@ def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[
 
 
 def measure_judges(folder: Path) -> list[dict[str, object]]:
-    """The machine judges of LLMJudge, the most useful first, by `llm rank`; labels outside the
+    """Return the judges of LLMJudge ranked by `llm rank`, most useful first. Labels outside the
     scale are left out."""
     out = io.StringIO()
     given = ["--min-relevant", str(LEVEL), "--max-grade", str(HIGHEST)]

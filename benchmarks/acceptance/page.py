@@ -1,4 +1,4 @@
-"""docs/evidence/sampling.md from the stored results: required and found values."""
+"""Write docs/evidence/sampling.md from the stored results: required and found values."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ def late_runs(rows: list[dict]) -> str:
 
 
 def verdict_rows(kept: dict[str, list[dict]]) -> list[list[str]]:
-    """One row per target."""
+    """Return one row per target."""
     by = {name: {row["set"]: row for row in rows if "set" in row} for name, rows in kept.items()}
     rows = [*coverage_rows(kept, by["coverage"])]
     for name in ("dl21", "clef15"):

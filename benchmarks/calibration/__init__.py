@@ -1,2 +1,2 @@
-"""How often intervals and signs do what they say, by simulation: `make calibration` writes
-docs/evidence/calibration.md."""
+"""Simulations of the coverage of intervals and the error rates of tests and flags. `make
+calibration` writes docs/evidence/calibration.md."""

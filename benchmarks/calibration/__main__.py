@@ -1,8 +1,8 @@
-"""`make calibration`: simulate each kind of interval, test and sign over a grid, and write
-docs/evidence/calibration.md. ARGS="--trials N" for fewer.
+"""`make calibration`: simulate each kind of interval, test and flag over a grid, and write
+docs/evidence/calibration.md. Use ARGS="--trials N" for fewer trials.
 
-Each row is simulated with a generator of its own, so that the page is the same for any number of
-processes."""
+Each row has its own random generator, so that the page is the same for any number of processes.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PAGE_PATH = Path(__file__).parents[2] / "docs" / "evidence" / "calibration.md"
 
 
 def make_row(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
-    """One row of a table. shared: trials, seed. place: number of the table, of the row within
-    it."""
+    """Simulate one row of a table. shared: trials, seed. place: number of the table, and of the row
+    within it."""
     trials, seed = shared
     number, row = place
     table = tables.TABLES[number]

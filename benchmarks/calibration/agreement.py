@@ -1,4 +1,5 @@
-"""Do the intervals of alpha and of a person's kappa cover the value of an endless campaign?"""
+"""Coverage of the intervals of alpha and of an annotator's kappa, for the value of an infinite
+campaign."""
 
 from __future__ import annotations
 
@@ -28,16 +29,16 @@ BORDERS = {
     (4, "balanced"): stats.norm.ppf([0.25, 0.5, 0.75]),
     (4, "5 % relevant"): stats.norm.ppf([0.95, 0.975, 0.99]),
 }
-"""(grades, how they are spread) -> borders of the grades on a standard normal scale of
+"""(number of grades, distribution) -> limits between the grades on a standard normal scale of
 relevance."""
 N_SAMPLES = 400
 AT_ONCE = 50
-"""Trials that are resampled together, by the same draws."""
+"""Trials that are resampled together, with the same samples."""
 
 
 class IntervalCoverage(NamedTuple):
-    """Coverage of what is shown, of the percentile bootstrap over pairs that was shown before, and
-    of BCa over the same units as now."""
+    """Coverage of the interval that Assay shows, of the percentile bootstrap over pairs, and of BCa
+    over the same units as the interval shown."""
 
     now: CoverageShares
     before: CoverageShares
@@ -45,10 +46,11 @@ class IntervalCoverage(NamedTuple):
 
 
 class Campaign(NamedTuple):
-    """grades, spread: a key of BORDERS. noise: share of the variance of relevance that is each
-    judgement's own; topic: share of the rest that is the topic's. shift: standard deviation of what
-    an annotator adds to all pairs of a topic, drawn for each topic. severity: of each annotator,
-    added to what they see; three of them judge each pair; empty: all are alike."""
+    """Settings of a simulated campaign. grades, spread: a key of BORDERS. noise: share of the
+    variance of relevance that is specific to a judgement. topic: share of the rest that is common
+    to a topic. shift: standard deviation of an annotator's shift on all pairs of a topic, drawn for
+    each topic. severity: of each annotator, added to the relevance they see. Three of them judge
+    each pair. Empty if all annotators are equal."""
 
     grades: int
     spread: str
@@ -60,8 +62,8 @@ class Campaign(NamedTuple):
     def given(
         self, place: NDArray[np.int64], n_people: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """(pairs, people): grades of as many people, who judge every pair. place: (pairs), the
-        topic of each, from 0."""
+        """Return (pairs, people), the grades of `n_people` annotators who judge every pair. place:
+        (pairs), the topic of each, from 0."""
         n_topics, n = int(place[-1]) + 1, len(place)
         relevance = np.sqrt(self.topic * (1 - self.noise)) * rng.standard_normal(n_topics)[place]
         relevance += np.sqrt((1 - self.topic) * (1 - self.noise)) * rng.standard_normal(n)
@@ -76,14 +78,14 @@ class Campaign(NamedTuple):
 
 
 def topic_of_pairs(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """(pairs): the topic of each pair. sizes: of each topic, its pairs."""
+    """Return (pairs), the topic of each pair. sizes: number of pairs of each topic."""
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def measure_alpha_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, IntervalCoverage]:
-    """Three judgements of each pair. -> (alpha of an endless campaign, coverage)"""
+    """Return (alpha of an infinite campaign, coverage) for three judgements per pair."""
     level: Level = "nominal" if campaign.grades == 2 else "ordinal"
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -94,7 +96,7 @@ def measure_alpha_coverage(
         return alpha_of_coincidences(flat, level=level).reshape(joint.shape[:-2])
 
     def units(counts: NDArray[np.int64]) -> Floats:
-        """(pairs, grades, grades): coincidences of three judgements of each."""
+        """Return (pairs, grades, grades), the coincidences of three judgements of each."""
         return (
             counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(campaign.grades)
         ) / 2
@@ -108,7 +110,8 @@ def measure_alpha_coverage(
 def measure_kappa_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, IntervalCoverage]:
-    """One annotator and the label of the others. -> (kappa of endless topics, coverage)"""
+    """Return (kappa over infinitely many topics, coverage) for one annotator and the label of the
+    others."""
     grades = campaign.grades
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -140,8 +143,8 @@ def _measure_coverage(
     trials: int,
     rng: np.random.Generator,
 ) -> tuple[float, IntervalCoverage]:
-    """draw: judgements of pairs of these topics; units: their joint counts, pair by pair;
-    statistic: of joint counts (..., grades, grades)."""
+    """Return (true value, coverage). draw: simulates judgements of pairs of these topics. units:
+    their joint counts by pair. statistic: of joint counts (..., grades, grades)."""
     many = np.arange(1_000_000) if len(sizes) == 1 else topic_of_pairs([5] * 40_000)
     true = float(statistic(units(draw(many)).sum(axis=0)))
     place = topic_of_pairs(sizes)
@@ -175,10 +178,10 @@ def _measure_coverage(
 
 
 def bca_intervals(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> list[Bounds]:
-    """Of each trial (k). samples: (n_samples, k); left_out: (n, k), without each unit, which is
-    there `times` (n, k) often.
+    """Return the interval of each trial (k). samples: (n_samples, k). left_out: (n, k), without
+    each unit, which occurs `times` (n, k) times.
 
-    Undefined resamples, up to 5 % of them, are taken to be as large as the value itself.
+    Undefined resamples, up to 5% of them, count as equal to the value itself.
     """
     undefined = np.isnan(samples)
     usable = (

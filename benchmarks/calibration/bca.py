@@ -1,7 +1,7 @@
-"""Bias-corrected and accelerated bootstrap intervals (Efron 1987), many at once, of any statistic
+"""Bias-corrected and accelerated bootstrap intervals (Efron 1987) of any statistic, many at once,
 from its resamples and its jackknife.
 
-No answer shows them: docs/evidence/calibration.md compares them with what is shown.
+Assay does not show them. docs/evidence/calibration.md compares them with the intervals shown.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ def bca_interval(
     times: NDArray[np.number] | None = None,
     confidence: float = 0.95,
 ) -> Floats:
-    """(k, 2): the bounds of k statistics; NaN where the statistic or a resample of it is undefined,
-    or no resample differs from another.
+    """Return (k, 2), the bounds for k statistics. NaN if the statistic or a resample of it is
+    undefined, or if all resamples are equal.
 
     value: (k). samples: (n_samples, k), the statistics of the resamples. left_out: (n, k), without
-    one unit each; times: (n) or (n, k), how many units each row stands for. Quantiles are
-    interpolated linearly; a resample as large as the value counts half (as scipy has it)."""
+    one unit each. times: (n) or (n, k), number of units that each row stands for. Quantiles are
+    interpolated linearly. A resample equal to the value counts half, as in scipy.
+    """
     times = np.ones(1) if times is None else times
     times = np.broadcast_to(times.reshape(len(times), -1), left_out.shape)
     mean = (times * left_out).sum(axis=0) / times.sum(axis=0)
@@ -52,8 +53,8 @@ def bca_bounds(
     undefined: NDArray[np.bool_],
     confidence: float,
 ) -> Floats:
-    """(k, 2), from resamples (n_samples, k) in ascending order, the share of them below the value,
-    and the acceleration, each (k)."""
+    """Return (k, 2) from resamples (n_samples, k) in ascending order, the share of them below the
+    value, and the acceleration, each (k)."""
     z = scipy.special.ndtri((1 - confidence) / 2) * np.array([1.0, -1.0])
     with np.errstate(divide="ignore", invalid="ignore"):
         bias = scipy.special.ndtri(below)[:, None]

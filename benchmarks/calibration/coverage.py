@@ -1,4 +1,4 @@
-"""How often intervals of one kind hold the true value, and how often there is one."""
+"""How often intervals contain the true value, and how often there is an interval."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ROUNDING = 1e-9
 
 
 class CoverageShares(NamedTuple):
-    """Shares. shown: of the trials that have an interval; covered: of these, that hold the true
-    value (NaN: none is shown)."""
+    """shown: share of the trials that have an interval. covered: share of these intervals that
+    contain the true value, NaN without any."""
 
     shown: float
     covered: float
@@ -25,7 +25,8 @@ class CoverageShares(NamedTuple):
 def measure_coverage(
     true: float | Sequence[float] | Floats, bounds: Sequence[Bounds] | Floats
 ) -> CoverageShares:
-    """true: one value, or one of each trial; bounds: of each trial, NaN where there is none."""
+    """Measure coverage. true: one value, or one per trial. bounds: of each trial, NaN without an
+    interval."""
     low, high = np.array(bounds, np.float64).reshape(-1, 2).T
     there = ~np.isnan(low) & ~np.isnan(high)
     hit = (low - ROUNDING <= true) & (np.asarray(true) <= high + ROUNDING)
@@ -35,8 +36,8 @@ def measure_coverage(
 
 
 def percentile_intervals(samples: Floats) -> list[Bounds]:
-    """The bootstrap interval that was shown before, of each trial: 2.5 and 97.5 % of the defined
-    samples (n_samples, k)."""
+    """Return the percentile bootstrap interval of each trial, the 2.5 and 97.5 percentiles of the
+    defined samples (n_samples, k)."""
     if not np.isnan(samples).any():
         low, high = np.quantile(samples, [0.025, 0.975], axis=0)
         return list(zip(low.tolist(), high.tolist(), strict=True))

@@ -1,5 +1,5 @@
-"""Tests, intervals and effects of paired differences: type I error for equal systems, coverage of
-the true difference."""
+"""Tests, intervals and effect sizes of paired differences: type I error for equal systems, and
+coverage of the true difference."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from benchmarks.calibration.coverage import CoverageShares, measure_coverage
 
 Floats = NDArray[np.float64]
 SHAPES = ("normal", "nDCG@10", "RR", "P@10")
-"""How the scores of a topic are spread: normal with an effect of the topic; skewed between 0 and 1;
-1/rank or 0; tenths."""
+"""Distributions of a topic's scores: normal with a topic effect, skewed between 0 and 1, 1/rank or
+0, and tenths."""
 
 RANKS_ALIKE = sum(1 / rank for rank in range(1, 11)) / 10
-"""The mean reciprocal rank of ranks 1 to 10 that are alike likely."""
+"""Mean reciprocal rank if ranks 1 to 10 are equally likely."""
 
 
 def draw_equal_scores(
     shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator
 ) -> Floats:
-    """(trials, systems, topics): scores of systems that are equal: the same chance of each score on
-    a topic, topics hard and easy."""
+    """Return (trials, systems, topics), scores of equal systems: topics differ in difficulty, but
+    on a topic all systems have the same distribution."""
     hard = rng.standard_normal((trials, 1, topics))
     own = rng.standard_normal((trials, systems, topics))
     relevance = np.sqrt(0.5) * hard + np.sqrt(0.5) * own
@@ -51,14 +51,14 @@ def draw_equal_scores(
 
 
 def draw_unlike_scores(trials: int, topics: int, rng: np.random.Generator) -> Floats:
-    """(trials, 2, topics): two systems with the mean .1, one with nearly this score on each topic,
-    one with 1 on a tenth of the topics, else 0."""
+    """Return (trials, 2, topics), two systems with mean 0.1: one has nearly this score on each
+    topic, the other has 1 on a tenth of the topics and 0 elsewhere."""
     steady = 0.1 + 0.02 * rng.standard_normal((trials, topics))
     return np.stack([steady, (rng.random((trials, topics)) < 0.1).astype(np.float64)], axis=1)
 
 
 class TypeOne(NamedTuple):
-    """Shares of equal pairs that a test calls different at .05."""
+    """Shares of equal pairs that each test calls different at 0.05."""
 
     t: float
     wsr: float
@@ -66,7 +66,7 @@ class TypeOne(NamedTuple):
     randomisation: float
     wrs: float
     won: float
-    """By the rule shown before in `bootstrap`: beaten in 97.5 % of the samples of topics."""
+    """By the former rule of `bootstrap`: beaten in 97.5% of the samples of topics."""
 
 
 def measure_type_one(
@@ -104,7 +104,7 @@ def _draw_winner_scores(scores: Floats, rng: np.random.Generator) -> float:
 
 
 class FamilyErrors(NamedTuple):
-    """Shares of families of equal systems in which some pair is called different at .05."""
+    """Shares of families of equal systems in which at least one pair is called different at 0.05."""
 
     raw: float
     bonferroni: float
@@ -121,8 +121,7 @@ def measure_families(
     rng: np.random.Generator,
     n_random: int = 400,
 ) -> FamilyErrors:
-    """By the paired t-test, raw and corrected, and by the randomisation test of the greatest
-    difference."""
+    """Measure the paired t-test, raw and corrected, and the max-statistic test."""
     pairs = list_pairs(systems)
     first, second = np.array(pairs).T
     p_values = []
@@ -199,8 +198,8 @@ SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], 
         ),
     ),
 }
-"""Few topics bring all of the mean: its true value, and what draws scores or differences (trials,
-topics)."""
+"""Distributions in which few topics determine the mean: true value, and a function that draws
+scores or differences (trials, topics)."""
 
 
 def _draw_sparse(
@@ -218,8 +217,8 @@ def _draw_noise(rng: np.random.Generator, shape: tuple[int, int], deviation: flo
 
 
 class DifferenceCoverage(NamedTuple):
-    """Coverage of the intervals of a mean difference by t and by BCa (everywhere), of what is
-    shown, and of the effect by the noncentral t."""
+    """Coverage of the intervals of a mean difference by t and by BCa (in all trials), of the
+    interval shown, and of the effect size by the noncentral t."""
 
     t: CoverageShares
     bca: CoverageShares
@@ -228,14 +227,14 @@ class DifferenceCoverage(NamedTuple):
 
 
 SPREADS = ("normal", "RR", "exponential", *list(SPARSE)[:7])
-"""Of the differences: of two systems with equal scores as in SHAPES, or skewed, with a true mean
-that is not 0."""
+"""Distributions of the differences: of two systems with equal scores as in SHAPES, or skewed, with
+a true mean that is not 0."""
 
 
 def draw_differences(
     spread: str, topics: int, trials: int, rng: np.random.Generator
 ) -> tuple[float, float, Floats]:
-    """-> (true mean, true mean / standard deviation, differences (trials, topics))"""
+    """Return (true mean, true mean / standard deviation, differences (trials, topics))."""
     if spread in SPARSE:
         true, draw = SPARSE[spread]
         return true, true / float(draw(rng, (1, 1_000_000)).std()), draw(rng, (trials, topics))
@@ -268,12 +267,12 @@ MEANS: dict[str, float] = {
     "answered in 5 %": 0.05,
     **{name: SPARSE[name][0] for name in list(SPARSE)[7:]},
 }
-"""The true mean of the scores of one system, u uniform between 0 and 1: as in SHAPES, or with few
-topics that bring all."""
+"""True mean of the scores of one system, with u uniform between 0 and 1: as in SHAPES, or with few
+topics that determine it."""
 
 
 class MeanCoverage(NamedTuple):
-    """Of Student's t over topics everywhere, and of what is shown."""
+    """Coverage of Student's t over topics in all trials, and of the interval shown."""
 
     everywhere: CoverageShares
     shown: CoverageShares

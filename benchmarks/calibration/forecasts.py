@@ -1,4 +1,4 @@
-"""Does the forecast's interval cover the end of a campaign?"""
+"""Coverage of the prediction interval for the end of a campaign."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ EVEN_KINDS = {
     "office hours, idle weekends": 0.0,
     "office hours, weekends at a third": 1 / 3,
 }
-"""Kind of campaign with single, independent judgements -> pace of a Saturday or Sunday, as a part
-of that of a working day."""
+"""Kind of campaign with single, independent judgements -> pace on Saturdays and Sundays relative to
+working days."""
 SESSION_KINDS = (
     "sessions",
     "kick-off",
@@ -49,8 +49,8 @@ class ForecastCoverage(NamedTuple):
 def draw_even_campaign(
     kind: str, *, per_day: float, days: int, begin: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Moments of judgements, Poisson by hour: round the clock, or from 9 to 17 o'clock. begin: a
-    midnight."""
+    """Return the times of judgements, Poisson by hour, either round the clock or from 9:00 to
+    17:00. begin: a midnight."""
     start = begin + np.arange(days * 24) * HOUR_SECONDS
     hour, weekday = (start // HOUR_SECONDS) % 24, ((start // DAY_SECONDS) + 3) % 7
     pace = (
@@ -70,8 +70,8 @@ def draw_even_campaign(
 def draw_session_campaign(
     kind: str, *, per_day: float, days: int, begin: float, seen: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Moments of judgements in sessions between 9 and 17 o'clock. seen: working days before the
-    look."""
+    """Return the times of judgements in sessions between 9:00 and 17:00. seen: working days before
+    the forecast."""
     weekday = (begin // DAY_SECONDS + np.arange(days) + 3) % 7
     working = np.flatnonzero(weekday < 5)
     pace = np.where(weekday < 5, per_day, per_day / 3 if kind == "weekends at a third" else 0.0)
@@ -100,8 +100,8 @@ def draw_session_campaign(
 def _count_working_days(
     day: NDArray[np.float64], weekday: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Working days from the first day to each day; both go up by one a day, weekday from 0 for
-    Monday."""
+    """Return the working days from the first day to each day. Both arrays increase by one per day.
+    weekday: 0 for Monday."""
     first = weekday[0]
     whole, rest = np.divmod(day + first, 7)
     return 5 * whole + np.minimum(rest, 5) - min(first, 5)
@@ -110,10 +110,8 @@ def _count_working_days(
 def measure_forecast_coverage(
     kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator
 ) -> ForecastCoverage:
-    """Campaigns that begin on any day of the week, seen in their working hours after `history`
-    working days.
-
-    `days` times the pace of a working day at that time are missing.
+    """Measure campaigns that begin on any day of the week, with forecasts during working hours
+    after `history` working days. `days` times the pace of a working day at that time are missing.
     """
     hits, later, width = [], [], []
     for _ in range(campaigns):

@@ -1,4 +1,4 @@
-"""The words of docs/evidence/calibration.md around its tables."""
+"""Text of docs/evidence/calibration.md around its tables."""
 
 from __future__ import annotations
 

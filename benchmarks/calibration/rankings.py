@@ -1,5 +1,5 @@
-"""Do the intervals of tau-b between two rankings, and of a system's rank, cover the truth of the
-systems' true means?"""
+"""Coverage of the intervals of tau-b between two rankings and of a system's rank, for the ranking
+by the systems' true means."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SPREADS = (0.15, 0.4, 1.0, 3.0)
 
 
 class TauCoverage(NamedTuple):
-    """Coverage of what is shown, of the percentile interval that was shown before, of BCa, and of
-    the jackknife on Fisher's z."""
+    """Coverage of the interval shown, of the percentile interval, of BCa, and of the jackknife on
+    Fisher's z."""
 
     now: CoverageShares
     before: CoverageShares
@@ -36,8 +36,8 @@ class TauCoverage(NamedTuple):
 def draw_scores(
     systems: int, topics: int, alike: float, apart: float, rng: np.random.Generator
 ) -> tuple[float, Floats, Floats]:
-    """True tau, and scores under two qrels (topics, systems, 1): topic effects, and noise that both
-    share by half or nearly all of it."""
+    """Return the true tau and scores under two qrels, each (topics, systems, 1), with topic effects
+    and noise of which both share half or nearly all."""
     effect = (rng.random((systems, 2)) - 0.5) * np.sqrt(12)
     true = (
         np.stack([effect[:, 0], alike * effect[:, 0] + np.sqrt(1 - alike**2) * effect[:, 1]])
@@ -59,7 +59,7 @@ def measure_tau_coverage(
     rng: np.random.Generator,
     n_samples: int = 200,
 ) -> TauCoverage:
-    """Over systems that are near each other and far apart."""
+    """Measure over systems with similar and with different true means."""
     truth, now, others = [], [], []
     counts, without = (
         draw_topic_counts(topics, n_samples, rng),
@@ -90,7 +90,7 @@ def measure_tau_coverage(
 
 
 def _jackknife_interval(value: Floats, left_out: Floats) -> Floats:
-    """(k, 2): on Fisher's z, with Student's t. value: (k); left_out: (n, k)."""
+    """Return (k, 2), intervals on Fisher's z with Student's t. value: (k). left_out: (n, k)."""
     n = len(left_out)
     z = np.arctanh(np.clip(left_out, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     reach = stats.t.ppf(0.975, n - 1) * np.sqrt(
@@ -101,10 +101,11 @@ def _jackknife_interval(value: Floats, left_out: Floats) -> Floats:
 
 
 class RankCoverage(NamedTuple):
-    """Shares of systems whose true rank lies in the interval: all of them, and the truly best;
-    width: mean ranks that it holds.
+    """Shares of systems whose true rank lies in the interval, for all systems and for the best one.
+    width: mean number of ranks in it.
 
-    before: the 2.5 and 97.5 percentiles of the rank over samples of topics, widened to whole ranks.
+    before: the 2.5 and 97.5 percentiles of the rank over samples of topics, rounded outwards to
+    whole ranks.
     """
 
     now: float
@@ -118,10 +119,10 @@ class RankCoverage(NamedTuple):
 def draw_ranked_scores(
     systems: int, topics: int, apart: float | None, rng: np.random.Generator
 ) -> Floats:
-    """(systems, topics): scores of systems, the truly best first. Their true means are drawn
-    evenly, with a standard deviation of `apart` standard deviations of a score. None: means from
-    .111 down in steps of .001, every second system with nearly the same score on each topic, the
-    others with 1 on few topics and 0 elsewhere."""
+    """Return (systems, topics), scores of systems, best first. Their true means are evenly spaced,
+    with a standard deviation of `apart` standard deviations of a score. None means means from 0.111
+    down in steps of 0.001, where every second system has nearly the same score on each topic and
+    the others have 1 on few topics and 0 elsewhere."""
     if apart is None:
         means = (0.111 - 0.001 * np.arange(systems))[:, None]
         steady = means + 0.02 * rng.standard_normal((systems, topics))
@@ -143,7 +144,7 @@ def measure_rank_coverage(
     rng: np.random.Generator,
     n_samples: int = 300,
 ) -> RankCoverage:
-    """Systems as of `draw_ranked_scores`."""
+    """Measure the coverage for the systems of `draw_ranked_scores`."""
     true = np.arange(1, systems + 1)
     counts = bootstrap.draw_topic_counts(topics, n_samples, rng)
     hits = []

@@ -1,5 +1,5 @@
-"""How often are honest annotators, and one who answers at random, said to agree no better than
-chance?"""
+"""How often honest annotators, and one who answers at random, are flagged as agreeing no better
+than chance."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from assay.labels.agreement.kappa import cohen_kappa
 from assay.labels.agreement.raters import TopicCounts
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
-"""Kappa (linear, four grades) against the label of the others -> share of the variance of a
-judgement that is the annotator's own."""
+"""Kappa (linear, four grades) with the label of the others -> share of the variance of a judgement
+that is the annotator's own."""
 
 
 class SignRates(NamedTuple):
-    """Shares: of honest annotators with the sign; the same by the rule before; of annotators at
-    random with it. kappa: mean of the honest."""
+    """Shares of honest annotators with the flag, of the same by the former rule, and of random
+    annotators with it. kappa: mean of the honest annotators."""
 
     honest: float
     before: float
@@ -29,8 +29,8 @@ class SignRates(NamedTuple):
 
 
 TOPIC_EFFECT, OWN_SHIFT = 0.6, 0.5
-"""Where pairs come by topic: share of a pair's relevance that is the topic's; what an annotator
-adds to all pairs of a topic, standard deviation."""
+"""With topics: share of a pair's relevance that is common to the topic, and standard deviation of
+an annotator's shift on all pairs of a topic."""
 
 
 def measure_sign_rates(
@@ -43,10 +43,10 @@ def measure_sign_rates(
     random_too: bool,
     topics: int = 0,
 ) -> SignRates:
-    """Campaigns of so many annotators with so many pairs each, honest ones of different care, and
-    if asked one who answers at random.
+    """Simulate campaigns of honest annotators of different care, with `pairs` pairs each, and
+    optionally one who answers at random.
 
-    topics: that the pairs are of, in equal parts; 0: they do not come by topic.
+    topics: number of topics with equal shares of the pairs, or 0 for pairs without topics.
     """
     honest, before, at_random, kappas = [], [], [], []
     borders = stats.norm.ppf([0.25, 0.5, 0.75])

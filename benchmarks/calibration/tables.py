@@ -1,4 +1,5 @@
-"""The grid of docs/evidence/calibration.md: which tables there are, their rows, and what simulates a row."""
+"""The grid of docs/evidence/calibration.md: its tables, their rows, and the function that simulates
+a row."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from benchmarks.calibration.coverage import CoverageShares
 
 
 class GridRow(NamedTuple):
-    """shown: its first cells. given: what `simulate` takes."""
+    """A row of a table. shown: its first cells. given: arguments for `simulate`."""
 
     shown: list[str]
     given: tuple[Any, ...]
 
 
 class GridTable(NamedTuple):
-    """simulate: (*given, trials, rng) -> the other cells."""
+    """A table. simulate: (*given, trials, rng) -> the other cells."""
 
     name: str
     header: list[str]
@@ -37,8 +38,7 @@ def format_coverage(covered: CoverageShares) -> list[str]:
     return [format_share(covered.shown), format_share(covered.covered)]
 
 
-# -- agreement
-# -----------------------------------------------------------------------------------------------------------------------------
+# Agreement
 
 SIZES = (
     (1, 20, 0.0),
@@ -49,7 +49,8 @@ SIZES = (
     (25, 10, 0.6),
     (50, 10, 0.6),
 )
-"""Topics (1: none are told), pairs of each, share of a pair's relevance that is the topic's."""
+"""Number of topics (1: pairs without topics), pairs of each, share of a pair's relevance that is
+common to its topic."""
 FEW_OR_UNEQUAL = {
     "6 x 40": (40,) * 6,
     "9 x 25": (25,) * 9,
@@ -58,13 +59,13 @@ FEW_OR_UNEQUAL = {
     "50: one of 100, others of 5": (100,) + (5,) * 49,
     "100: 77, 39, 26, ..., 1": tuple(round(77 / k) for k in range(1, 101)),
 }
-"""Pairs of each topic, where there are few or where they differ (the k-th largest has a k-th of the
-largest's)."""
+"""Pairs of each topic, for few topics or topics of different size (the k-th largest has a k-th of
+the largest's pairs)."""
 OWN_SHIFT = 0.7
-"""Standard deviation of what an annotator adds to all pairs of a topic, a topic at a time."""
+"""Standard deviation of an annotator's shift on all pairs of a topic, drawn for each topic."""
 EFFECTS = {0.0: "none", 0.2: "weak", 0.6: "strong"}
 UNEQUAL = (-0.6, -0.3, 0.0, 0.3, 0.6)
-"""Five annotators of different severity, in standard deviations of relevance."""
+"""Severity of five annotators, in standard deviations of relevance."""
 
 
 def alpha_rows() -> list[GridRow]:
@@ -152,8 +153,7 @@ def simulate_kappa(
     ]
 
 
-# -- rankings
-# ------------------------------------------------------------------------------------------------------------------------------
+# Rankings
 
 
 def tau_rows() -> list[GridRow]:
@@ -205,8 +205,7 @@ def simulate_rank(
     ]
 
 
-# -- differences
-# ---------------------------------------------------------------------------------------------------------------------------
+# Differences
 
 TOPICS = (5, 10, 25, 50, 200)
 
@@ -296,8 +295,7 @@ def simulate_verdict(topics: int, by: str, *, trials: int, rng: np.random.Genera
     ]
 
 
-# -- campaigns
-# -----------------------------------------------------------------------------------------------------------------------------
+# Campaigns
 
 
 def end_rows() -> list[GridRow]:
@@ -533,5 +531,5 @@ TABLES = (
         gain_rows(),
         simulate_gain,
     ),
-    # later ones last: a row's generator goes by its table's number
+    # new tables go last, because a row's generator depends on its table's number
 )

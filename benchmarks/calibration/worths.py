@@ -1,4 +1,5 @@
-"""Does the interval of what a machine's labels are worth cover that of endless topics?"""
+"""Coverage of the interval for the sample-size gain from an LLM judge's labels, for infinitely many
+topics."""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ N_SAMPLES = 400
 
 
 class LlmSetting(NamedTuple):
-    """share: of pairs that are relevant. latent: correlation of what people and the machine see, on
-    a normal scale. topic: share of a pair's relevance, and of the machine's error, that is the
-    topic's."""
+    """Settings of a simulation. share: of pairs that are relevant. latent: correlation of the
+    relevance that people and the LLM judge see, on a normal scale. topic: share of a pair's
+    relevance, and of the LLM judge's error, that is common to the topic."""
 
     share: float
     latent: float
     topic: float
 
     def joint(self, topics: int, pairs: int, rng: np.random.Generator) -> Floats:
-        """(topics, 2, 2): pairs by people's label and the machine's."""
+        """Return (topics, 2, 2), numbers of pairs by human label and LLM label."""
         border = stats.norm.ppf(1 - self.share)
         relevance, error = (
             math.sqrt(self.topic) * rng.standard_normal((topics, 1))
@@ -48,8 +49,8 @@ class GainCoverage(NamedTuple):
 def measure_gain_coverage(
     topics: int, pairs: int, machine: LlmSetting, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, GainCoverage]:
-    """-> (worth over endless topics, coverage of what is shown and of the percentiles over topics
-    that were shown before)"""
+    """Return (gain over infinitely many topics, coverage of the interval shown and of the
+    percentile interval over topics)."""
     true = float(_sample_size_gain(machine.joint(40_000, 20, rng).sum(axis=0)))
     now, before = [], []
     for _ in range(trials):
@@ -64,7 +65,7 @@ def measure_gain_coverage(
 
 
 def _sample_size_gain(joint: Floats) -> Floats:
-    """1 / (1 - ρ²), 1 where one of both does not vary."""
+    """Return the gain 1 / (1 - ρ²), or 1 if one of the two labels does not vary."""
     people, called = joint.sum(axis=-1)[..., 1], joint.sum(axis=-2)[..., 1]
     n = joint.sum(axis=(-2, -1))
     spread = people * (n - people) * called * (n - called)
