@@ -1,4 +1,4 @@
-"""Aggregate judgements to one label per pair."""
+"""Aggregate judgements into one label per pair."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Options(JudgementOptions):
 
 
 def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
-    """Aggregate the judgements on all grades (`graded`), and relevant or not (`binary`)."""
+    """Return the aggregations on all grades (`graded`) and on two, relevant or not (`binary`)."""
     scales = {"graded": judged.table, "binary": judged.table.binary(judged.threshold)}
     return {
         name: METHODS[options.method](
@@ -70,7 +70,7 @@ def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str,
 
 
 def method_options(options: Options) -> dict[str, Any]:
-    """Return the options of this method that the others do not have."""
+    """Return the options that only this method has."""
     return {"rule": StoppingRule(options.rule)} if options.method == "dawid-skene" else {}
 
 
@@ -81,8 +81,8 @@ def compute(
     *,
     warn: Warn,
 ) -> Values:
-    """Count the labels of `aggregate_by_scale` by grade and by decision. Decisions are None for methods
-    without them."""
+    """Count the labels of `aggregate_by_scale` by grade and by decision. Decisions are None for
+    methods without them."""
     chosen = labels[options.labels]
     if not chosen.n_labelled:
         warn(
@@ -109,7 +109,8 @@ def compute(
 
 
 def counts_of(aggregation: Aggregation) -> Values:
-    """Return labels, decisions and both crossed, and how an iterative method ended."""
+    """Return the numbers of labels, of decisions and of both combined, and how an iterative method
+    ended."""
     result: Values = {
         "labels": aggregation.labels(),
         "decisions": aggregation.decisions(),

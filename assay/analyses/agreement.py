@@ -1,4 +1,4 @@
-"""Measure the agreement between annotators."""
+"""Measure inter-annotator agreement."""
 
 from __future__ import annotations
 
@@ -128,7 +128,8 @@ def measures_table(result: Values) -> Table:
 
 
 def note_of(result: Values) -> str:
-    """Return what the measures are over, the intervals, and the reasons for undefined values."""
+    """Return the table's note: what the measures are computed over, the confidence intervals, and
+    the reasons for undefined values."""
     sentences = [
         f"{format_count(result['judgements'], 'judgement')} of {format_count(result['pairs'], 'pair')} by "
         f"{format_count(len(result['annotators']), 'annotator')}; kappa linearly weighted and alpha "

@@ -79,8 +79,8 @@ class Options(EvaluationOptions):
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """What runs are ranked by. topics: ids, None for all topics of the qrels. level: None for the
-    level of the options."""
+    """The basis of a ranking: qrels, measure and topics. topics: IDs, or None for all topics of the
+    qrels. level: minimum relevant grade, or None for that of the options."""
 
     name: str
     measure: Measure
@@ -151,7 +151,8 @@ def plan(
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raise BadInput for two conditions of one name, or the name of another part of the result."""
+    """Raise BadInput if two conditions have the same name, or one has the name of another part of
+    the result."""
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise BadInput(f"two conditions are called {twice[0]}")
     if taken := [name for name in names if name in RESERVED_NAMES]:
@@ -192,7 +193,7 @@ def _run_piece(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> 
 
 
 class WrittenCondition(NamedTuple):
-    """A condition as the command line names it; qrels and topics are paths."""
+    """A condition as given on the command line, with the paths of qrels and topics."""
 
     name: str
     measure: Measure
@@ -292,7 +293,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         )
 
     def topic_ids(self, path: str, judged: Collection[str]) -> set[str]:
-        """Read topic ids, one per line. Raises BadInput if the qrels have none of them."""
+        """Read topic IDs, one per line. Raises BadInput if the qrels have none of them."""
         ids = {text.split()[0] for _, text in iterate_lines(path) if text.strip()}
         unknown = ids - set(judged)
         if unknown == ids:

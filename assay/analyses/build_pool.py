@@ -23,9 +23,10 @@ from assay.tabular import Cell, Table
 
 
 def compute(pool: PooledPairs) -> Values:
-    """Count the pairs of a pool by depth, those that only one run found, and the overlap of runs.
+    """Count the pairs of a pool by depth, the pairs found by a single run, and the overlap of runs.
 
-    overlap: share of the first run's pairs that the second run has too."""
+    overlap: share of the first run's pairs that the second run has as well.
+    """
     shares = compute_overlap(pool)
     return {
         "pairs": len(pool),

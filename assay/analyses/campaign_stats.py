@@ -1,4 +1,4 @@
-"""Describe an annotation campaign by its statistics (TripJudge: Althammer et al. 2022, Table 1)."""
+"""Compute the statistics of an annotation campaign (TripJudge, Althammer et al. 2022, table 1)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def compute(
         pool=pool,
     )
     for warning in statistics.warnings:
-        if warning not in find_scale_warnings(judged.table):  # the reader has reported that one
+        if warning not in find_scale_warnings(
+            judged.table
+        ):  # the reader has already reported this one
             warn(warning)
     return {
         **statistics_json(statistics),

@@ -1,4 +1,4 @@
-"""Propose topics for removal before pooling."""
+"""Propose topics to remove before pooling."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from assay.tabular import Cell, Table
 
 
 def parse_rates(text: str) -> tuple[float, ...]:
-    """For argparse: ascending click-through rates from 0 to 1."""
+    """Parse ascending click-through rates from 0 to 1, for argparse."""
     try:
         values = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -65,9 +65,10 @@ def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
 
 
 def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
-    """Count the pairs of the qrels by label, and what they come from.
+    """Count the pairs of the qrels by label and the rows that they are based on.
 
-    counts: of the click log. qrels: its `click_labels`."""
+    counts: of the click log. qrels: its `click_labels`.
+    """
     n_grades = 2 if options.click_model == "raw" else len(options.thresholds) + 2
     labels = np.bincount(qrels.grades, minlength=n_grades)
     result: Values = {

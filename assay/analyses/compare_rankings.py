@@ -35,7 +35,8 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
-"""Measures that rank systems; Judged@10 ranks how well their documents are judged."""
+"""Measures that rank systems, without Judged@10, which only shows how many of their documents are
+judged."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def compute(
 
 
 def correlate_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return Kendall's tau-b of the rankings by each two measures under one qrels; NaN if
+    """Return Kendall's tau-b between the rankings by each two measures under one qrels, NaN if
     undefined."""
     means = {
         measure: [values[measure] for values in by_run.values()]

@@ -84,7 +84,7 @@ def refuse_unknown_family(options: Options) -> None:
 
 
 def tests_table(row: Values) -> Table:
-    """Every test of one comparison, raw and corrected."""
+    """Return every test of one comparison, uncorrected and corrected."""
     mrr, scales, methods = row["mrr"], row["scales"], row["wsr_method"]
     of_all = [
         ("wrs", "rank-sum (unpaired)", ""),
@@ -156,7 +156,7 @@ class Command(ByTopicGroup, CampaignCommand):
 
     def compute(self, *, qrels: str, run_a: str, run_b: str, seed: int, **given: Any) -> Values:
         options = Options.of(given)
-        refuse_unknown_family(options)  # before files are read
+        refuse_unknown_family(options)  # fail before files are read
         judged = read_one_qrels(self, qrels)
         a, b = iterate_runs(self, [run_a, run_b], given)
         part = self.only_these is not None

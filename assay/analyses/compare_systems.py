@@ -1,4 +1,4 @@
-"""Test the differences of systems on any measure, every pair (docs/methods)."""
+"""Test the differences between systems on any measure, for every pair of systems."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from assay.tabular import Table
 
 MEASURES = "nDCG@10 AP"
 DECIDING_TESTS = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
-"""The test that decides which systems differ, by correction."""
+"""The test that determines which systems differ, by correction."""
 MIN_RUNS = "one run cannot be compared, expected two or more"
 
 
@@ -232,7 +232,8 @@ def make_row(
     k: int,
     tags: Sequence[str],
 ) -> Values:
-    """p: the corrected p-values that decide."""
+    """Return pair `k` as JSON values. held: corrected p-values by test. p: the corrected p-values
+    of the test that decides."""
     a, b = made.pairs[k]
     randomisation = float(made.p["randomisation"][k])
     return {
@@ -259,12 +260,12 @@ def make_row(
 
 
 def list_verdicts(result: Values) -> list[str]:
-    """The sentence of each measure that says which systems differ."""
+    """Return a sentence per measure on which systems differ."""
     return [one["verdict"] for one in result_measures(result).values() if one["verdict"]]
 
 
 def tables(result: Values) -> list[Table]:
-    """The tables, with the verdicts in the note of the first."""
+    """Return the tables, with the verdicts in the note of the first."""
     means, *further = tables_without_verdicts(result)
     return [replace(means, note=" ".join([*list_verdicts(result), means.note])), *further]
 
@@ -319,7 +320,7 @@ class Command(CampaignCommand):
     charts = staticmethod(pictures)
 
     def table(self, result: Values, **options: Any) -> str:
-        """The verdicts, then the tables."""
+        """Return the verdicts, then the tables, as text."""
         plain = to_json_types(result)
         text = join_tables(tables_without_verdicts(plain), plain)
         return "\n".join([*list_verdicts(plain), "", text]).lstrip("\n")
@@ -358,7 +359,7 @@ class Command(CampaignCommand):
         chosen = Options.of(options)
         read = iterate_runs(self, runs, options)
         if not sampled:
-            check_options(chosen)  # before files are read
+            check_options(chosen)  # fail before files are read
             judged = read_one_qrels(self, qrels)
             groups = topic_groups and read_topic_groups(self, topic_groups, judged.topics)
             return compute(judged, read, chosen, groups=groups or {}, seed=seed, warn=self.warn)

@@ -132,8 +132,8 @@ def topic_values(evaluation: Evaluation) -> dict[str, dict[str, float]]:
 
 def list_intervals(evaluations: Mapping[str, list[Evaluation]]) -> Values:
     """Return `interval` ({name: {tag: {measure: [low, high]}}}, NaN if undefined) and
-    `interval_reason` (the same, with the reasons)."""
-    # Imported here because only intervals need scipy.
+    `interval_reason` (the same, with reasons)."""
+    # imported here because only intervals need scipy
     from assay.comparison.mean_intervals import mean_interval
 
     interval: Values = {}
@@ -153,8 +153,8 @@ def list_intervals(evaluations: Mapping[str, list[Evaluation]]) -> Values:
 
 
 def count_topics(evaluations: list[Evaluation]) -> Values:
-    """Count the topics of the qrels and those without relevant documents; for each run those
-    missing, ignored (not in the qrels) and averaged over."""
+    """Return the number of topics of the qrels and of those without relevant documents, and for
+    each run the numbers that are missing, ignored (not in the qrels) and in the means."""
     first = evaluations[0]
     return {
         "qrels": len(first.topics),

@@ -1,4 +1,4 @@
-"""Compare judged pairs with click labels: how many have none, agree or contradict."""
+"""Compare judged pairs with click labels: how many have no click label, agree or contradict."""
 
 from __future__ import annotations
 
@@ -126,9 +126,12 @@ def pictures(result: Values) -> list[Picture]:
 
 
 def agreement_picture(result: Values, *, by_row: bool = False) -> Picture:
-    """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels,
-    agreeing and contradicting labels in colours of their own, pairs without a label apart. by_row:
-    shares of each bar, else of all judged pairs."""
+    """Draw one bar for relevant and one for irrelevant judgements under each click qrels
+    (TripJudge, Althammer et al. 2022, figure 3).
+
+    Agreeing, contradicting and missing click labels have different colours. by_row: shares of each
+    bar instead of all judged pairs.
+    """
     labels = sorted(
         {
             label
@@ -230,7 +233,8 @@ class Command(CampaignCommand):
 def read_pool_top(path: str, top: int) -> TopicDocumentPairs:
     """Return the pairs of the pool with a best rank of at most `top`.
 
-    Raises BadInput if the file has no ranks."""
+    Raises BadInput if the file has no ranks.
+    """
     pool = read_pool(path)
     if (pool.best_rank == 0).any():
         raise BadInput(

@@ -102,7 +102,7 @@ def compute(
     else:
         entries = dated(submitted, first, warn)
     entries = chosen(entries, options)
-    if submitted is None:  # without dates a baseline precedes all runs
+    if submitted is None:  # without dates, baselines precede all runs
         entries = [replace(one, date="") if one.is_baseline else one for one in entries]
     result = make_board(entries, options.highlight)
     if submitted is None:
@@ -148,7 +148,7 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
 
 
 def chosen(entries: list[BoardEntry], options: Options) -> list[BoardEntry]:
-    """The entries that count, organisers' baselines marked."""
+    """Return the entries that count, with the organisers' baselines marked."""
     named = {tag for tag in options.baselines.split(",") if tag}
     if unknown := named - {one.tag for one in entries}:
         raise BadInput(f"no run is called {', '.join(sorted(unknown))} (--baselines)")
@@ -164,7 +164,7 @@ def compared_chain(
     options: Options,
     seed: int,
 ) -> Values:
-    """The comparisons of the chain, and the linear order of all runs."""
+    """Return the comparisons of the chain, and the linear order of all runs."""
     place = {tag: i for i, tag in enumerate(first.tags)}
     lists = (
         list_comparisons(tags)
@@ -225,8 +225,8 @@ def compared_chain(
 def boards_of_equal_runs(
     entries: list[BoardEntry], first: FirstRanks, options: Options, seed: int
 ) -> Values:
-    """By correction: how often boards of equal runs have a record that is said to be better than
-    the first."""
+    """Estimate, by correction, how often a leaderboard of equal runs has a record that is called
+    better than the first."""
     place = {tag: i for i, tag in enumerate(first.tags)}
     entries = sort_by_date(entries)
     ranks = first.ranks[[place[one.tag] for one in entries]]
@@ -246,7 +246,7 @@ def boards_of_equal_runs(
 
 
 class ChainNames:
-    """Runs of the chain as the papers name them (R1, R2, ...), with their groups."""
+    """Names of the chain's runs as in Lin et al. (2021): R1, R2, ..., with their groups."""
 
     def __init__(self, entries: list[BoardEntry], tags: Sequence[str]) -> None:
         self.labels = {tag: f"R{i}" for i, tag in enumerate(tags, 1)}
@@ -268,7 +268,7 @@ def make_entry(row: BoardRow, tag: str, score: float) -> BoardEntry:
 
 
 def make_board(entries: list[BoardEntry], highlight: str) -> Values:
-    """The chain, and every run for the picture over time."""
+    """Return the chain, and every run for the chart over time."""
     return {
         "chain": list_records(entries),
         "runs": [point_json(point) for point in board_points(entries, highlight=highlight)],

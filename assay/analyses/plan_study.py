@@ -1,4 +1,4 @@
-"""Plan the sample size of the next study from the variances of this one (Sakai 2018)."""
+"""Plan the sample size of a study from the variances of an existing one (Sakai 2018)."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _add_depths(
     needed: Topics,
     options: Options,
 ) -> None:
-    """Add the pools of other depths by measure, or why there are none."""
+    """Add the results for pools of other depths by measure, or why there are none."""
     undefined |= {
         f"{measure} by depth": "it takes what nobody judged as not drawn"
         for measure in options.measures
@@ -273,8 +273,8 @@ def _planned(
 def topics_solver(
     power: float, alpha: float, difference: float | None, width: float | None
 ) -> Topics:
-    """Of a standard deviation over topics: the topics for the width of the interval where one is
-    asked for, else for the difference."""
+    """Return a function from the standard deviation over topics to the number of topics needed for
+    the interval's width, if given, or else for the difference."""
 
     def topics(sd: float) -> float | None:
         if width is not None:
@@ -319,7 +319,7 @@ class Command(ByTopicGroup, CampaignCommand):
 
     def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:
         options = Options.of(given)
-        refuse_contradictions(options, len(runs))  # before files are read
+        refuse_contradictions(options, len(runs))  # fail before files are read
         judged = read_one_qrels(self, qrels)
         columns = read_runs(self, runs, given)
         return compute(

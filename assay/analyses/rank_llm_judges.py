@@ -1,4 +1,5 @@
-"""Rank LLM judges by the human judgements that their labels would save (docs/reference/methods/sampling.md)."""
+"""Rank LLM judges by the human judgements that their labels would save
+(docs/reference/methods/sampling.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 MIN_PAIRS = 200
-"""Pairs that estimate a correlation to about ±0.1 (SAMPLING 9)."""
+"""Number of pairs that estimates a correlation to about ±0.1."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ def of_judge(
 
 
 def undefined_gain_reason(use: Usefulness) -> str:
-    """Why the worth on relevant or not is no number; empty where it is one."""
+    """Return why the effective sample-size gain for binary relevance is not finite, or an empty
+    string."""
     if math.isnan(use.gain):
         return (
             f"people call {'all' if use.people_share else 'none'} of the pairs relevant, and "

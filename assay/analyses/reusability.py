@@ -45,7 +45,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table, format_rank
 
 UNPOOLED_CUTOFF = 10
-"""Of nDCG; of a shallower pool its depth."""
+"""Cutoff of nDCG. For a shallower pool it is the pool's depth."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def plan(
 
 
 def undefined_reason(collection: PackedCollection, *, missing_topics: str) -> str:
-    """Return why values are undefined, '' if none is."""
+    """Return why values are undefined, or an empty string."""
     if len(collection.tags) < 2:
         return "one run makes no ranking of systems, so that there is no tau"
     apart = (
@@ -127,8 +127,11 @@ def undefined_reason(collection: PackedCollection, *, missing_topics: str) -> st
 def score_as_unpooled(
     judged: QrelsColumns, runs: list[RunColumns], request: ReusabilityRequest
 ) -> dict[str, Any]:
-    """Return the cutoff k and, by tag, left_out, unjudged (mean per topic), nDCG@k judged (under all
-    qrels), unjudged_as_0, bounds, and expected, None with many of them."""
+    """Score each run as if it had not contributed to the pool.
+
+    Returns the cutoff k and, by tag, left_out, unjudged (mean per topic), nDCG@k: judged (under all
+    qrels), unjudged_as_0, bounds, and expected, which is None with many unjudged documents.
+    """
     cutoff = min(UNPOOLED_CUTOFF, request.depth)
     scores = iterate_left_out_scores(
         runs,

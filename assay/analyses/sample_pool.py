@@ -38,7 +38,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 Grades = Mapping[tuple[str, bytes], int]
-"""(topic, document) -> grade."""
+"""{(topic, document): grade}."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def draw_sample(
 
 
 def compute(sample: PoolSample) -> Values:
-    """Count the pairs of a sample by stratum, with the probability of each pair to be drawn."""
+    """Count the pairs of a sample by stratum, with their sampling probabilities."""
     made = sample.strata
     return {
         "pairs": len(sample.pool),
@@ -115,7 +115,7 @@ def compute(sample: PoolSample) -> Values:
 
 
 def pairs_of(pool: PooledPairs) -> Iterator[tuple[str, bytes]]:
-    """Return (topic, document) of each pair of the pool, in its order."""
+    """Yield (topic, document) of each pair of the pool, in order."""
     return zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
 
 

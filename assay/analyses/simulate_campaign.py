@@ -42,7 +42,7 @@ ORDERS = {
 ESTIMATES = "HT-nDCG@10 xinfAP"
 MEASURES = "AP nDCG@10"
 MORE = 1.05
-"""Factor above the pairs asked for from which a warning says that more are drawn: topics are
+"""Warn if the number of drawn pairs exceeds the budget by more than this factor. Topics are
 resampled, and their pools differ in size."""
 SCHEDULER = "the order of service of the scheduler's core; leases, annotators side by side and time are not replayed"
 
@@ -152,7 +152,8 @@ class Options(RunReading):
 
 
 class SimulationInputs(NamedTuple):
-    """What every simulation needs. part: share of the topics and most runs of each, or None."""
+    """Data that all simulations share. part: (share of the topics, maximum number of runs) of each
+    simulation, or None."""
 
     world: JudgedPool
     plan: ordered.OrderedReplay | sampled.SampledReplay
@@ -242,7 +243,7 @@ def summary(
     simulations: Sequence[tuple[Any, Any]],
     warn: Warn,
 ) -> Values:
-    """Average the simulations. cost: hours per judged pair."""
+    """Summarise the simulations. cost: hours per judged pair."""
     world = shared.world
     result: Values = {
         "order": order,
@@ -275,7 +276,7 @@ def summary(
 
 
 def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
-    """One simulation: what it brought, and when the rule said stop."""
+    """Run one simulation. Return (its results by budget, when the stopping rule applied or None)."""
     if isinstance(shared.plan, sampled.SampledReplay):
         looks = sampled.simulate_sample(
             shared.world, shared.plan, shared.pairs, [shared.seed, number, 0]
@@ -297,7 +298,7 @@ def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
 def summarise_checks(
     shared: SimulationInputs, brought: Sequence[list[ordered.InterimResult]]
 ) -> Values:
-    """Means over simulations, by budget."""
+    """Return means over simulations by budget."""
     budgets = {}
     for k, budget in enumerate(shared.plan.budgets):
         looks = [looks[k] for looks in brought]
@@ -378,7 +379,7 @@ def summarise_sampled_stops(stops: Sequence[sampled.SampledStop]) -> dict[str, f
 
 
 def mean_or_nan(values: Iterable[float]) -> float:
-    """NaN of nothing."""
+    """Return the mean, NaN without values."""
     numbers = [float(value) for value in values]
     return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
@@ -454,6 +455,6 @@ class Command(PiecewiseCommand):
 
     def plan(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> PieceworkPlan:
         options = Options.of(given)
-        refuse_contradictions(options)  # before files are read
+        refuse_contradictions(options)  # fail before files are read
         judged = read_one_qrels(self, qrels)
         return plan(judged, iterate_runs(self, runs, given), options, seed=seed, warn=self.warn)

@@ -1,4 +1,4 @@
-"""Compare the conclusions of two random halves of the topics (Craswell et al. 2021, Table 4)."""
+"""Compare the conclusions from two random halves of the topics (Craswell et al. 2021, table 4)."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ FILTERED_NOTE = "runs are filtered to the documents drawn, not run again on them
 
 
 def parse_levels(text: str) -> tuple[Fraction, ...]:
-    """Parse percentages, `first:last:step` or comma-separated, to exact fractions for argparse."""
+    """Parse percentages, `first:last:step` or comma-separated, to exact fractions, for argparse."""
     wrong = ArgumentTypeError(
         f"{text!r} is neither first:last:step nor a list of percentages from 0 to 100, as in 5:100:5 or 10,50,100"
     )
@@ -74,7 +74,7 @@ def parse_levels(text: str) -> tuple[Fraction, ...]:
 
 
 def parse_thresholds(text: str) -> tuple[float, ...]:
-    """Parse comma-separated numbers from 0 to 1 for argparse."""
+    """Parse comma-separated numbers from 0 to 1, for argparse."""
     return tuple(parse_fraction(word) for word in text.split(","))
 
 
@@ -198,8 +198,8 @@ def plan(
 
 
 def count_unlisted(collection: PackedCollection, documents: NDArray[np.bytes_], warn: Warn) -> int:
-    """Count the documents of runs and qrels that are not in the list. Raises BadInput if none of
-    them is."""
+    """Return the number of documents of runs and qrels that are not in the list. Raises BadInput if
+    none of them is."""
     n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
     if n == len(collection.documents):
         raise BadInput("no document of runs and qrels is in the list of document ids")
@@ -312,7 +312,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         return replace(made, finish=finish)
 
     def document_ids(self, path: str) -> NDArray[np.bytes_]:
-        """Read document ids, one per line. Returns them sorted, each once."""
+        """Read document IDs, one per line. Return the distinct IDs, sorted."""
         given = []
         for number, text in iterate_lines(path):
             words = text.split()

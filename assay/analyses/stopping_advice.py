@@ -1,4 +1,4 @@
-"""Advise whether judging can stop: from what is judged so far, and what further judging would bring."""
+"""Advise whether judging can stop, based on the judgements so far and on the effect of more."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from assay.tabular import Cell, Table
 
 
 class AuditCounts(NamedTuple):
-    """n pairs drawn at random from n_left unjudged pairs, `relevant` of them relevant."""
+    """An audit sample: n pairs drawn at random from n_left unjudged pairs, `relevant` of which are
+    relevant."""
 
     n_left: int
     relevant: int
@@ -87,11 +88,12 @@ class Options(RunReading):
 def compute(
     qrels: QrelsColumns, runs: Iterable[RunColumns], options: Options, *, seed: int = 0
 ) -> Values:
-    """Advise on a prioritised pool: which decisions between the best systems are open.
+    """Report for a prioritised pool which decisions between the best systems are still open.
 
-    Rebuilds the pool of the runs; what the qrels do not hold is unjudged. seed: of the completions
-    of the unjudged grades. Without advice, the reason is in `undefined`. Raises BadInput for an
-    empty pool."""
+    The pool of the runs is rebuilt. Pairs missing from the qrels are unjudged. seed: of the
+    completions of the unjudged grades. Without advice, the reason is in `undefined`. Raises
+    BadInput for an empty pool.
+    """
     depth = max(options.depth, options.cutoff)
     pool = build_pool_from_files(runs, qrels, depth=depth, seed=seed)
     grades = look_up_grades(pool, qrels)
@@ -114,9 +116,11 @@ def compute(
 def compute_sampled(
     pool: SampledPool, runs: Iterable[RunColumns], options: Options, *, seed: int = 0
 ) -> Values:
-    """Advise on a sampled pool: how much narrower intervals become if the rest is judged.
+    """Report for a sampled pool how much narrower confidence intervals become if the rest is
+    judged.
 
-    Raises BadInput for an audit sample, which only a prioritised pool needs."""
+    Raises BadInput for an audit sample, which only a prioritised pool needs.
+    """
     refuse_audit(options)
     packed = [pack_run(run, pool.index) for run in runs]
     return advise_sampled_pool(
@@ -181,7 +185,7 @@ class Command(CampaignCommand):
     ) -> Values:
         options = Options.of(given)
         if sampled:
-            refuse_audit(options)  # before files are read
+            refuse_audit(options)  # fail before files are read
         if len(runs) < 2:
             raise BadInput("two runs at least: the advice is about their order")
         read = iterate_runs(self, runs, given)

@@ -216,7 +216,7 @@ class Command(FileCommand):
 
 
 def read_ranks(path: str, name: str) -> Values:
-    """Read one condition of the output of `bootstrap --json`. name: '' for the only one."""
+    """Read one condition from the output of `bootstrap --json`. name: empty for the only one."""
     try:
         printed = json.loads("\n".join(text for _, text in iterate_lines(path)))
         conditions = {

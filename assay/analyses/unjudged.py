@@ -47,9 +47,9 @@ from assay.results import Values
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
 MAX_PRIORITY = 10_000
-"""Priorities of a pool are small numbers. Documents beyond this number share the lowest."""
+"""Maximum priority. Documents beyond this number share the lowest priority."""
 GroupOf = Callable[[Sequence[str]], Sequence[str]]
-"""tags -> group of each run."""
+"""(tags) -> the group of each run."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,12 @@ def compute(
     rival: RunColumns | None = None,
     before: QrelsColumns | None = None,
 ) -> Values:
-    """Compute the score bounds of a run over all grades of its unjudged documents.
+    """Compute the score bounds of a run over all possible grades of its unjudged documents.
 
-    pool: runs that scores are imputed from. group_of: their groups; None: each is one of its own.
-    rival: a run to compare with. before: the qrels before later judgements were added. Raises
-    BadInput for a measure without bounds, and for grades above the scale."""
+    pool: runs from which scores are imputed. group_of: their groups, or None if each run is its own
+    group. rival: a run to compare with. before: the qrels before later judgements were added.
+    Raises BadInput for a measure without bounds, and for grades above the scale.
+    """
     for measure in options.measures:
         if reason := no_bounds_reason(measure):
             raise BadInput(f"there is no range of {measure}: {reason}")
@@ -132,7 +133,7 @@ def cutoff_of(measures: Sequence[Measure]) -> int:
 def order_of_judging(
     qrels: QrelsColumns, run: RunColumns, measures: Sequence[Measure], rival: RunColumns | None
 ) -> list[UnjudgedDocument]:
-    """Order the unjudged documents of the run, and of the rival, most informative first."""
+    """Return the unjudged documents of the run and of the rival, the most informative first."""
     depth = required_depth(measures)
     return judging_order(
         read_topic_tops(run, qrels, depth),
@@ -149,8 +150,8 @@ def imputed_scores(
     group_of: GroupOf | None,
     level: int,
 ) -> Values:
-    """Impute the score of each measure from documents that only one of the pool's runs found; None,
-    with the reason, if that is not possible."""
+    """Impute the score of each measure from documents found by only one run of the pool. None, with
+    the reason, if that is not possible."""
     n_unjudged = {
         str(m): sum(r <= (m.cutoff or 10) for top in tops for r in top.unjudged) / max(len(tops), 1)
         for m in measures
@@ -193,7 +194,7 @@ def imputed_scores(
 def compute_scores(
     tops: Sequence[TopicTop], measures: Sequence[Measure], level: int, highest: int
 ) -> dict[str, Any]:
-    """Return score (unjudged as 0) and bounds of each measure."""
+    """Return the score of each measure (with unjudged documents as not relevant) and its bounds."""
     every = {str(measure): compute_ranges(tops, measure, level, highest) for measure in measures}
     return {
         "score": {name: mean_or_nan(bounds.zero) for name, bounds in every.items()},
@@ -205,7 +206,7 @@ def compute_scores(
 
 
 def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, Any]) -> str | None:
-    """Return why no more needs to be judged, None while something is open."""
+    """Return why no more judgements are needed, or None if something is open."""
     if not order:
         return f"every result down to rank {result['cutoff']} has been judged"
     against = result.get("against")
@@ -225,8 +226,8 @@ def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, An
 def judging_effect(
     order: Sequence[UnjudgedDocument], highest: int, judge: int | None
 ) -> dict[str, Any]:
-    """Return what judging the first `judge` documents (default: half) settles, as shares by weight;
-    NaN if they have no weight."""
+    """Return by what shares of weight judging the first `judge` documents (default: half) would
+    narrow the score bounds, NaN if they have no weight."""
     widths = remaining_score_range(order, highest=highest)
     left = widths / widths[0] if widths[0] else np.full(len(widths), math.nan)
     n = min(judge or (len(order) + 1) // 2, len(order))
@@ -241,8 +242,8 @@ def compute_differences(
     level: int,
     highest: int,
 ) -> dict[str, dict[str, Any]]:
-    """Return the bounds of the run's differences to the rival over all grades of the unjudged
-    documents of both; settled if they exclude 0."""
+    """Return the bounds of the run's differences to the rival over all possible grades of the
+    unjudged documents of both. A difference is settled if its bounds exclude 0."""
     bounds_of_measure = {}
     for measure in measures:
         try:
@@ -259,7 +260,7 @@ def compute_differences(
 
 
 def write_top_up_pool(order: Sequence[UnjudgedDocument], out: IO[str]) -> None:
-    """Write a pool of exactly these pairs, the first with the highest priority."""
+    """Write a pool of these pairs, the first with the highest priority."""
     out.write(HEADER_LINE)
     urgent = min(len(order), MAX_PRIORITY)
     out.writelines(

@@ -1,1 +1,1 @@
-"""What several analyses share: their options, and how they read runs, qrels and judgements."""
+"""Code shared by several analyses: options, and reading runs, qrels and judgements."""

@@ -1,5 +1,5 @@
-"""Results as JSON objects, with the keys of the commands (docs/reference/commands.md): statistics of a
-campaign, agreement of its annotators."""
+"""Campaign statistics and inter-annotator agreement as JSON objects, with the keys of the commands
+(docs/reference/commands.md)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay.labels.agreement.report import AnnotatorAgreement, ScaleAgreement
 
 
 def format_instant(seconds: float) -> str:
-    """ISO 8601 in UTC."""
+    """Format a time as ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 def statistics_json(statistics: CampaignStatistics) -> dict[str, Any]:
-    """The keys of the contract; further ones: coverage of the pool by best rank, relevant share by
-    topic, warnings."""
+    """Return the statistics with the documented keys, plus coverage of the pool by best rank,
+    relevant share by topic, and warnings."""
     s = statistics
     return {
         "topics": s.topics,

@@ -96,7 +96,7 @@ def tables(result: Values) -> list[Table]:
 
 
 def labels_table(key: str, name: str, condition: Values) -> Table:
-    """Return the ranks under resampled labels."""
+    """Return the table of ranks under resampled labels."""
     drawn = condition["labels"]
     rows: list[list[Cell]] = [
         [row[0], row[1], format_rank(row[2]), format_rank(row[3]), *row[4:]]
@@ -163,7 +163,10 @@ def side_by_side(
     conditions: Mapping[str, Values], most: int
 ) -> list[tuple[str, float | None, float | None, float | None]]:
     """Return (run and number of the condition, expected rank, lowest and highest rank that it may
-    have), run by run. most: number of rows; a run keeps all its rows."""
+    have), grouped by run.
+
+    most: number of rows. A run is included with all its rows or not at all.
+    """
     tags = sort_by_expected_rank(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
     return [
         (

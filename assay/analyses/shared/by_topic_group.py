@@ -1,6 +1,6 @@
-"""`--topic-groups FILE`: the same analysis within each group of topics, too (METHODS 14).
+"""`--topic-groups FILE`: repeat an analysis within each group of topics.
 
-class Command(ByTopicGroup, OfCampaign):        # first; qrels are read by `one_qrels`
+class Command(ByTopicGroup, CampaignCommand):   # first; read qrels by `read_one_qrels`
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from typing import Any
 from assay.cli.base import BadInput, FileCommand
 
 FILES_WRITTEN = ("output", "export", "export_qrels")
-"""Options of files that are of the whole only."""
+"""Options that write files. They apply only to the analysis of all topics."""
 
 
 class ByTopicGroup(FileCommand):
-    """only_these: the topics to which qrels are cut when they are read; None: all. topics_read:
-    those of the first qrels, uncut."""
+    """A command with --topic-groups.
+
+    only_these: topics that qrels are restricted to when they are read, or None for all.
+    topics_read: topics of the first qrels before the restriction.
+    """
 
     only_these: frozenset[str] | None = None
     topics_read: list[str] | None = None
@@ -51,7 +54,7 @@ class ByTopicGroup(FileCommand):
             raise BadInput("--topic-groups needs qrels, whose topics it divides")
         from assay.analyses.shared.topic_groups import (
             read_topic_groups,
-        )  # with a reader of tables, which only this option needs
+        )  # reads tables, which only this option needs
 
         groups = read_topic_groups(self, path, self.topics_read)
         if not groups:

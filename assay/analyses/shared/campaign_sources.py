@@ -1,12 +1,13 @@
-"""A campaign in the database in the place of QRELS: its labels, and the runs of its collection by
-their tags.
+"""--campaign: use the labels of a campaign in the database instead of QRELS, and the runs of its
+collection by their tags.
 
-class Command(OfCampaign):
-    qrels_place = "qrels"                       # the argument in whose place the labels stand; all
-    before RUN move up by one
-    def arguments(self, parser):
-        ...
-        add_campaign_options(parser)            # after the positional arguments
+    class Command(CampaignCommand):
+        qrels_place = "qrels"              # the argument that QRELS would fill
+        def arguments(self, parser):
+            ...
+            add_campaign_options(parser)   # after the positional arguments
+
+With --campaign, the arguments before RUN are shifted by one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from assay.number_words import format_count
 
 
 class CampaignAction(Action):
-    """--campaign SLUG: then no file has to be named."""
+    """--campaign SLUG. It makes the arguments with files optional."""
 
     def __call__(
         self,
@@ -66,20 +67,19 @@ def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> N
 
 
 class CampaignCommand(FileCommand):
-    """A command that takes --campaign in place of QRELS."""
+    """A command that accepts --campaign instead of QRELS."""
 
     qrels_place = "qrels"
     estimates_sampled = False
-    """Whether it can estimate from a sampled pool; others refuse a campaign that has one, unless
-    they count labels only."""
+    """Whether the command can estimate from a sampled pool. Others refuse a campaign with a sampled
+    pool, unless they only count labels."""
     counts_labels_only = False
-    """Whether what is unjudged plays no part in what it says."""
+    """Whether unjudged pairs do not affect the result."""
     run_places: Sequence[str] = ("runs",)
-    """One argument with all runs, or one for each."""
+    """Name of one argument with all runs, or one name per run."""
 
     def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options with the campaign's labels and runs in the place of files. Raises
-        BadInput."""
+        """Return the options with the campaign's labels and runs instead of files. Raises BadInput."""
         if options["campaign"] is None:
             return options
         source = self.stored_campaigns()

@@ -1,4 +1,4 @@
-"""Tables and pictures of `compare systems` and `plan study` (METHODS 14)."""
+"""Tables and charts of `compare systems` and `plan study`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 MAX_PAIRS = 60
-"""More rows than this make no picture; the table has all."""
+"""Maximum number of rows of a chart. The table has all."""
 TEST_COLUMNS = (
     ("t", "t p"),
     ("wsr", "signed-rank p"),
@@ -39,8 +39,8 @@ def result_measures(result: Values) -> dict[str, Any]:
 def means_table(
     key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Table:
-    """A run a row, best first by the first measure; best in bold, letters or daggers by the
-    corrected tests."""
+    """Return one row per run, in descending order of the first measure. The best is bold, with
+    letters or daggers by the corrected tests."""
     measures = list(answer)
     first = answer[measures[0]]["means"]
     tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
@@ -101,8 +101,8 @@ def describe_test(settings: Mapping[str, Any]) -> str:
 
 
 def significance_mark(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
-    """† significantly better than the run that all are compared with, ‡ significantly worse; none
-    where every pair is compared."""
+    """Return † for runs significantly better than the run that all are compared with, ‡ for
+    significantly worse ones, and an empty string if every pair is compared."""
     if settings["against"] == "all":
         return ""
     for row in answer["pairs"]:
@@ -184,8 +184,8 @@ def pairs_table(
 
 
 def fixed_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
-    """Of a sampled pool: what judging the whole of it would say of these very topics; None where
-    the measure is no sum over pairs."""
+    """Return the intervals of the differences that a sampled pool would give on the same topics if
+    all of it were judged. None if the measure is not a sum over pairs."""
     rows: list[list[Cell]] = [
         [
             row["a"],
@@ -214,8 +214,8 @@ def fixed_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
 
 
 def assisted_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
-    """Of a sampled pool: the differences once more, with the help of the regression on ranks; None
-    where that was not asked for."""
+    """Return the differences estimated from a sampled pool with the rank model, or None if it was
+    not requested."""
     helped = [
         (row["a"], row["b"], row["rank_model"]) for row in answer["pairs"] if "rank_model" in row
     ]
@@ -246,7 +246,8 @@ def assisted_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
 def largest_differences(
     pairs: Sequence[Mapping[str, Any]], most: int
 ) -> Sequence[Mapping[str, Any]]:
-    """As they come, or where there are more those with the greatest differences, greatest first."""
+    """Return the pairs in their order, or, if there are more than `most`, those with the largest
+    differences in descending order."""
     return (
         pairs
         if len(pairs) <= most
@@ -277,7 +278,7 @@ def differences_chart(measure: str, answer: Mapping[str, Any]) -> Picture:
 
 
 def defined_plans(result: Values) -> dict[str, Any]:
-    """By measure, what `plan study` says of those whose variance is defined."""
+    """Return the plans of `plan study` for measures with a defined variance."""
     return {
         measure: one
         for measure, one in result.items()
@@ -319,12 +320,12 @@ def planning_table(key: str, result: Values) -> Table:
 
 
 CURVE_POINTS = 40
-"""Points of a planning curve."""
+"""Number of points of a planning curve."""
 
 
 def planning_curves(result: Values) -> dict[str, list[tuple[float, float | None]]]:
-    """By measure, over numbers of topics: the smallest difference that they show, or the width of
-    its interval where that was asked for."""
+    """Return by measure (number of topics, smallest detectable difference), or the width of the
+    difference's confidence interval if a width was requested."""
     plans, settings = defined_plans(result), result["settings"]
     needed = [
         one[name] for one in plans.values() for name in ("topics", "topics_needed") if one[name]
@@ -347,7 +348,7 @@ def planning_curves(result: Values) -> dict[str, list[tuple[float, float | None]
 
 
 def planning_labels(result: Values) -> tuple[str, str, float]:
-    """(caption, label of the height, what was asked for)"""
+    """Return (caption, label of the y axis, requested value)."""
     settings = result["settings"]
     if settings["width"]:
         return (
@@ -363,7 +364,7 @@ def planning_labels(result: Values) -> tuple[str, str, float]:
 
 
 def planning_chart(result: Values) -> list[Picture]:
-    """None where no variance is defined."""
+    """Return the chart, or an empty list if no variance is defined."""
     curves = planning_curves(result)
     if not curves:
         return []
@@ -385,7 +386,7 @@ def planning_chart(result: Values) -> list[Picture]:
 
 
 def label_noise_by_measure(result: Values) -> dict[str, Any]:
-    """By measure; empty where the noise of labels was not asked for."""
+    """Return label noise by measure, empty if it was not requested."""
     return {
         measure: one["labels"]
         for measure, one in defined_plans(result).items()
@@ -394,8 +395,8 @@ def label_noise_by_measure(result: Values) -> dict[str, Any]:
 
 
 def noise_table(key: str, result: Values) -> Table | None:
-    """What is noise of the labels, and what other numbers of judgements a pair would leave of it;
-    None where it was not asked for."""
+    """Return the label noise, now and with other numbers of judgements per pair, or None if it was
+    not requested."""
     noise = label_noise_by_measure(result)
     if not noise:
         return None
@@ -428,7 +429,8 @@ def noise_table(key: str, result: Values) -> Table | None:
 
 
 def noise_chart(result: Values) -> list[Picture]:
-    """Standard error by labels over judgements a pair; none where it was not asked for."""
+    """Return the chart of the standard error due to labels by judgements per pair, or an empty list
+    if it was not requested."""
     noise = label_noise_by_measure(result)
     if not noise:
         return []

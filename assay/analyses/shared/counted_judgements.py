@@ -1,4 +1,4 @@
-"""The judgements that count, as commands get them from a file (`judged_files`) or from a campaign
+"""The judgements that count, read from a file (`judged_files`) or from a campaign
 (`stored_campaigns`)."""
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ class CountedJudgements(NamedTuple):
     table: LabelTable
     dropped: DroppedCounts
     threshold: int
-    """Lowest relevant grade."""
+    """Minimum relevant grade."""
     campaign: Any
-    """The row of the campaign, None where the judgements come from a file."""
+    """The campaign's row, or None if the judgements come from a file."""
     only: frozenset[str] | None
-    """The only topics wanted; None: all."""
+    """Topics to use, or None for all."""
 
 
 def check_threshold(threshold: int, n_grades: int) -> int:

@@ -137,7 +137,7 @@ def is_estimate(result: Values) -> bool:
 def interval_bounds(
     result: Values, name: str, tag: str, measure: str
 ) -> tuple[float | None, float | None]:
-    """Return the bounds of the interval, (None, None) in a report of an older version."""
+    """Return the bounds of the confidence interval, (None, None) for a report of an older version."""
     low, high = result.get("interval", {}).get(name, {}).get(tag, {}).get(measure, (None, None))
     return low, high
 
@@ -245,7 +245,7 @@ def estimate_charts(result: Values) -> list[Picture]:
 
 
 def interval_caption(result: Values, measure: str) -> str:
-    """Return what the caption says about the intervals: shown, or the reason why not."""
+    """Return the caption's part about the confidence intervals: that they are shown, or why not."""
     if "interval" not in result:
         return ""
     shown = [
@@ -259,7 +259,7 @@ def interval_caption(result: Values, measure: str) -> str:
         for tag in by_run
         if measure in by_run[tag] and result["qrels"][name][tag][measure] is not None
     }
-    if not any(shown):  # an estimate has its reasons elsewhere
+    if not any(shown):  # reports of estimates give the reasons elsewhere
         return (
             f"; no interval: {reasons.pop()}"
             if len(reasons) == 1
@@ -312,14 +312,14 @@ def result_charts(result: Values) -> list[Picture]:
 
 
 def axis_label(result: Values, measure: str) -> str:
-    """Return the label of the axis. It explains the lines because print has no caption."""
+    """Return the label of the axis. It explains the lines, because printed charts have no caption."""
     return f"mean {measure}" + (
         ", 95% CI over topics" if "with 95%" in interval_caption(result, measure) else ""
     )
 
 
 def tags_by_mean(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:
-    """Return the tags by mean, best first, ties by name; undefined means come last."""
+    """Return the tags in descending order of their means, ties by name, undefined means last."""
 
     def place(tag: str) -> tuple[bool, float, Any]:
         value = by_run[tag][measure]

@@ -1,4 +1,5 @@
-"""Ranks of the first relevant document of every topic, as Lin et al. (2021) compare runs."""
+"""Ranks of the first relevant document of every topic, on which runs are compared (Lin et al.
+2021)."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined
 
 @dataclass(frozen=True, eq=False)
 class FirstRanks:
-    """ranks: int64 (n_runs, n_topics), 0 unanswered; mrr: (n_runs); n_several: topics with more
-    than one relevant document."""
+    """ranks: int64 (n_runs, n_topics), 0 if unanswered. mrr: (n_runs). n_several: number of topics
+    with more than one relevant document."""
 
     tags: list[str]
     ranks: Ranks

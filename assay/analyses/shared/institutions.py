@@ -1,5 +1,5 @@
-"""Submissions up to a day, and teams that are one institution (Craswell et al. count by
-institution)."""
+"""Submissions up to a date, with groups replaced by their institutions (Craswell et al. 2021 count
+by institution)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from assay.formats.leaderboards import BoardRow
 def submissions_until(
     rows: Sequence[BoardRow], *, institutions: Mapping[str, str], until: str
 ) -> list[BoardRow]:
-    """Rows of up to this day (ISO 8601, or with slashes; empty: all), with the institution in the
-    place of a group that is its."""
+    """Return the rows up to this date, with each group replaced by its institution if it has one.
+    until: ISO 8601, or with slashes, or empty for all rows."""
     last = until.replace("/", "-")
     named = [row._replace(group=institutions.get(row.group, row.group)) for row in rows]
     return [row for row in named if not last or row.date[:10] <= last]
 
 
 def read_institutions(path: str) -> dict[str, str]:
-    """Group -> institution, of a file with these two columns and a header. FormatError for a group
-    with two institutions."""
+    """Read {group: institution} from a file with these two columns and a header. Raises FormatError
+    for a group with two institutions."""
     table = DelimitedTable(path)
     mistakes = FileProblems(table.name)
     of_group: dict[str, str] = {}

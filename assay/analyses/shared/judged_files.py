@@ -1,4 +1,4 @@
-"""Options of analyses of judgements, and judgements read from a file or a campaign's database."""
+"""Options of analyses of judgements, and judgements read from a file or a campaign."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True)
 class JudgementOptions(CheckedOptions):
-    """Options of analyses of judgements. None: the default of files, or the campaign's own."""
+    """Options of analyses of judgements. None stands for the default of files, or the campaign's
+    own setting."""
 
     grades: int | None = option(
         None,

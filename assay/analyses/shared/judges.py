@@ -23,7 +23,8 @@ def add_judges_option(parser: ArgumentParser) -> None:
 
 
 def chosen_judge_kinds(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """--annotators, or its default; BadInput where machines are mixed with others."""
+    """Return the annotator types chosen by --annotators, or the default. Raises BadInput if LLM
+    judges are combined with others."""
     judges = sort_kinds(options.get("annotators") or LABELLING_KINDS)
     if wrong := check_kinds(judges):
         raise BadInput(wrong)

@@ -1,9 +1,10 @@
-"""Estimates that are sums over pairs (HT-P@k, HT-DCG@k): their interval for these very topics, and
-with the help of a regression on ranks.
+"""Estimates of measures that are sums over pairs (HT-P@k, HT-DCG@k): confidence intervals for the
+same topics, and estimates with a regression on ranks.
 
-these_topics(sample, packed, measures, level)               {tag: {measure: {"value", "interval",
-"these_topics", "undefined"}}}
-with_rank_model(sample, packed, measures, level, seed)      the same
+    fixed_topics_estimates(sample, packed, measures, level) -> {tag: {measure: values}}
+    rank_model_estimates(sample, packed, measures, level, seed) -> the same
+
+values: {"value", "interval", "these_topics"}, and "undefined" with the reason for missing ones.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def filter_linear(measures: Sequence[Measure]) -> list[Measure]:
 def fixed_topics_estimates(
     sample: JudgedSample, packed: Sequence[PackedRun], measures: Sequence[Measure], level: int
 ) -> dict[str, Any]:
-    """From the variance of judging alone: what the whole pool judged would say of these topics lies
-    in it. NaN where there is none."""
+    """Estimate the scores that the same topics would have if the whole pool were judged. The
+    intervals reflect the variance of sampling alone. Undefined values are NaN."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     for measure, targets in iterate_targets(sample, packed, measures, level):
         for tag, row in _iterate_rows(packed, measure, correct_estimates(targets, 0.0)):
@@ -53,8 +54,9 @@ def rank_model_estimates(
     level: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank)
-    (SAMPLING 3.4). As certain as a larger sample."""
+    """Estimate with a cross-fitted regression of the label on ln best rank, votes, votes² and mean
+    60 / (60 + rank), which has the effect of a larger sample (docs/reference/methods/sampling.md).
+    """
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     features = make_regression_features(summarise_run_ranks(packed, len(sample.grades)))
     for measure, targets in iterate_targets(sample, packed, measures, level):
@@ -68,7 +70,7 @@ def rank_model_estimates(
 def iterate_targets(
     sample: JudgedSample, packed: Sequence[PackedRun], measures: Sequence[Measure], level: int
 ) -> Iterator[tuple[Measure, EstimationTargets]]:
-    """Of each measure that is a sum over pairs, a target a run."""
+    """Yield each measure that is a sum over pairs, with one estimation target per run."""
     for measure in filter_linear(measures):
         graded, lowest = measure.family == "HT-DCG", measure.level or level
         labels = np.where(
@@ -93,8 +95,8 @@ def _iterate_rows(
 def interval_values(
     measure: Measure, estimate: CorrectedEstimate, k: int, *, difference: bool = False
 ) -> dict[str, Any]:
-    """interval (new topics) and these_topics of a target, within the range of the measure;
-    undefined: why one of them is missing."""
+    """Return `interval` (for new topics) and `these_topics` of a target, clipped to the range of
+    the measure, and in `undefined` why one of them is missing."""
     new = clip_to_range(
         measure, float(estimate.new_low[k]), float(estimate.new_high[k]), difference=difference
     )

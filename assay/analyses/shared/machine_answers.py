@@ -1,5 +1,5 @@
-"""What `llm compare` answers of one machine: agreement, rankings, and people's estimates
-corrected by it."""
+"""Results of `llm compare` for one LLM judge: agreement, rankings, and people's estimates corrected
+by its labels."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ from assay.sampling.estimates import clip_to_range
 
 BEST = agreement.N_BEST
 ESTIMATORS = ("people", "corrected", "cross_fitted")
-"""Estimates of one quantity: by people alone, by PPI++, cross-fitted."""
+"""Estimators of the same quantity: people's labels alone, PPI++, and cross-fitted PPI++."""
 HEADER = ["machine", "topic", "document", "grade"]
 
 
 def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
-    """The second file of a release: machine, topic, document, grade. BadInput with the line."""
+    """Read the LLM labels of a release: machine, topic, document, grade. Raises BadInput with the
+    line."""
     rows: dict[str, list[tuple[str, str, int]]] = {}
     seen: dict[tuple[str, str, str], int] = {}
     for number, text in iterate_lines(path, name=path):
@@ -67,7 +68,8 @@ def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
 
 
 def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
-    """machines.json of a release, by name. BadInput for another file."""
+    """Read machines.json of a release by name of the LLM judge. Raises BadInput for another kind of
+    file."""
     if path is None:
         return {}
     try:
@@ -80,8 +82,8 @@ def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
 
 
 def invalid_correction_reason(about: Mapping[str, Any] | None) -> str | None:
-    """Why people may not be corrected by it, from what is known of the machine; None where nothing
-    speaks against it, or nothing is known."""
+    """Return why the LLM judge's labels must not be used for correction, or None if nothing known
+    rules it out."""
     if about is None:
         return None
     frozen, drawn = about.get("frozen_at"), about.get("drawn_at")
@@ -101,8 +103,8 @@ def invalid_correction_reason(about: Mapping[str, Any] | None) -> str | None:
 def labels_for_pool(
     pool: SampledPool, qrels: QrelsColumns, name: str
 ) -> tuple[np.ndarray, str | None]:
-    """int64 (n_rows), -1 without a label: the machine's grade of every pair of the pool; and why it
-    cannot correct where one is missing."""
+    """Return (int64 (n_rows), the LLM judge's grade of every pair of the pool, -1 without a label;
+    why it cannot be used for correction if labels are missing, otherwise None)."""
     rows = np.full(len(pool.sample.grades), -1, np.int64)
     for index, topic in enumerate(qrels.topics):
         own = qrels.rows(index)
@@ -121,8 +123,8 @@ def labels_for_pool(
 
 
 def read_judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
-    """float64 (n_rows, n_grades): judgements of each pair of the pool by grade, from a file of
-    single judgements."""
+    """Return float64 (n_rows, n_grades), the number of judgements of each pair of the pool by
+    grade, from a file of judgements."""
     judgements = read_judgements(path)
     n_grades = 1 + int(judgements.grade.max(initial=1))
     table, _ = select_counted(judgements, n_grades=n_grades)
@@ -147,9 +149,12 @@ def read_judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
 def compute_agreement(
     pool: SampledPool, labels: np.ndarray, level: int, counts: np.ndarray | None
 ) -> dict[str, Any]:
-    """Kappas of people's labels and the machine's over the judged pairs, each weighted by 1 / π, so
-    that they speak of the pool, not of the sample; of people among themselves and of a single
-    judgement and the machine, over the pairs that two or more judged."""
+    """Compute kappas between people and the LLM judge.
+
+    Pairs with people's labels are weighted by 1 / π, so that kappas refer to the pool rather than
+    the sample. With `counts`, kappas between two people, and between a single judgement and the LLM
+    judge, are computed over the pairs with two or more judgements.
+    """
     sample = pool.sample
     judged = np.flatnonzero((sample.grades >= 0) & (labels >= 0))
     n_grades = 1 + int(
@@ -220,7 +225,8 @@ def compute_systems(
     related: Mapping[str, str],
     why: str | None,
 ) -> dict[str, Any]:
-    """why: a reason for which people are not corrected."""
+    """Estimate and rank systems by people's labels, by the LLM judge's, and by people's corrected
+    with them. why: the reason not to correct, or None."""
     sample = pool.sample
     discounted = measure.family == "DCG"
     lowest = measure.level or level
@@ -294,8 +300,8 @@ def compute_systems(
 
 
 def find_contradiction(estimates: Mapping[str, Sequence[float]]) -> list[str]:
-    """The first two of these estimates of one quantity whose intervals exclude each other; empty
-    where there are none. estimates: value, low, high."""
+    """Return the names of the first two estimates of the same quantity whose intervals do not
+    overlap, or an empty list. estimates: (value, low, high) by name."""
     for (a, (_, low_a, high_a)), (b, (_, low_b, high_b)) in combinations(estimates.items(), 2):
         if low_a > high_b or low_b > high_a:
             return [a, b]

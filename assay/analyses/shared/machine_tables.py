@@ -215,7 +215,8 @@ def rankings_table(key: str, name: str, measure: str, systems: Mapping[str, Any]
 def rows_of(
     systems: Mapping[str, Any], name: str
 ) -> list[tuple[str, float | None, float | None, float | None]]:
-    """Return each system by humans alone and corrected, the best by humans first."""
+    """Return each system's estimates by people alone and corrected, in descending order by people
+    alone."""
     ways = [way for way in ("people", "cross_fitted") if way in systems]
     order = sorted(
         systems["people"],

@@ -1,25 +1,20 @@
-"""What the commands that compute measures share: their options, and how runs and qrels are read and
-named.
+"""Options of commands that compute measures, and reading and naming their runs and qrels.
 
     class Command(FileCommand):
         def arguments(self, parser):
             parser.add_argument("qrels", metavar="QRELS")
             parser.add_argument("runs", nargs="+", metavar="RUN")
-            add_options(parser, Options)                          # Options of the analysis, a
-            subclass of Reading: --min-relevant --missing-topics --only-with-relevant --precision --lenient
+            add_options(parser, Options)          # a subclass of RunReading
 
         def compute(self, *, qrels, runs, **options):
-            judged = one_qrels(self, qrels)                       # or named_qrels(self,
-            ["judged=q.txt", ...]) -> {name: Qrels}
-            for run in each_run(self, runs, options):             # tags are distinct: the second of
-            a name is tag#2, with a warning
-                ...
-            evaluations = evaluate_files(self, runs, {"q": judged}, options)   # {"q": [Evaluation,
-            one a run]}
+            judged = read_one_qrels(self, qrels)  # or read_named_qrels(self, ["judged=q.txt"])
+            for run in iterate_runs(self, runs, options):
+                ...                               # the second run of a tag is tag#2, with a warning
+            evaluations = evaluate_files(self, runs, {"q": judged}, options)
 
-`iterate_runs` reads one file at a time, so that a command that reduces a run at once needs no more
-memory than one run. Measures arrive in `options["measures"]` as a list of
-`assay.measures.measures.Measure`."""
+`iterate_runs` reads one file at a time, so a command that reduces each run at once needs the memory
+of one run only. `options["measures"]` is a list of `assay.measures.measures.Measure`.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +54,7 @@ from assay.precision import to_single_precision
 
 @dataclasses.dataclass(frozen=True)
 class InMemoryInputs:
-    """What need not be read from files, by the path under which a command's arguments name it."""
+    """Inputs that are in memory, by the path under which a command's arguments name them."""
 
     runs: Mapping[str, Callable[[], RunColumns]] = dataclasses.field(default_factory=dict)
     qrels: Mapping[str, Callable[[], QrelsColumns]] = dataclasses.field(default_factory=dict)
@@ -71,9 +66,12 @@ class InMemoryInputs:
 
 @dataclasses.dataclass(frozen=True)
 class PieceworkPlan:
-    """Work in independent pieces, called `label` while it lasts: function(shared, piece) of each,
-    in any process, where function is one of a module's top level; finish(results, in the order of
-    the pieces) is the command's answer."""
+    """Work in independent pieces.
+
+    label: name of the work for progress messages. function: (shared, piece) -> result, defined at
+    the top level of a module and run in any process. finish: (results in the order of the pieces)
+    -> the command's result.
+    """
 
     label: str
     function: Callable[[Any, Any], Any]
@@ -83,8 +81,9 @@ class PieceworkPlan:
 
 
 class PiecewiseCommand(FileCommand):
-    """A command whose work is a PieceworkPlan. It spreads the pieces over processes; a report of
-    the web pages over workers. piece: the dataclass of a piece's result, None for plain values."""
+    """A command whose work is a PieceworkPlan. The pieces are spread over processes, or over
+    workers for a report of the web pages. piece: the dataclass of a piece's result, None for plain
+    values."""
 
     takes_processes = True
     piece: type | None = None
@@ -108,21 +107,22 @@ DEFAULT_MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
 
 
 class DefaultMeasures(list[Measure]):
-    """The measures if the user names none. A campaign limits their cutoffs to its judged depth."""
+    """The measures used if the user names none. A campaign limits their cutoffs to its judged
+    depth."""
 
 
 def parse_measure_list(text: str) -> list[Measure]:
-    """For argparse: the measures named, of those that qrels can tell, or its error."""
+    """Parse measures that can be computed from qrels, for argparse."""
     return _parse_measures(text, refuse_estimates)
 
 
 def parse_divisible_measures(text: str) -> list[Measure]:
-    """For argparse of commands that compute measures on parts of a collection."""
+    """Parse measures that can be computed on parts of a collection, for argparse."""
     return _parse_measures(text, refuse_indivisible)
 
 
 def parse_measures_or_estimates(text: str) -> list[Measure]:
-    """For argparse of commands that take a sampled pool, too."""
+    """Parse measures, including estimates from a sampled pool, for argparse."""
     return _parse_measures(text)
 
 
@@ -140,8 +140,7 @@ def _parse_measures(
 def iterate_runs(
     command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
 ) -> Iterator[RunColumns]:
-    """The runs of these files one by one, their tags made distinct; warnings and progress go to
-    standard error.
+    """Yield the runs of these files one by one, with distinct tags. Shows warnings and progress.
 
     Raises FormatError for a file that cannot be read.
     """
@@ -173,7 +172,7 @@ def _read_run(command: FileCommand, path: str, options: Mapping[str, Any]) -> Ru
 def read_runs(
     command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
 ) -> list[RunColumns]:
-    """As each_run, all in memory at once."""
+    """Read all runs into memory. Arguments as for `iterate_runs`."""
     return list(iterate_runs(command, paths, options))
 
 
@@ -184,8 +183,8 @@ def read_one_qrels(
     *,
     read: Callable[..., QrelsColumns] = read_qrels,
 ) -> QrelsColumns:
-    """The qrels of this file, called `name` or as the file without its extensions; warnings go to
-    standard error."""
+    """Read the qrels of a file and show warnings. name: by default the file's name without
+    extensions."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
         qrels = dataclasses.replace(stored.qrels[path](), name=name or strip_suffixes(path))
@@ -200,8 +199,8 @@ def read_one_qrels(
 
 
 def restrict_to_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
-    """Cut to the group of topics that a command of `ByTopicGroup` computes within; BadInput where
-    they have none of it."""
+    """Restrict qrels to the group of topics that a ByTopicGroup command currently computes. Raises
+    BadInput if the qrels have no topic of the group."""
     if not isinstance(command, ByTopicGroup):
         return qrels
     if command.topics_read is None:
@@ -214,9 +213,9 @@ def restrict_to_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns
 
 
 def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
-    """With --only-with-relevant: without the topics that have no relevant document, as
-    `evaluate_files` leaves them out. For commands that pack the qrels before anything is evaluated.
-    BadInput where no topic is left."""
+    """With --only-with-relevant, remove topics without relevant documents, as `evaluate_files`
+    does. For commands that pack the qrels before evaluating. Raises BadInput if no topic is left.
+    """
     if not options["only_with_relevant"]:
         return qrels
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
@@ -227,8 +226,8 @@ def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]
 
 
 def refuse_sampled_qrels(command: FileCommand, path: str, qrels: QrelsColumns) -> None:
-    """BadInput for labels of a sampled pool where a number would count what was not drawn as not
-    relevant."""
+    """Raise BadInput for labels of a sampled pool if the command would count pairs outside the
+    sample as not relevant."""
     if SAMPLED_MESSAGE in qrels.warnings and not getattr(command, "counts_labels_only", False):
         raise BadInput(
             f"{path}: {SAMPLED_MESSAGE}; `evaluate PRELS RUN... --sampled` estimates from the five "
@@ -237,8 +236,8 @@ def refuse_sampled_qrels(command: FileCommand, path: str, qrels: QrelsColumns) -
 
 
 def read_named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:
-    """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two
-    of one name."""
+    """Read `NAME=FILE` or `FILE` arguments. Return {name: qrels} in the order given. Raises
+    BadInput for two of the same name."""
     named: dict[str, QrelsColumns] = {}
     for text in files:
         name, path = parse_named_file(text)
@@ -254,8 +253,8 @@ def evaluate_files(
     qrels: Mapping[str, QrelsColumns],
     options: Mapping[str, Any],
 ) -> dict[str, list[Evaluation]]:
-    """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of
-    the files]}"""
+    """Evaluate every run file under every qrels. Return {name of the qrels: one Evaluation per run
+    in the order of the files}."""
     return evaluate_runs(
         iterate_runs(command, paths, options),
         qrels,
@@ -275,8 +274,11 @@ def evaluate_runs(
     warn: Callable[[str], None],
     part: bool = False,
 ) -> dict[str, list[Evaluation]]:
-    """Every run under every qrels; one run is in memory at a time. part: the qrels were cut to some
-    topics, which a run need not have. -> {name of the qrels: [one Evaluation a run]}"""
+    """Evaluate every run under every qrels, with one run in memory at a time. Return {name of the
+    qrels: one Evaluation per run}.
+
+    part: the qrels are limited to a group of topics, which a run need not have.
+    """
     evaluators = {
         name: Evaluator(
             judged,
@@ -299,8 +301,8 @@ def evaluate_runs(
 def warn_about_runs_without_topics(
     evaluations: Mapping[str, list[Evaluation]], warn: Callable[[str], None]
 ) -> None:
-    """A warning of each run that shares no topic with the qrels, which would be 0 throughout;
-    BadInput where no run shares one with any of them."""
+    """Warn about each run that shares no topic with the qrels, because all its scores would be 0.
+    Raises BadInput if no run shares a topic with any qrels."""
     strangers = [
         (one.tag, name)
         for name, of_qrels in evaluations.items()

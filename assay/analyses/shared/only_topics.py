@@ -1,4 +1,4 @@
-"""`--only-topics FILE`: a computation over these topics only."""
+"""`--only-topics FILE`: restrict a computation to some topics."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ def add_topics_option(parser: ArgumentParser) -> None:
 def read_topic_filter(
     command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str
 ) -> frozenset[str] | None:
-    """The ids that the file names; None without the option. topics: those of `what`.
+    """Return the IDs in the file, or None without the option. topics: those of `what`.
 
-    Those that are not there are warned about; BadInput where none is. FormatError if the file
-    cannot be read."""
+    Warns about unknown IDs, and raises BadInput if all are unknown. Raises FormatError if the file
+    cannot be read.
+    """
     path = options["only_topics"]
     if path is None:
         return None
     from assay.formats.topics import (
         read_topics,
-    )  # with a reader of XML, which only this option needs
+    )  # reads XML, which only this option needs
 
     wanted = frozenset(topic.topic for topic in read_topics(path))
     absent = sorted(wanted - set(topics))
@@ -55,8 +56,8 @@ def read_topic_filter(
 def topic_row_mask(
     topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[str] | None
 ) -> NDArray[np.bool_]:
-    """(n) which rows are of a topic that is wanted (None: of any). topics: ids; topic: (n) index
-    into them."""
+    """Return (n), whether a row's topic is wanted. topics: IDs. topic: (n), indices into them.
+    wanted: None for all."""
     if wanted is None:
         return np.ones(len(topic), dtype=bool)
     return np.array([name in wanted for name in topics], dtype=bool)[topic]
@@ -65,7 +66,7 @@ def topic_row_mask(
 def filter_judgements(
     judgements: JudgementColumns, wanted: frozenset[str] | None
 ) -> JudgementColumns:
-    """Those of the topics that are wanted; the lists of ids stay whole."""
+    """Return the judgements of the wanted topics. The lists of IDs are unchanged."""
     if wanted is None:
         return judgements
     kept = topic_row_mask(judgements.topics, judgements.topic, wanted)
@@ -86,7 +87,7 @@ def filter_judgements(
 
 
 def filter_qrels(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
-    """The grades of the topics that are wanted, in the order of the file."""
+    """Return the grades of the wanted topics, in the order of the file."""
     if wanted is None:
         return qrels
     chosen = [number for number, topic in enumerate(qrels.topics) if topic in wanted]

@@ -1,5 +1,4 @@
-"""Pictures of the page that answers of several kinds of reports have: SVG with a text alternative
-and its numbers."""
+"""Charts shared by several analyses."""
 
 from __future__ import annotations
 
@@ -10,11 +9,12 @@ from assay.charts.svg import Picture
 from assay.results import Values
 
 MAX_RUNS = 60
-"""More rows than this make no picture; the tables have all."""
+"""Maximum number of rows of a chart. The tables have all."""
 
 
 def number_name(name: str, number: int, of: int) -> str:
-    """A row's name where several rows have it: told apart by a number that the caption explains."""
+    """Return a row's name, numbered if several rows have it. The caption explains the numbers. of:
+    number of rows with the name."""
     return name if of == 1 else f"{name} · {number}"
 
 

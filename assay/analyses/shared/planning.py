@@ -1,10 +1,8 @@
-"""What `plan study` plans with: noise of the labels, and the pools of other depths.
+"""What `plan study` computes in addition to sample sizes: label noise, and pools of other depths.
 
-noise_of_labels(noisy, measures, trials=..., seed=..., plan=...)      by measure; more judgements a
-pair in topics
-depths_of(qrels, runs, measures, depths, ...)                         by measure and depth
-judged_table(command, options)                                        the single judgements of a
-file or a campaign
+compute_label_noise(noisy, counting, ...)            by measure
+compute_depths(qrels, runs, measures, depths, ...)   by measure and depth
+read_label_table(command, options)                   judgements of a file or a campaign
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ from assay.measures.pool_depths import evaluate_cut_pools
 
 Floats = NDArray[np.float64]
 JUDGEMENTS_PER_PAIR = (1, 2, 3, 5, 10)
-"""Judgements per pair whose noise is estimated."""
+"""Numbers of judgements per pair for which label noise is estimated."""
 DEFAULT_DEPTHS = "1,2,3,5,10,20,50,100"
 Topics = Callable[[float], float | None]
-"""(standard deviation of a difference over topics) -> topics needed."""
+"""(standard deviation of a difference over topics) -> number of topics needed."""
 
 
 def parse_depths(text: str) -> tuple[int, ...]:
@@ -50,8 +48,8 @@ def parse_depths(text: str) -> tuple[int, ...]:
 
 
 def read_label_table(command: FileCommand, options: Mapping[str, Any]) -> LabelTable | None:
-    """Of --judgements, else of the campaign in whose place the qrels stand; None with neither.
-    BadInput for labels that are no majority."""
+    """Return the judgements of --judgements or of the campaign used as qrels. None with neither,
+    and for a campaign whose labels are not by majority."""
     path = options["judgements"]
     if path is not None:
         scale = options["grades"] or DEFAULT_SCALE
@@ -107,11 +105,15 @@ def list_graded_pairs(qrels: QrelsColumns) -> list[tuple[tuple[str, bytes], int]
 def compute_label_noise(
     noisy: NoisyLabels, counting: Collection[str], *, trials: int, seed: int, topics: Topics
 ) -> dict[str, dict[str, Any]]:
-    """By measure, over the topics of `counting` that have labels; empty where none has. Standard
-    errors of a difference of two systems (median pair) by topics, by labels as they were judged and
-    with other numbers of judgements a pair; tau: of the ranking under labels drawn anew with that
-    under the labels, mean; topics_needed: with so many judgements a pair; pairs: labelled ones of
-    these topics."""
+    """Estimate label noise by measure, over the topics of `counting` with labels. Empty if there
+    are none.
+
+    Standard errors of the difference of two systems (median pair of systems): `topics`, due to
+    topics, `as_judged`, due to the current labels, and `per_pair`, due to labels with other numbers
+    of judgements per pair. `topics_needed`: number of topics needed with these numbers. `tau`: mean
+    tau between rankings under resampled and original labels. `pairs`: number of labelled pairs of
+    these topics.
+    """
     rng = np.random.default_rng(seed)
     counted = np.array([topic in counting for topic in noisy.qrels.topics])
     n_topics = int(counted.sum())
@@ -164,8 +166,12 @@ def compute_depths(
     power: float,
     alpha: float,
 ) -> dict[str, dict[str, Any]]:
-    """By measure and depth. counts: bool (n_topics), the topics of the qrels that count. means:
-    (n_runs, n_measures) under the qrels as they are. Depths that no run reaches are left out."""
+    """Estimate by measure and depth how well the pool cut to that depth distinguishes systems.
+    Depths that no run reaches are left out.
+
+    counts: bool (n_topics), topics of the qrels that count. means: (n_runs, n_measures), under the
+    original qrels.
+    """
     deepest = max((int(np.diff(run.offsets).max(initial=0)) for run in runs), default=0)
     kept = [depth for depth in depths if depth <= deepest]
     answer: dict[str, dict[str, Any]] = {str(measure): {} for measure in measures}

@@ -1,5 +1,4 @@
-"""Tables and pictures of what `plan study` says of deeper pools and of more judgements a pair
-(METHODS 14)."""
+"""Tables and charts of `plan study` on other pool depths and numbers of judgements per pair."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from assay.tabular import Cell, Table
 
 
 def depths_by_measure(result: Values) -> dict[str, dict[str, Any]]:
-    """By measure, what is said of each depth; empty where nothing is."""
+    """Return the results for each depth by measure, empty without any."""
     return {
         measure: one["depths"]
         for measure, one in defined_plans(result).items()
@@ -23,7 +22,7 @@ def depths_by_measure(result: Values) -> dict[str, dict[str, Any]]:
 
 
 def depths_table(key: str, result: Values) -> Table | None:
-    """What the pool of each depth costs and tells; None where no depth was computed."""
+    """Return the cost and precision of the pool of each depth, or None if no depth was computed."""
     rows: list[list[Cell]] = []
     ruled = set()
     for measure, depths in depths_by_measure(result).items():
@@ -77,7 +76,7 @@ def depths_table(key: str, result: Values) -> Table | None:
 
 
 def depths_chart(result: Values) -> list[Picture]:
-    """Pairs that the wanted difference needs, over the depth of the pool."""
+    """Return the chart of the number of pairs that the requested difference needs by pool depth."""
     by_measure = depths_by_measure(result)
     series = [
         Line(
@@ -111,7 +110,8 @@ def depths_chart(result: Values) -> list[Picture]:
 
 
 def labels_table(key: str, result: Values) -> Table | None:
-    """Topics needed with so many judgements a pair; None where single judgements were not given."""
+    """Return the number of topics needed by judgements per pair, or None without a file of
+    judgements."""
     noise = {
         measure: one["topics_needed"]
         for measure, one in label_noise_by_measure(result).items()

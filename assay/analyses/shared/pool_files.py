@@ -43,8 +43,8 @@ def add_pool_options(parser: ArgumentParser, options: type) -> None:
 
 
 def pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
-    """Read the ids of the only topics to pool. Raises BadInput if two arguments are standard
-    input."""
+    """Return the IDs of the topics to pool, or None for all. Raises BadInput if two arguments are
+    standard input."""
     if "-" in runs and topics == "-":
         raise BadInput("standard input (-) can be read once only")
     return None if topics is None else [topic.topic for topic in read_topics(topics)]

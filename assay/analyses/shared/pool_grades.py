@@ -1,5 +1,5 @@
-"""A depth-k pool of run files with the grades that qrels give its pairs: what ordered pools,
-stopping and simulations begin from."""
+"""Depth-k pools of run files with grades from qrels, on which prioritised pools, stopping rules and
+simulations are based."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_pool_from_files(
 
 
 def look_up_grades(pool: PooledPairs, qrels: QrelsColumns) -> NDArray[np.int64]:
-    """int64 (n_pairs), -1 where the qrels have no grade."""
+    """Return int64 (n_pairs), the grades of the pool's pairs, -1 if the qrels have none."""
     rows = index_qrels(qrels).find(TopicDocumentPairs(pool.topics, pool.topic, pool.documents))
     grades = np.where(rows >= 0, qrels.grades[rows] if len(qrels) else -1, UNJUDGED)
     return np.where(grades < 0, UNJUDGED, grades).astype(np.int64)
@@ -42,8 +42,8 @@ def look_up_grades(pool: PooledPairs, qrels: QrelsColumns) -> NDArray[np.int64]:
 def keep_judged_pairs(
     pool: PooledPairs, grades: NDArray[np.int64]
 ) -> tuple[PooledPairs, NDArray[np.int64]]:
-    """The pool without pairs that have no grade, and the grades of the others; topics without a
-    pair go, too."""
+    """Return (the pool without pairs that have no grade and topics that have no pair left, the
+    grades of its pairs)."""
     kept = grades >= 0
     used, topic = np.unique(pool.topic[kept], return_inverse=True)
     return replace(

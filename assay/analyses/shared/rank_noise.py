@@ -20,8 +20,8 @@ from assay.results import Values
 
 
 def is_noise_requested(options: Mapping[str, Any]) -> bool:
-    """Return whether a command is asked for label noise. Raises BadInput for --label-noise without
-    judgements to draw from."""
+    """Return whether label noise was requested. Raises BadInput for --label-noise without
+    judgements to resample."""
     if options["label_noise"] and options["judgements"] is None:
         if options["campaign"] is None:
             raise BadInput(

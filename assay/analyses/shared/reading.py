@@ -1,4 +1,4 @@
-"""How runs are read and which topics count: options of every analysis that scores runs."""
+"""Options of analyses that score runs: how runs are read and which topics count."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def alpha_option(default: float = 0.05) -> Any:
 
 
 class DefaultNames(str):
-    """The names of the default measures, for a parser: a campaign limits their cutoffs."""
+    """The default measures as text, for a parser. A campaign limits their cutoffs."""
 
 
 def measures_option(default: str, read: Any, **more: Any) -> Any:
-    """read: text -> measures, an ArgumentTypeError for one that the analysis does not take. more:
-    settings of the form's field."""
+    """Return the option `measures`. read: parser of text, which raises ArgumentTypeError for
+    measures that the analysis does not support. more: settings of the form's field."""
     return option(
         DefaultNames(default),
         "Measures",

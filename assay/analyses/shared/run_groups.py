@@ -1,4 +1,5 @@
-"""The group (a team, a family of systems) of each run, from a file of tags and groups."""
+"""Read the group (such as a team or a family of systems) of each run from a file of tags and
+groups."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from assay.number_words import format_count
 
 
 def read_run_groups(command: FileCommand, path: str, tags: Sequence[str]) -> tuple[str, ...]:
-    """The group of each run; a run that the file lacks is a group of its own, with a warning."""
+    """Return the group of each run. A run missing from the file forms a group of its own, with a
+    warning."""
     group: dict[str, str] = {}
     for row in read_leaderboard(path, columns=("tag", "group"), required=("tag", "group")):
         if group.setdefault(row.tag, row.group) != row.group:

@@ -1,8 +1,9 @@
-"""Differences of systems estimated from a sampled pool, with their intervals (SAMPLING 3.2, 3.4).
+"""Differences of systems estimated from a sampled pool, with confidence intervals.
 
-For new topics: the paired t-test over the topics' estimates; their variance includes the noise of
-the sample. For these topics: the variance of the sample alone, for measures that are sums over
-pairs. There is no other test of estimates: only these intervals were found to have their coverage.
+For new topics, the paired t-test over the topics' estimates is used, whose variance includes the
+sampling error. For the same topics, the variance of sampling alone is used, for measures that are
+sums over pairs. Estimates have no other tests, because only these intervals were found to have
+their nominal coverage (docs/reference/methods/sampling.md).
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ ONLY_T_MESSAGE = "estimates from a sample are tested by t alone: only its interv
 
 
 def pairs_to_compare(tags: Sequence[str], against: str) -> list[tuple[int, int]]:
-    """Return every pair of runs, or the run `against` with each other run, as places in `tags`.
+    """Return the index pairs of all runs, or of the run `against` with each other run.
 
-    Raises BadInput if no run has the tag `against`."""
+    Raises BadInput if no run has the tag `against`.
+    """
     if against == "all":
         return list_pairs(len(tags))
     if against not in tags:
@@ -66,7 +68,7 @@ def compare_sampled_systems(
     alpha: float,
     seed: int,
 ) -> Values:
-    """Test the differences of estimates; the keys are those of `compare systems`. seed: of the
+    """Test the differences of estimates. The keys are those of `compare systems`. seed: of the
     folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(
@@ -132,8 +134,8 @@ def _compare_systems(
     alpha: float,
     seed: int | None,
 ) -> Values:
-    """values: float64 (n_topics, n_runs), estimates without NaN. seed: None if no interval may be
-    shown; then there are means only."""
+    """Compare systems on one measure. values: float64 (n_topics, n_runs), estimates without NaN.
+    seed: None if intervals must not be shown, which leaves only the means."""
     means = values.mean(axis=0) if len(values) else np.full(len(tags), np.nan)
     shown: Values = {
         "means": dict(zip(tags, means.tolist(), strict=True)),
@@ -181,8 +183,8 @@ def _add_linear_estimates(
     reading: SampledEvaluationOptions,
     seed: int,
 ) -> None:
-    """Add, for sums over pairs over all topics, the interval for these topics and, with the rank
-    model, the differences again."""
+    """Add, for measures that are sums over pairs over all topics, the intervals for the same topics
+    and, with the rank model, a second estimate of the differences."""
     linear = (
         [measure for measure in measures if measure.family in LINEAR_FAMILIES]
         if reading.missing_topics == "zero"

@@ -1,7 +1,6 @@
-"""Sampled pools of files, and scores estimated from them.
+"""Read sampled pools from files and estimate scores from them.
 
-pool = sampled_pool(self, "pool.prel")                         # reads and warns
-for packed in packed_runs(self, runs, pool, options): ...
+pool = read_sampled_pool(self, "pool.prel")                    # reads and warns
 result = evaluate_sampled({"name": pool}, runs, measures, options, seed=0)
 """
 
@@ -45,8 +44,8 @@ class SampledPool:
 
 
 def read_sampled_pool(command: FileCommand, path: str) -> SampledPool:
-    """The pool of this file. Strata of which nothing is judged are warned of: estimates over them
-    are biased low."""
+    """Read a sampled pool. Warns about strata without judged pairs, because they bias estimates
+    downwards."""
     stored: InMemoryInputs | None = getattr(command, "stored", None)
     prel = stored.prels[path]() if stored is not None and path in stored.prels else read_prel(path)
     for warning in prel.warnings:
@@ -66,8 +65,8 @@ def read_sampled_pool(command: FileCommand, path: str) -> SampledPool:
 
 
 def refuse_topic_choice(options: Mapping[str, Any]) -> None:
-    """Raise BadInput for `only_with_relevant`: a topic without relevant pairs in the sample may
-    have relevant pairs outside it, so leaving it out would leave out topics by chance."""
+    """Raise BadInput for `only_with_relevant`. A topic without relevant pairs in the sample may
+    have some outside it, so topics would be left out at random."""
     if options["only_with_relevant"]:
         raise BadInput(
             "--only-with-relevant: of a sampled pool nobody knows which topics have no relevant "
@@ -76,8 +75,8 @@ def refuse_topic_choice(options: Mapping[str, Any]) -> None:
 
 
 def refuse_unsampled(measures: Sequence[Measure]) -> None:
-    """On a pool of which only a sample is judged a measure under qrels would count the rest as not
-    relevant."""
+    """Raise BadInput for measures that are not estimates. On a sampled pool they would count pairs
+    outside the sample as not relevant."""
     instead = {"P": "HT-P", "nDCG": "HT-nDCG", "AP": "xinfAP"}
     for measure in measures:
         if not FAMILIES[measure.family].sampled:
@@ -89,7 +88,8 @@ def refuse_unsampled(measures: Sequence[Measure]) -> None:
 
 
 def measures_or_default(measures: Sequence[Measure], default: str) -> list[Measure]:
-    """The measures asked for, or the usual ones where nobody asked."""
+    """Return the measures, replaced by the defaults for sampled pools if they are the command's
+    default."""
     chosen = (
         parse_measures(SAMPLED_MEASURES)
         if list(measures) == parse_measures(default)
@@ -179,8 +179,8 @@ def evaluate_sampled(
 def _compute_intervals(
     measures: Sequence[Measure], values: np.ndarray, reasons: Mapping[str, str | None]
 ) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Of one run, by measure: the interval for new topics within the measure's range, and why there
-    is none. values: float64 (n_topics, n_measures)."""
+    """Return by measure, for one run, (the confidence interval for new topics, limited to the
+    measure's range; the reason for each missing one). values: float64 (n_topics, n_measures)."""
     intervals, why_none = {}, {}
     for measure, column in zip(measures, values.T, strict=True):
         name = str(measure)
@@ -207,8 +207,8 @@ def _add_linear_estimates(
     options: SampledEvaluationOptions,
     seed: int,
 ) -> None:
-    """Add the estimates that need sums over pairs, over all topics of the pool."""
-    # Imported here because only these estimates need scipy.
+    """Add the estimates of measures that are sums over pairs over all topics of the pool."""
+    # imported here because only these estimates need scipy
     from assay.analyses.shared.linear_estimates import (
         filter_linear,
         fixed_topics_estimates,

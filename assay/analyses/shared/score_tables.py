@@ -1,4 +1,4 @@
-"""Tables that answers of several kinds of reports have."""
+"""Tables shared by several analyses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def scores_table(
 def best_cells(
     rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None
 ) -> frozenset[tuple[int, int]]:
-    """The cells with the greatest number of each column, ties included. within: only these rows."""
+    """Return the cells with the maximum of each column, including ties. within: consider only these
+    rows."""
     best = set()
     chosen = range(len(rows)) if within is None else within
     for column in columns:

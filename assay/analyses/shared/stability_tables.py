@@ -15,7 +15,7 @@ from assay.tabular import Cell, Table
 
 
 def words(element: str) -> str:
-    """Return what is varied in words, for titles and captions."""
+    """Return the name of the varied element, for titles and captions."""
     return " and ".join(
         "relevant assessments" if one == "positive" else one for one in element.split("+")
     )
@@ -74,7 +74,7 @@ def tables(result: Values) -> list[Table]:
 
 
 def shared_of(result: Values, level: int) -> Cell:
-    """Return the number of shared things at this level, of two elements both numbers."""
+    """Return the number of elements shared at this level, or both numbers if two elements vary."""
     if "parts" in result:
         return ", ".join(f"{part['shared'][level]:,}" for part in result["parts"].values())
     return int(result["shared"][level])
@@ -147,9 +147,9 @@ def _percent(value: float) -> str:
 
 
 def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
-    """Draw Figure 2: over the elements if three or more have been computed on the same input, else
-    over the measures. An undefined overlap is drawn at 100%. With fewer than three axes there is
-    no radar."""
+    """Draw the radar chart of minimum overlaps: over the elements if three or more were computed on
+    the same input, otherwise over the measures. An undefined overlap is drawn at 100%. Fewer than
+    three axes give no chart."""
     every = {one["element"]: one for one in [*kin, result]}
     measures = list(result["probability"])
     caption = "Least overlap from which the rankings always agree; 100% if there is none below"

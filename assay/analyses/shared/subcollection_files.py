@@ -1,8 +1,8 @@
-"""The sub-collections that `stability` draws, as files.
+"""Write the sub-collections drawn by `stability` to files.
 
-FOLDER/documents-0.25.tsv.gz      a thing a row, and a digit a pair: 0 in neither sub-collection, 1
-in the first, 2 in the second, 3 in both
-FOLDER/qrels-0.25/3-2.txt         the qrels of the second sub-collection of the third pair
+FOLDER/documents-0.25.tsv.gz   one element per row, with one digit per pair of sub-collections:
+                               0 in neither, 1 in the first, 2 in the second, 3 in both
+FOLDER/qrels-0.25/3-2.txt      the qrels of the second sub-collection of the third pair
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Memberships = dict[str, NDArray[np.uint8]]
 
 
 def create_folder(name: str) -> Path:
-    """Raises BadInput where something is there."""
+    """Check the folder's name. Raises BadInput if it exists and is not an empty folder."""
     folder = Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{name} is there and not an empty folder; name another one with --export")
@@ -40,8 +40,8 @@ def export_subcollections(
     *,
     n_qrels: int,
 ) -> list[str]:
-    """-> the files written, by their paths in the folder. The same bytes for the same seed,
-    whatever the processes."""
+    """Write the files and return their paths in the folder. The same seed gives the same bytes,
+    whatever the number of processes."""
     written: list[str] = []
     folder.mkdir(parents=True, exist_ok=True)
     for chunk in work:
@@ -78,7 +78,7 @@ def element_header(element: str) -> str:
 
 
 def list_assessments(collection: PackedCollection) -> list[tuple[str, str, int]]:
-    """(topic, document, grade) of each row."""
+    """Return (topic, document, grade) of each row of the qrels."""
     topic = np.repeat(np.arange(len(collection.topics)), np.diff(collection.offsets)).tolist()
     names = [document.decode() for document in collection.documents[collection.assessed].tolist()]
     return [
@@ -90,7 +90,7 @@ def list_assessments(collection: PackedCollection) -> list[tuple[str, str, int]]
 def sampling_units(
     collection: PackedCollection, protocol: StabilityProtocol, documents: NDArray[np.bytes_] | None
 ) -> list[str]:
-    """What is drawn from, in the order of the memberships."""
+    """Return the names of the units that are sampled, in the order of the memberships."""
     if protocol.element == "documents":
         return [
             document.decode()
@@ -103,7 +103,7 @@ def sampling_units(
 
 
 def pack_memberships(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -> bytes:
-    """memberships: (n_pairs, n_things)."""
+    """Return the gzipped file of memberships (n_pairs, n_things)."""
     out = io.BytesIO()
     digits = (np.ascontiguousarray(memberships.T) + ord("0")).astype(np.uint8)
     with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as file:
@@ -119,7 +119,8 @@ def subcollection_rows(
     has: dict[str, NDArray[np.bool_]],
     documents: NDArray[np.bytes_] | None,
 ) -> list[tuple[str, str, int]]:
-    """The qrels of one sub-collection. has: by element, bool (N)."""
+    """Return the qrels of one sub-collection. has: {element: bool (n_units)}, the units it
+    contains."""
     kept = np.ones(len(collection.grades), bool)
     if "documents" in has:
         listed = collection.documents if documents is None else documents

@@ -1,4 +1,5 @@
-"""Groups of topics (Head, Torso, Tail, or any column), from a file of topics and groups."""
+"""Read groups of topics (such as head, torso and tail, or any column) from a file of topics and
+groups."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ GROUP_NAMES = ("group", "topic_group", "band", "class")
 
 
 class WarningSink(Protocol):
-    """A command, or whatever passes warnings on."""
+    """An object that shows warnings, such as a command."""
 
     def warn(self, message: str) -> None: ...
 
@@ -29,12 +30,13 @@ class WarningSink(Protocol):
 def read_topic_groups(
     command: WarningSink, path: str, topics: Sequence[str], *, column: str | None = None
 ) -> dict[str, NDArray[np.bool_]]:
-    """Group -> bool (n_topics), in the order of the file. A header is recognised by its names;
-    without one the first two columns count. column: the one that holds the groups, by its name in
-    the header; such a file has a header, and its column of topics a known name.
+    """Return {group: bool (n_topics)} in the order of the file.
 
-    Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two
-    groups or a row of one column."""
+    A header is recognised by its names. Without one, the first two columns are topics and groups.
+    column: name of the column of groups. The file must then have a header, with a known name of the
+    column of topics. Topics missing from the file belong to no group, with a warning. Raises
+    FormatError for a topic in two groups or a row with one column.
+    """
     table = DelimitedTable(path)
     mistakes = FileProblems(table.name)
     names = normalise_names(table.first.cells)

@@ -38,7 +38,8 @@ def scores_table(result: Values) -> Table:
 
 
 def words(result: Values) -> str:
-    """Return the result in one sentence: score bounds, and what judging would settle."""
+    """Summarise the result in one sentence: score bounds, and how much judging more documents would
+    narrow them."""
     unjudged, n = result["unjudged"], max(len(result["unjudged"]["per_topic"]), 1)
     closed = f"Closed: {result['closed']}. " if result.get("closed") else ""
     name, score = next(iter(result["score"].items()))
@@ -59,8 +60,8 @@ def words(result: Values) -> str:
 
 
 def _settled(result: Values) -> str:
-    """Return what judging settles by weights. Weights are no bound, because a document that turns
-    out relevant also changes the ideal."""
+    """Describe by weights how much judging narrows the score bounds. Weights are not bounds,
+    because a document that turns out relevant also changes the ideal ranking."""
     settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
     of_what = (
         f"the difference to {result['against']['run']}" if "against" in result else "what is open"
@@ -75,8 +76,8 @@ def _settled(result: Values) -> str:
 
 
 def closing_words(result: Values) -> str:
-    """Return, for the report after a follow-up campaign, why nothing more needs to be judged or what
-    is open, and the first score bounds now and before."""
+    """Summarise the report after a follow-up campaign: why no more judgements are needed or what is
+    still open, and the first score bounds now and before."""
     left = result["unjudged"]["total"]
     why = str(result.get("closed") or f"{left:,} results are left that nobody has judged")
     name, (low, high) = next(iter(result["bounds"].items()))
@@ -93,7 +94,7 @@ def closing_words(result: Values) -> str:
 
 
 def before_table(result: Values) -> Table:
-    """Return the score bounds before and after the judgements of follow-up campaigns."""
+    """Return the table of score bounds before and after the judgements of follow-up campaigns."""
     before = result["before"]
     rows: list[list[Cell]] = [
         [

@@ -1,4 +1,4 @@
-"""Comparisons of two runs after Lin et al. as tables."""
+"""Tables of comparisons of two runs (Lin et al. 2021)."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ VERDICT_COLUMNS = [*BETTER, *(f"{name} by RR" for name in BETTER), "because", "d
 
 
 def comparison_tables(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:
-    """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare runs`. rates: what is
-    said of the error rate of verdicts."""
+    """Return the tables of outcomes, mean reciprocal ranks and verdicts. rows: results of `compare
+    runs`. rates: note on the error rates of verdicts."""
     mrr, outcomes, verdicts = [], [], []
     is_corrected = rows[0].get("correction", "none") != "none"
     has_groups = any(row.get("a_group") or row.get("b_group") for row in rows)
@@ -118,7 +118,7 @@ def comparison_tables(rows: Sequence[Values], words: str = "", rates: str = "") 
 
 
 def displacement_table(result: Values) -> Table:
-    """The linear order of a leaderboard's runs, with what it means."""
+    """Return the table of the linear order of a leaderboard's runs, with an explanation."""
     score = {run["tag"]: run["score"] for run in result["runs"]}
     rows: list[list[Cell]] = [
         [place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)
