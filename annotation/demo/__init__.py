@@ -1,2 +1,2 @@
-"""The demo campaign: the documentation of the installed Python standard library, three systems
-really run over it."""
+"""The demo campaign: documentation of the installed Python standard library, with runs of three
+retrieval systems."""

@@ -1,5 +1,5 @@
-"""The demo's sign-ins: made at the first start, remembered in a file that only the owner can read,
-printed at every start for as long as they are valid."""
+"""Accounts of the demo. They are created at the first start, stored in a file that only its owner
+can read, and printed at every start while they are valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-PASSWORD_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # no letters that look like digits
+PASSWORD_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters that look like digits
 
 
 def sign_ins_file() -> Path:
@@ -20,13 +20,14 @@ def sign_ins_file() -> Path:
 
 
 def make_password() -> str:
-    """Four groups of four: easy to read off a terminal, 79 bits."""
+    """Return a password of four groups of four characters (79 bits), which is easy to copy from a
+    terminal."""
     return "-".join("".join(secrets.choice(PASSWORD_ALPHABET) for _ in range(4)) for _ in range(4))
 
 
 def create_accounts(roles: dict[str, str]) -> dict[str, User]:
-    """One account for each user name; role -> what it is printed as. Remembers the generated
-    passwords."""
+    """Create one account per username and store the generated passwords. roles: username -> printed
+    role."""
     users, remembered = {}, []
     for name, role in roles.items():
         password = make_password()
@@ -40,7 +41,8 @@ def create_accounts(roles: dict[str, str]) -> dict[str, User]:
 
 
 def read_sign_ins() -> list[tuple[str, str, str]]:
-    """(role, user name, password) of the demo accounts whose generated password still works."""
+    """Return (role, username, password) of the demo accounts whose generated password is still
+    valid."""
     try:
         rows = json.loads(sign_ins_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):

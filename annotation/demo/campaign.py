@@ -1,5 +1,4 @@
-"""Making the demo campaign: its files are written like anybody's, and a campaign file says what
-becomes of them."""
+"""Creation of the demo campaign: its data files are written, and a campaign file imports them."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 
 
 def create_demo(say: Callable[[str], None]) -> Campaign:
-    """Accounts, and what FILE says: collection, topic check, runs, pool and an open campaign.
-    FormatError or pooling.platform.jobs.Refused when one of its jobs failed."""
+    """Create the accounts and apply the campaign file: collection, topic check, runs, pool and an
+    open campaign. Raises FormatError or pooling.platform.jobs.Refused if one of its jobs fails."""
     say("Reading the documentation of the Python standard library …")
     entries = read_standard_library()
     users = create_accounts({"manager": "manager", "annotator": "annotator"})
@@ -48,7 +47,7 @@ def create_demo(say: Callable[[str], None]) -> Campaign:
 
 
 def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
-    """FILE, with what only this installation and this day know."""
+    """Return the campaign file with the values of this installation and day."""
     said = CampaignFile(shutil.copy(CAMPAIGN_FILE, folder)).described
     deadline = timezone.now().replace(minute=0, second=0, microsecond=0) + timedelta(days=7)
     return replace(
@@ -59,7 +58,7 @@ def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
 
 
 def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], None]) -> None:
-    """Topics and documents (JSONL) and one TREC run for each system."""
+    """Write topics and documents (JSONL), and one TREC run per system."""
     topics_file, documents_file = folder / "topics.jsonl", folder / "documents.jsonl"
     with topics_file.open("w", encoding="utf-8") as out:
         out.writelines(

@@ -1,8 +1,8 @@
-"""Documents from the docstrings of the Python standard library that is installed with the
-interpreter.
+"""Documents from the docstrings of the installed Python standard library.
 
-Python modules are parsed, never imported: importing some has effects. Compiled modules are
-imported, those on a list of harmless ones only."""
+Python modules are parsed and never imported, because some imports have side effects. Compiled
+modules are imported if they are on a list of harmless ones.
+"""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ COMPILED_MODULES = [
     ],
 ]
 MIN_CHARACTERS = 60
-"""Docstrings of fewer characters say too little to be judged."""
+"""Shorter docstrings contain too little to be judged."""
 
 
 class CorpusEntry(NamedTuple):
-    """One document: dotted name, kind (module, class, function, method), signature or heading,
+    """One document: dotted name, kind (module, class, function, method), signature or heading, and
     docstring."""
 
     document: str
@@ -87,7 +87,7 @@ class CorpusEntry(NamedTuple):
 
 
 def read_standard_library() -> list[CorpusEntry]:
-    """All entries, ordered by name, one for each name."""
+    """Return all entries ordered by name, one per name."""
     entries = {
         entry.document: entry for entry in [*iterate_compiled_modules(), *iterate_source_modules()]
     }

@@ -13,14 +13,14 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 TOKEN = r"(?u)[^\W\d_]{2,}"
-"""Words of letters, so that `csv.reader` and `random_sample` fall into theirs."""
+"""A word: letters only, so that `csv.reader` and `random_sample` are split."""
 
 
 def bm25(
     documents: Sequence[str], queries: Sequence[str], *, k1: float = 1.2, b: float = 0.75
 ) -> NDArray[np.float64]:
-    """Okapi BM25 (Robertson and Zaragoza 2009), idf = ln(1 + (N - n + 0.5) / (n + 0.5)). -> scores
-    (queries, documents)"""
+    """Return scores (queries, documents) by Okapi BM25 (Robertson and Zaragoza 2009), with idf =
+    ln(1 + (N - n + 0.5) / (n + 0.5))."""
     counter = CountVectorizer(token_pattern=TOKEN, stop_words="english")
     counts = sparse.csr_matrix(counter.fit_transform(documents), dtype=np.float64)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
@@ -35,7 +35,7 @@ def bm25(
 
 
 def tf_idf(documents: Sequence[str], queries: Sequence[str]) -> NDArray[np.float64]:
-    """Cosine of tf-idf vectors with logarithmic term frequency. -> scores (queries, documents)"""
+    """Return scores (queries, documents): cosine of tf-idf vectors with logarithmic term frequency."""
     vectorizer = TfidfVectorizer(token_pattern=TOKEN, stop_words="english", sublinear_tf=True)
     vectors = vectorizer.fit_transform(documents)
     return np.asarray((vectorizer.transform(queries) @ vectors.T).todense())
@@ -44,8 +44,8 @@ def tf_idf(documents: Sequence[str], queries: Sequence[str]) -> NDArray[np.float
 def lsa(
     documents: Sequence[str], queries: Sequence[str], *, dimensions: int = 100, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Cosine in the space of a truncated singular value decomposition (Deerwester et al. 1990). ->
-    scores (queries, documents)"""
+    """Return scores (queries, documents): cosine after a truncated singular value decomposition
+    (Deerwester et al. 1990)."""
     vectorizer = TfidfVectorizer(
         token_pattern=TOKEN, stop_words="english", sublinear_tf=True, min_df=2
     )
@@ -70,7 +70,7 @@ def run_lines(
     *,
     top: int = 100,
 ) -> list[str]:
-    """A TREC run: for each topic the best `top` documents with a positive score."""
+    """Return a TREC run with the best `top` documents of each topic that have a positive score."""
     lines = []
     for topic, row in zip(topics, scores, strict=True):
         best = sorted(

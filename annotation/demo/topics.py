@@ -1,5 +1,5 @@
-"""Information needs of a programmer, written for the demo; the last ones are what the topic check
-should find."""
+"""Information needs of programmers, written for the demo. The last ones contain problems for the
+topic check to find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Campaigns, the people in them, leases, judgements and what managers decide about them."""
+"""Campaigns, members, leases, judgements, and decisions of managers."""
 
 from annotation.models.accounts import (
     EVERY_SCOPE,

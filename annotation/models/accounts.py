@@ -1,5 +1,5 @@
-"""Accounts: settings and tokens of their people, who is signed in where, who their institution signs in,
-and what was tried too often."""
+"""Accounts: user settings, API tokens, open sessions, single sign-on identities and counts of
+attempts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Profile(models.Model):
-    """A person's own settings: time zone, language, keys, look of the judging page."""
+    """A user's settings: time zone, language, keys and appearance of the judging page."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile"
@@ -43,7 +43,7 @@ class Profile(models.Model):
 
 
 class Scope(models.TextChoices):
-    """What a token lets a script do, at most what its owner may do."""
+    """A permission of an API token, within the permissions of its owner."""
 
     READ = "read", _("read: read everything that you can see")
     JUDGE = "judge", _("judge: submit judgements in campaigns where you annotate")
@@ -54,7 +54,7 @@ EVERY_SCOPE = " ".join(Scope.values)
 
 
 class ApiTokenRow(models.Model):
-    """A token for scripts; only its SHA-256 digest is stored."""
+    """An API token for scripts. Only its SHA-256 digest is stored."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -81,8 +81,7 @@ class ApiTokenRow(models.Model):
 
 
 class OpenSession(models.Model):
-    """A browser that is signed in, as people see it. It goes with its session: signed out, ended or
-    cleared away."""
+    """A signed-in browser, as listed for its user. It is deleted with its session."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="opened")
     user = models.ForeignKey(
@@ -108,7 +107,8 @@ class OpenSession(models.Model):
 
 
 class InstitutionAccount(models.Model):
-    """Who an account is at the institution. Names change hands there, `subject` does not."""
+    """The identity of an account at the institution. Names can be reassigned there, but `subject`
+    is permanent."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="institution"
@@ -123,8 +123,7 @@ class InstitutionAccount(models.Model):
 
 
 class Attempts(models.Model):
-    """How often something was tried since `began_at`. `key` is a digest: who tried what is not
-    kept."""
+    """The number of attempts since `began_at`. `key` is a digest, so that no identities are stored."""
 
     key = models.CharField(max_length=64, unique=True)
     n = models.PositiveIntegerField(default=0)

@@ -17,7 +17,8 @@ from pooling.models import Collection, Pool
 
 
 def default_scale() -> list[dict[str, object]]:
-    """The four grades of TripJudge, lowest first. `shape` is the sign shown beside the colour."""
+    """Return the four grades of TripJudge, lowest first. `shape` is the symbol shown with the
+    colour."""
     return [
         {
             "value": 0,
@@ -190,28 +191,28 @@ class Campaign(models.Model):
 
     @property
     def is_over(self) -> bool:
-        """Whether the deadline ended the judging, though nobody has closed the campaign."""
+        """Whether the deadline has passed, even if the campaign is not closed."""
         running = self.state in (self.State.OPEN, self.State.PAUSED)
         return running and self.deadline is not None and self.deadline <= timezone.now()
 
     @property
     def level_word(self) -> str:
-        """What the levels of its pool are called."""
+        """The word for the levels of its pool (rank, batch or stage)."""
         return self.pool.level_word if self.pool else "level"
 
     def level_of(self, priority: int) -> int:
-        """The rank, batch or stage of the pairs of this priority."""
+        """Return the rank, batch or stage of pairs with this priority."""
         return self.pool.level_of(priority) if self.pool else priority
 
     @property
     def judged_to(self) -> int | None:
-        """The level (rank) to which is judged; None: the whole pool."""
+        """The level (rank) down to which pairs are judged, None for the whole pool."""
         return None if self.least_priority is None else self.level_of(self.least_priority)
 
     @property
     def judged_depth(self) -> int | None:
-        """The rank down to which the documents of the pooled runs are judged; None for pools
-        without ranks and those judged in stages."""
+        """The rank down to which documents of the pooled runs are judged. None for pools without
+        ranks or with stages."""
         if self.pool is None or self.pool.depth is None or self.pool.is_staged:
             return None
         return self.pool.depth if self.judged_to is None else self.judged_to
@@ -251,7 +252,7 @@ class GuidelineVersion(models.Model):
 
 
 class AuditEvent(models.Model):
-    """Who changed what and when. Rows are only added."""
+    """An entry of the audit trail: who changed what, and when. Rows are only added."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="audit")
     actor = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Pairs, leases, judgements, questions."""
+"""Pairs, leases, judgements and questions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from pooling.models import PoolEntry
 
 
 class Pair(models.Model):
-    """A pair of the campaign as the scheduler sees it. `open_slots` = needed - counted - held is
-    kept exact by the services in the same transaction as the lease or judgement, and is what the
-    partial index is over. Here and below a foreign key that begins another index has none of its
-    own: every claim writes to all of them."""
+    """A pair of the campaign.
+
+    `open_slots` = needed - counted - held is updated by the services in the same transaction as
+    leases and judgements, and the partial index depends on it. In this module, a foreign key that
+    is the first column of another index has no index of its own, because every claim would have to
+    update it.
+    """
 
     class Kind(models.TextChoices):
         NORMAL = "normal"
@@ -123,13 +126,12 @@ class Pair(models.Model):
 
     @property
     def is_left(self) -> bool:
-        """It lies beyond the depth to which is judged, and nobody has judged it: nobody is served
-        it."""
+        """Whether the pair is unjudged and beyond the judging depth, so that it is not assigned."""
         return self.beyond_depth and not self.counted
 
 
 class Lease(models.Model):
-    """One missing judgement of one pair, reserved for one annotator."""
+    """A missing judgement of a pair, reserved for one annotator."""
 
     class State(models.TextChoices):
         LIVE = "live"
@@ -167,7 +169,7 @@ class Lease(models.Model):
 
 
 class Judgement(models.Model):
-    """One version of one annotator's judgement of one pair. Rows are only added; the newest
+    """One revision of an annotator's judgement of a pair. Rows are only added, and the newest
     revision is `current`."""
 
     class Standing(models.TextChoices):
@@ -238,8 +240,8 @@ class Judgement(models.Model):
 
 
 class Skip(models.Model):
-    """A pair that an annotator put aside: not offered again until there is nothing else (judge
-    later)."""
+    """A pair that an annotator skipped. It is assigned to them again only when no other pair is
+    left."""
 
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="skips", db_index=False)
     membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="skips")
@@ -255,7 +257,7 @@ class Skip(models.Model):
 
 
 class Question(models.Model):
-    """One question of one annotator about one pair. An answer may be published as an example of the
+    """An annotator's question about a pair. The answer can be published as an example in the
     guidelines, without the name."""
 
     membership = models.ForeignKey(

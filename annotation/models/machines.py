@@ -1,8 +1,9 @@
-"""Machine judges of a campaign and what they said: a layer of its own beside people's judgements
-(SAMPLING 5).
+"""LLM judges of a campaign and their answers, stored separately and never mixed with human
+judgements.
 
-A label of a machine is no Judgement: it belongs to no member, takes no slot, and no label, qrels or
-agreement of people reads it."""
+A label of an LLM judge is not a Judgement: it belongs to no member, takes no slot, and is not used
+for labels, qrels or agreement of people.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from pooling.models import Topic
 
 
 class MachineJudge(models.Model):
-    """What answers and how it is asked, as it was when the judge was made: a change of model,
-    prompt, scale or guidelines is another judge."""
+    """An LLM judge with its settings at the time of creation. Another model, prompt, scale or
+    guidelines need a new judge."""
 
     class Source(models.TextChoices):
         ENDPOINT = "endpoint", "asked at an endpoint"
@@ -81,8 +82,8 @@ class MachineJudge(models.Model):
 
 
 class MachineLabel(models.Model):
-    """One sample of one pair: asked for, then answered. The pair is named by topic and document, so
-    that it outlives a change of pool."""
+    """One sample for one pair: a call and then its answer. The pair is identified by topic and
+    document, so that the label survives a change of the pool."""
 
     class State(models.TextChoices):
         ASKED = "asked", "asked, no answer yet"

@@ -1,4 +1,4 @@
-"""The people in a campaign, how they come in, and what they and managers write."""
+"""Members of a campaign, invitations, results links, messages and feedback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.models.campaigns import Campaign
 from assay.labels.judges import KIND_CHOICES, JudgeKind
 
 MAX_INVITATION_LENGTH = timedelta(days=180)
-"""How long an invitation is good for which nobody said an end."""
+"""Validity of an invitation without an explicit end."""
 
 
 def invite_token() -> str:
@@ -22,8 +22,7 @@ def invite_token() -> str:
 
 
 class Membership(models.Model):
-    """One person's role in one campaign. Annotators appear under their pseudonym wherever data
-    leave the campaign."""
+    """A user's role in a campaign. In all exported data, annotators appear under their pseudonym."""
 
     class Role(models.TextChoices):
         MANAGER = "manager", _("Manager")
@@ -121,13 +120,13 @@ class Membership(models.Model):
 
     @property
     def goal(self) -> int | None:
-        """The annotator's own target, else the campaign's (with `campaign` loaded); None for no
-        target."""
+        """The annotator's own target or else the campaign's (with `campaign` loaded), None without
+        a target."""
         return (self.campaign.target_per_annotator if self.target is None else self.target) or None
 
     @property
     def day_limit(self) -> int | None:
-        """The annotator's own daily limit, else the campaign's; None for no limit."""
+        """The annotator's own daily limit or else the campaign's, None without a limit."""
         return self.campaign.daily_limit if self.daily_limit is None else self.daily_limit
 
 
@@ -162,8 +161,8 @@ class Invitation(models.Model):
 
 
 class ResultsLink(models.Model):
-    """An address at which anybody reads the results of a campaign; only its token's SHA-256 digest
-    is stored."""
+    """A URL that shows the results of a campaign without an account. Only the SHA-256 digest of its
+    token is stored."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="results_links")
     name = models.CharField(max_length=100, help_text="for whom it is")

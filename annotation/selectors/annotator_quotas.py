@@ -1,4 +1,4 @@
-"""How much of a campaign is each annotator's: what is asked of them, and no more than there is."""
+"""The number of pairs that each annotator is expected to judge, limited to those available."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from annotation.models import Membership, Pair
 from assay.pools.pool_kinds import STAGED_KINDS
 
 MAX_TERMS = 1000
-"""More pairs than this above the target are not counted: that so many are a test of who may judge
-is not to be expected."""
+"""Pairs are counted only up to this number above the target. More qualification pairs than this are
+not expected."""
 
 
 def annotator_quotas(annotators: Sequence[Membership]) -> list[int | None]:
-    """Of each annotator, with `campaign` loaded: the target, but at most the pairs that one person
-    can judge; None without a target.
+    """Return each annotator's target, limited to the pairs that one person can judge, or None
+    without a target. annotators: with `campaign` loaded.
 
-    A pool in batches or stages grows by itself, so its target stands. In one statement however many
-    there are, and one for each annotator with topics of their own."""
+    In pools with batches or stages the target is not limited, because they grow. Needs one query
+    for all annotators, plus one for each annotator restricted to topics.
+    """
     small = [
         one.campaign_id
         for one in annotators
@@ -50,8 +51,8 @@ def _compute_quota(annotator: Membership, known: dict[int, int]) -> int | None:
 
 
 def _count_judgeable_pairs(which: Q) -> dict[int, int]:
-    """Campaign -> pairs that one person can judge: none of the test, and none that waits beyond the
-    depth to which is judged."""
+    """Return the number of pairs that one person can judge, by campaign: without qualification
+    pairs and pairs beyond the judging depth."""
     pairs = (
         Pair.objects.filter(which, removed=False)
         .exclude(kind=Pair.Kind.QUALIFICATION)

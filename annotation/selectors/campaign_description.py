@@ -1,4 +1,4 @@
-"""A campaign as a file says it (annotation.core.campaign_file)."""
+"""A stored campaign in the form of a campaign file (annotation.core.campaign_file)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pooling.selectors.collection_description import describe_collection, descri
 
 
 def describe_all(campaign: Campaign) -> CampaignDescription:
-    """All that a file can say of it, of its collection and its pool."""
+    """Describe the campaign, its collection and its pool as completely as a file can."""
     pool = describe_pool(campaign.pool) if campaign.pool is not None else {}
     return CampaignDescription(
         describe_collection(campaign.collection), pool, describe_campaign(campaign)
@@ -36,7 +36,7 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     gold = describe_known_pairs(get_kept_pairs(campaign))
     if is_scale_uncertain(
         own := {row["grade"] for row in gold if row["grade"] is not None}, campaign.grades
-    ):  # they are of the scale all the same
+    ):  # already on the campaign's scale
         settings["gold_grades"] = [{"file_grade": grade, "grade": grade} for grade in sorted(own)]
     settings |= {
         "gold": gold,
@@ -50,7 +50,7 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
 
 
 def describe_known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
-    """Those of them that are not ordinary, in the pool's order."""
+    """Describe the pairs that are not ordinary, in the pool's order."""
     rows = pairs.exclude(kind=Pair.Kind.NORMAL).order_by("position", "pk")
     columns = ("entry__topic__topic_id", "entry__docno", "kind", "gold_grade", "gold_explanation")
     names = ("topic", "document", "kind", "grade", "explanation")
@@ -66,7 +66,7 @@ def _describe_people(campaign: Campaign) -> list[dict[str, Any]]:
 
 
 def _describe_invitations(campaign: Campaign) -> list[dict[str, Any]]:
-    """Those that were not withdrawn."""
+    """Describe the invitations that were not withdrawn."""
     names = ("name", "email", "role", "max_uses", "expires_at")
     rows = (
         campaign.invitations.filter(revoked_at=None)

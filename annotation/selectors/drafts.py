@@ -1,4 +1,4 @@
-"""Whether what a campaign asks for and what it says fit together: looked at before it opens."""
+"""Checks of a draft campaign for contradictions before it opens."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ TIME_SETTINGS = (
 
 
 class DraftContradiction(NamedTuple):
-    """step: the key of the settings step where it is mended, or `gold` for the page of known
-    pairs."""
+    """A contradiction. step: key of the settings step that can fix it, or `gold` for the page of
+    known pairs."""
 
     step: str
     says: str
 
 
 def find_contradictions(campaign: Campaign) -> list[DraftContradiction]:
-    """What would mislead annotators or leave pairs without a label, as sentences; empty when the
-    campaign may open."""
+    """Return problems that would mislead annotators or leave pairs without labels, as sentences.
+    Empty if the campaign can be opened."""
     return [
         *_check_guidelines(campaign),
         *_check_qualification(campaign),
@@ -46,8 +46,8 @@ def find_contradictions(campaign: Campaign) -> list[DraftContradiction]:
 
 
 def check_time_settings(campaign: Campaign) -> list[str]:
-    """Times among its rules that cannot hold together: a draft does not open with them, a running
-    campaign is warned."""
+    """Return sentences about time settings that contradict each other. A draft with them cannot be
+    opened, and a running campaign shows a warning."""
     return find_time_contradictions({name: getattr(campaign, name) for name in TIME_SETTINGS})
 
 
@@ -56,8 +56,7 @@ def _check_times(campaign: Campaign) -> list[DraftContradiction]:
 
 
 def _check_guidelines(campaign: Campaign) -> list[DraftContradiction]:
-    """Guidelines that explain a grade which the scale had before, or begins with, and has no
-    more."""
+    """Check that the guidelines explain no grade that has been removed from the scale."""
     newest = campaign.guidelines.order_by("number").last()
     if newest is None:
         return []
@@ -139,7 +138,7 @@ def _check_grades(campaign: Campaign) -> list[DraftContradiction]:
 
 
 def _check_limits(campaign: Campaign) -> list[DraftContradiction]:
-    """A target that the daily limit lets nobody reach by the deadline."""
+    """Check that the daily limit allows annotators to reach the target by the deadline."""
     limit, wanted, now = (
         campaign.daily_limit,
         min(campaign.target_per_annotator, campaign.n_pairs),
@@ -165,8 +164,8 @@ def _check_limits(campaign: Campaign) -> list[DraftContradiction]:
 
 
 def capacity_warning(campaign: Campaign, needed: int) -> str:
-    """Annotators so far whose daily limits let them make fewer judgements by the deadline than are
-    needed, as a sentence; empty where they do not."""
+    """Return a sentence if the daily limits of the current annotators allow fewer judgements by the
+    deadline than needed, otherwise an empty string."""
     now = timezone.now()
     if campaign.deadline is None or campaign.deadline <= now:
         return ""
@@ -176,7 +175,7 @@ def capacity_warning(campaign: Campaign, needed: int) -> str:
         )
     )
     for one in annotators:
-        one.campaign = campaign  # whose target and limit they have, but for their own
+        one.campaign = campaign  # the campaign's target and limit, unless they have their own
     bounds = [
         (None if campaign.continue_after_target else one.goal, one.day_limit) for one in annotators
     ]

@@ -1,5 +1,4 @@
-"""The guidelines as the judging page shows them, and whether an annotator has to read them
-first."""
+"""The guidelines on the judging page, and whether an annotator must read them first."""
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ def render_guideline(version: GuidelineVersion) -> dict[str, Any]:
 
 
 def must_read_guidelines(annotator: Membership) -> bool:
-    """Whether the guidelines have changed, since the annotator read them, by more than examples."""
+    """Return whether the guidelines have changed by more than examples since the annotator read
+    them."""
     unread = GuidelineVersion.objects.filter(
         campaign=annotator.campaign_id, number__gt=annotator.guideline_read
     )

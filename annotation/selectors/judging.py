@@ -1,5 +1,5 @@
-"""What the judging page asks: the annotator's situation and progress, the pairs in hand, the
-history; and an audit of the counters."""
+"""Data of the judging page: the annotator's state and progress, active leases and history. Also an
+audit of the counters."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ RETRY_AFTER_S = 30
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """judged: pairs with an own judgement that is not too fast (qualification apart). today: since
-    midnight of the annotator's clock. unread_answers: of the manager, to own questions."""
+    """An annotator's progress. judged: pairs with a judgement that is not too fast, without
+    qualification pairs. today: since midnight in the annotator's time zone. unread_answers: answers
+    to the annotator's questions."""
 
     judged: int
     target: int | None
@@ -49,7 +50,8 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class Situation:
-    """state: one of the words of the judging API. may_claim: whether pairs may be served now."""
+    """An annotator's state. state: a state of the judging API. may_claim: whether pairs may be
+    assigned now."""
 
     state: str
     message: str
@@ -62,7 +64,7 @@ class Situation:
 
 
 def get_time_zone(user: User | None) -> zoneinfo.ZoneInfo:
-    """The person's time zone, from the profile; else the installation's."""
+    """Return the user's time zone, or that of the installation."""
     name = getattr(getattr(user, "profile", None), "time_zone", "")
     try:
         return (
@@ -75,18 +77,18 @@ def get_time_zone(user: User | None) -> zoneinfo.ZoneInfo:
 
 
 def get_display_settings(annotator: Membership) -> dict[str, Any]:
-    """The person's own settings of the judging page; what was never chosen is not among them."""
+    """Return the user's settings of the judging page, without those never changed."""
     profile: Profile | None = getattr(annotator.user, "profile", None)
     return profile.choices if profile is not None else {}
 
 
 def count_judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
-    """(the last midnight by the annotator's clock, how many pairs were judged since): as counted
-    with each judgement, or counted now."""
+    """Return (last midnight in the annotator's time zone, pairs judged since), from the stored
+    counter or counted now."""
     since = scheduling.day_start(now, get_time_zone(annotator.user))
     if annotator.today_since == since:
         return since, annotator.n_today
-    if not annotator.n_judged:  # which are the same pairs, of every day
+    if not annotator.n_judged:  # the same pairs, without the limit to today
         return since, 0
     own = Judgement.objects.filter(membership=annotator, current=True, judged_at__gte=since)
     return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(
@@ -104,8 +106,8 @@ def get_progress(annotator: Membership, *, now: datetime) -> AnnotatorProgress:
 def get_situation(
     annotator: Membership, *, now: datetime, continue_after_target: bool = False
 ) -> Situation:
-    """Whether the annotator may judge now, and if not, why. The first reason that holds is given,
-    the most final first."""
+    """Return whether the annotator may judge now and, if not, the reason. If there are several, the
+    most final one."""
     campaign, own = annotator.campaign, get_progress(annotator, now=now)
 
     def say(state: str, message: str, **details: Any) -> Situation:
@@ -195,10 +197,12 @@ def get_situation(
 
 
 def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
-    """(state, message, details) for an annotator for whom there is no pair: nothing now, or done.
+    """Return (state, message, details) for an annotator who has no pair to judge: waiting or
+    finished.
 
-    Pairs that others hold may come back when their leases end, and those without a text when it is
-    imported: somebody who has judged nothing yet waits for them, everybody else is done."""
+    Pairs may become available when leases of others expire or texts are imported. Annotators
+    without any judgement wait for them, and all others are finished.
+    """
     pairs = get_kept_pairs(annotator.campaign).filter(
         kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0
     )
@@ -259,15 +263,15 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
 
 
 def count_live_leases(annotator: Membership, now: datetime) -> int:
-    """How many leases of the annotator live and have not expired."""
+    """Return the number of the annotator's active leases."""
     return Lease.objects.filter(
         membership=annotator, state=Lease.State.LIVE, expires_at__gt=now
     ).count()
 
 
 class PairText(NamedTuple):
-    """What an annotator sees of a pair, as it is stored. docno alone where the document has no
-    stored text: then text is None."""
+    """The parts of a pair that annotators see, as stored. If the document has no stored text, text
+    is None and docno is set."""
 
     pair: int
     topic: str
@@ -282,9 +286,12 @@ class PairText(NamedTuple):
 
 
 class ActiveLease(NamedTuple):
-    """A live lease as the page needs it. left_in_topic: how many more pairs of this topic follow in
-    the annotator's block, as it looks now: until it is full, or no pair of the topic is free in the
-    band. skipped: whether the pair was put aside before."""
+    """An active lease for the page.
+
+    left_in_topic: expected number of further pairs of this topic in the annotator's block, until it
+    is full or no pair of the topic is free in the rank window. skipped: whether the pair was
+    skipped before.
+    """
 
     order: int
     token: uuid.UUID
@@ -307,7 +314,8 @@ ACTIVE_LEASES_SQL = f"""SELECT l.id, l.token, l.served_at, l.expires_at, l.why, 
 
 
 def get_active_leases(annotator: Membership) -> list[ActiveLease]:
-    """The annotator's live leases in the order of their claims, with everything the page shows."""
+    """Return the annotator's active leases in the order of claims, with everything that the page
+    shows."""
     campaign = annotator.campaign
     values = {
         "me": annotator.pk,
@@ -317,10 +325,10 @@ def get_active_leases(annotator: Membership) -> list[ActiveLease]:
         "most": campaign.block_length,
     }
     leases_in_hand: list[ActiveLease] = []
-    later: Counter[int] = Counter()  # leases of each topic that come after
+    later: Counter[int] = Counter()  # later leases of each topic
     follow: Counter[int] = (
         Counter()
-    )  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
+    )  # following pairs of each topic, from the nearest, which may be in a lower rank window
     for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(
         fetch_rows(ACTIVE_LEASES_SQL, values)
     ):
@@ -366,8 +374,8 @@ def get_pair_text(pair: Pair) -> PairText:
 
 
 def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
-    """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's
-    label."""
+    """Return a pair as annotators see it, without rank, score, run, known grade or labels of
+    others."""
     campaign, text, n_words = annotator.campaign, pair.text or "", pair.n_words or 0
     shown = document_display.n_shown_words(n_words, campaign.truncate_words)
     fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
@@ -403,15 +411,15 @@ def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False)
 
 
 def render_pair_for_manager(pair: Pair) -> dict[str, Any]:
-    """A pair as annotators see it, from its beginning, for a manager who decides on it. pair: with
-    campaign, entry, topic and document."""
+    """Return a pair as annotators see it, from the start of the text, for adjudication by a
+    manager. pair: with campaign, entry, topic and document loaded."""
     shown = render_pair(get_pair_text(pair), Membership(campaign=pair.campaign))
     return {**shown, "document": {**shown["document"], "rotation": 0}}
 
 
 def render_leases(leases: Sequence[ActiveLease], annotator: Membership) -> list[dict[str, Any]]:
-    """`order` rises with the claims: the page shows pairs by it, in whatever order its answers
-    arrive."""
+    """Return the leases as the page needs them. `order` increases with the claims, so the page can
+    sort pairs even if responses arrive out of order."""
     return [
         {
             "lease": str(lease.token),
@@ -426,7 +434,7 @@ def render_leases(leases: Sequence[ActiveLease], annotator: Membership) -> list[
 
 
 def has_judgements(annotator: Membership) -> bool:
-    """Whether the annotator has a judgement that can be opened again: those of the qualification
+    """Return whether the annotator has a judgement that can be reopened. Those of the qualification
     test cannot."""
     own = Judgement.objects.filter(membership=annotator).exclude(pair__kind=Pair.Kind.QUALIFICATION)
     return annotator.n_judged > 0 or own.exists()
@@ -435,11 +443,12 @@ def has_judgements(annotator: Membership) -> bool:
 def get_history(
     annotator: Membership, *, limit: int, before: int | None, topic: str = ""
 ) -> list[dict[str, Any]]:
-    """The annotator's own judgements, the latest judged pair first; a revision does not move its
-    pair.
+    """Return the annotator's judgements, the most recently judged pair first. A revision does not
+    change the position.
 
-    before: any judgement id of the pair after which to go on. topic: id of the only topic whose
-    pairs are told; empty: of all."""
+    before: any judgement id of the pair after which to continue. topic: ID of the topic to include,
+    empty for all.
+    """
     firsts = Judgement.objects.filter(membership=annotator, revision=1)
     if topic:
         firsts = firsts.filter(pair__entry__topic__topic_id=topic)
@@ -461,7 +470,7 @@ def get_history(
 
 
 def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
-    """One line of the history: the current judgement and all its revisions, oldest first."""
+    """Return one entry of the history: the current judgement and all its revisions, oldest first."""
     current = revisions[-1]
     entry = current.pair.entry
     return {
@@ -485,8 +494,8 @@ def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
 
 
 def get_revisions(annotator: Membership, judgement_id: int) -> list[Judgement]:
-    """All revisions of the pair to which an own judgement belongs, oldest first; empty when it is
-    not one's own."""
+    """Return all revisions of the pair to which the annotator's judgement belongs, oldest first.
+    Empty for judgements of others."""
     pair_of = Judgement.objects.filter(pk=judgement_id, membership=annotator).values("pair_id")[:1]
     rows = Judgement.objects.filter(membership=annotator, pair=pair_of).select_related(
         "pair__entry__topic", "pair__entry__document"
@@ -495,10 +504,10 @@ def get_revisions(annotator: Membership, judgement_id: int) -> list[Judgement]:
 
 
 def check_invariants(campaign: Campaign) -> list[str]:
-    """Recompute every counter of a campaign from its judgements and leases; sentences about what
-    does not agree, empty if all is well.
+    """Recompute every counter of a campaign from its judgements and leases, and return sentences
+    about the differences.
 
-    Holds at any moment between two transactions, also while annotators judge.
+    The counters agree between any two transactions, also while annotators judge.
     """
     faults: list[str] = []
     live, counted = Lease.State.LIVE, Judgement.Standing.COUNTED
@@ -595,7 +604,7 @@ def check_invariants(campaign: Campaign) -> list[str]:
 
 
 def completion_details(campaign: Campaign) -> dict[str, Any]:
-    """What an annotator gets at the end."""
+    """Return what annotators see at the end of the campaign."""
     thanks = markdown(campaign.thanks_text) if campaign.thanks_text else ""
     return {
         "completion_code": campaign.completion_code,
@@ -605,9 +614,9 @@ def completion_details(campaign: Campaign) -> dict[str, Any]:
 
 
 def has_completed_target(annotator: Membership) -> bool:
-    """Whether the annotator did the whole part, so that the end of the campaign does not take the
-    completion code away: judged something, and reached the target, or had none, or nothing was left
-    to judge."""
+    """Return whether the annotator has earned the completion code: has judged something, and has
+    reached the target, had no target, or had no pairs left. The end of the campaign does not revoke
+    it."""
     if not annotator.n_judged:
         return False
     goal = annotator.goal
@@ -622,14 +631,14 @@ def has_completed_target(annotator: Membership) -> bool:
 
 
 def campaign_end_details(annotator: Membership) -> dict[str, Any]:
-    """The farewell of a campaign that has ended: with the completion code for whom has earned
-    it."""
+    """Return the closing message of a campaign that has ended, with the completion code for
+    annotators who have earned it."""
     words = completion_details(annotator.campaign)
     return words if has_completed_target(annotator) else {"thanks_html": words["thanks_html"]}
 
 
 def get_skipped_pairs(annotator: Membership) -> list[dict[str, Any]]:
-    """What the annotator put aside and has not judged since, the latest first."""
+    """Return the pairs that the annotator skipped and has not judged since, latest first."""
     judged = Judgement.objects.filter(membership=annotator, current=True).values("pair_id")
     rows = (
         Skip.objects.filter(membership=annotator, pair__removed=False)

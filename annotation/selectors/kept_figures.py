@@ -1,7 +1,7 @@
-"""What campaigns and memberships keep beside the counters of slots, recomputed from the rows:
-sentences about what does not agree.
+"""Checks of stored counters of campaigns and memberships against the rows. Differences are returned
+as sentences.
 
-`audit_invariants` of `annotation.selectors.judging` is about slots, leases and revisions.
+`check_invariants` in `annotation.selectors.judging` checks slots, leases and revisions.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ DIFFERS_FROM_ENTRY = (
 
 
 def immediate_faults(campaign: Campaign) -> list[str]:
-    """At any moment between two transactions, also while annotators judge: members' counters, slots
-    of special pairs, frozen machine judges, uses of invitations."""
+    """Return differences in counters that agree between any two transactions, also while annotators
+    judge: counters of members, slots of special pairs, frozen LLM judges, uses of invitations."""
     return [
         *_member_faults(campaign),
         *_special_pair_faults(campaign),
@@ -48,8 +48,8 @@ def immediate_faults(campaign: Campaign) -> list[str]:
 
 
 def deferred_faults(campaign: Campaign) -> list[str]:
-    """Of what follows a change in a transaction of its own: for a moment after a manager's deed,
-    and while a job extends the pool, it may lag."""
+    """Return differences in counters that are updated in a separate transaction. They can be
+    outdated briefly after a manager's change and while a job extends the pool."""
     faults = [
         f"{name} is {getattr(campaign, name)}, counted anew {so}"
         for name, so in count_campaign_figures(campaign).items()
@@ -75,14 +75,14 @@ def deferred_faults(campaign: Campaign) -> list[str]:
 
 
 def count_campaign_figures(campaign: Campaign) -> dict[str, int]:
-    """What the campaign's row keeps of its pairs and guidelines, counted now: pairs of removed
-    topics are left out."""
+    """Count the figures that the campaign's row stores of its pairs and guidelines, without pairs
+    of removed topics."""
     newest = campaign.guidelines.aggregate(n=Coalesce(Max("number"), 0))["n"]
     return count_pairs_by_kind(campaign) | {"newest_guideline": newest}
 
 
 def copied_entry_fields(pair: Pair) -> dict[str, Any]:
-    """What the pair has copied from its entry, as it has it."""
+    """Return the pair's copies of its entry's fields."""
     return {
         name: getattr(pair, name)
         for name in ("topic_row", "priority", "position", "without_text", "removed")
@@ -90,7 +90,7 @@ def copied_entry_fields(pair: Pair) -> dict[str, Any]:
 
 
 def current_entry_fields(pair: Pair) -> dict[str, Any]:
-    """The same as its entry has it now."""
+    """Return the current values of these fields in the entry."""
     entry = pair.entry
     return {
         "topic_row": entry.topic_id,
@@ -102,7 +102,7 @@ def current_entry_fields(pair: Pair) -> dict[str, Any]:
 
 
 def count_judged_today(members: QuerySet[Membership]) -> dict[int, int]:
-    """Member -> pairs judged since the midnight that its `n_today` was counted from."""
+    """Return, by member, the pairs judged since the midnight from which its `n_today` is counted."""
     rows = Judgement.objects.filter(
         membership__in=members, current=True, judged_at__gte=F("membership__today_since")
     )
@@ -118,10 +118,13 @@ def count_unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
 
 
 def find_wrong_use_counts(campaign: Campaign) -> dict[int, int]:
-    """Invitation -> how often it was used by the audit trail, where it keeps another number.
-    Earlier versions named none in the trail: one of theirs may have more uses, and one of ours as
-    many more as people have joined since without its being told by which, for an upgrade mixes
-    both."""
+    """Return the number of uses of each invitation according to the audit trail, if the stored
+    number differs.
+
+    Earlier versions did not record the invitation in the audit trail. Their invitations may
+    therefore have more uses than recorded. After an upgrade, newer invitations may also have as
+    many additional uses as there are joins without a recorded invitation.
+    """
     trail = AuditEvent.objects.filter(
         campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED)
     )
@@ -175,8 +178,8 @@ def _member_faults(campaign: Campaign) -> list[str]:
 
 
 def _special_pair_faults(campaign: Campaign) -> list[str]:
-    """Those whose slots are not simply what the campaign says: `audit_invariants` passes them
-    over."""
+    """Return special pairs with wrong slots. Their slots follow directly from the campaign's
+    settings, and `check_invariants` skips them."""
     n = campaign.judgements_per_pair
     special = (
         ~Q(kind=Pair.Kind.NORMAL)

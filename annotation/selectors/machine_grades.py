@@ -1,5 +1,5 @@
-"""Frozen machine judges as the draw of a sampled pool needs them: by whose grades strata are made
-(SAMPLING 5.2)."""
+"""Labels of frozen LLM judges for the strata of a sampled pool
+(docs/reference/methods/sampling.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pooling.platform.jobs import Refused
 
 
 def _managed_judges(collection: Collection, user: Any) -> QuerySet[MachineJudge]:
-    """Of the collection's campaigns that the user manages; user None: of all."""
+    """Return the LLM judges of the collection's campaigns that the user manages. user: None for all
+    campaigns."""
     judges = MachineJudge.objects.filter(campaign__collection=collection).select_related("campaign")
     if user is None or user.is_superuser:
         return judges
@@ -29,7 +30,7 @@ def judge_path(judge: MachineJudge) -> str:
 
 
 def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
-    """(name by which a pool may be drawn, words) of those that are frozen."""
+    """Return (name for use in a pool, description) of each frozen judge."""
     judges = (
         _managed_judges(collection, user).exclude(frozen_at=None).order_by("campaign__slug", "name")
     )
@@ -40,8 +41,8 @@ def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str
 
 
 def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
-    """The labels of the judge called campaign/judge. Refused where the user manages no such
-    campaign of the collection, or it is not frozen."""
+    """Return the labels of the judge named campaign/judge. Raises Refused if the user does not
+    manage such a campaign, or if the judge is not frozen."""
     slug, _slash, own = name.partition("/")
     judge = _managed_judges(collection, user).filter(campaign__slug=slug, name=own).first()
     if judge is None:

@@ -1,5 +1,4 @@
-"""What is known of machine judges: pairs they are asked about, counts, costs, labels. Managers'
-pages and files only."""
+"""Data about LLM judges: their pairs, counts, costs and labels. For managers' pages and files only."""
 
 from __future__ import annotations
 
@@ -28,16 +27,17 @@ from pooling.models import Document, Job, PoolEntry
 
 LLM_JUDGE_JOB = "judge by machine"
 LabelsByPair = dict[tuple[str, str], int]
-"""Grade by (topic id, document id)."""
+"""Grades by (topic ID, document ID)."""
 
 
 @dataclass(frozen=True)
 class AnswerCounts:
-    """pairs: of the pool's kept topics. without_text: which it cannot be asked about. labelled:
-    with a label. outcomes: answers by what they are.
+    """Counts of an LLM judge.
 
-    waiting: asked and never answered. calls: ever made. troubles: calls without an answer, by what
-    was wrong. cost: sum of what was counted."""
+    pairs: pairs of the pool in kept topics. without_text: pairs that cannot be labelled. labelled:
+    pairs with a label. outcomes: number of answers by type. waiting: calls without an answer yet.
+    calls: all calls made. troubles: failed calls by error. cost: sum for the counted tokens.
+    """
 
     pairs: int
     without_text: int
@@ -61,12 +61,12 @@ def get_judges(campaign: Campaign) -> list[MachineJudge]:
 
 
 def get_frozen_judges(campaign: Campaign) -> list[MachineJudge]:
-    """Those whose labels leave the campaign with a release."""
+    """Return the judges whose labels are included in releases."""
     return [judge for judge in get_judges(campaign) if judge.frozen_at is not None]
 
 
 def get_last_job(judge: MachineJudge, *, active: bool = False) -> Job | None:
-    """The last job that asked it."""
+    """Return the judge's last labelling job."""
     runs = Job.objects.filter(
         kind=LLM_JUDGE_JOB, campaign_id=judge.campaign_id, parameters__machine=judge.pk
     ).order_by("-created_at")
@@ -78,15 +78,15 @@ def get_last_job(judge: MachineJudge, *, active: bool = False) -> Job | None:
 
 
 def get_pool_entries(campaign: Campaign) -> QuerySet[PoolEntry]:
-    """Every pair of the pool, drawn or not, but those of removed topics."""
+    """Return every entry of the pool, drawn or not, except those of removed topics."""
     if campaign.pool_id is None:
         return PoolEntry.objects.none()
     return PoolEntry.objects.filter(pool=campaign.pool_id, topic__removed_reason="")
 
 
 def get_pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
-    """In the pool's order, with what the machine sees of each: no rank, no run, no label of
-    anybody. Pairs without text are left out."""
+    """Return the pairs to label in the pool's order, as the LLM judge sees them: no rank, run or
+    label. Pairs without text are omitted."""
     columns = (
         "topic__topic_id",
         "docno",
@@ -116,8 +116,8 @@ def get_pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
 
 
 def estimate_judge_cost(judge: MachineJudge) -> CostEstimate:
-    """Calls, tokens and cost of what has no answer yet, four characters a token: sums of the
-    database, no text is read."""
+    """Estimate calls, tokens and cost of the missing answers, with four characters per token. Uses
+    sums in the database and reads no texts."""
     entries = get_pool_entries(judge.campaign).exclude(document=None)
     sums = entries.annotate(own=Length("document__title") + Length("document__text") + 1).aggregate(
         n=Count("pk"),
@@ -155,7 +155,8 @@ def count_answers(judge: MachineJudge) -> AnswerCounts:
 def count_answers_by_judge(
     campaign: Campaign, judges: Sequence[MachineJudge]
 ) -> dict[int, AnswerCounts]:
-    """By the row of the judge: of the pool one statement, of all their answers another."""
+    """Return the counts by row id of the judge, with one query for the pool and one for all
+    answers."""
     size = get_pool_entries(campaign).aggregate(
         pairs=Count("pk"), without_text=Count("pk", filter=Q(document=None))
     )
@@ -184,7 +185,7 @@ def count_answers_by_judge(
 def _make_counts(
     judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]
 ) -> AnswerCounts:
-    """row: its sums, empty where it was never asked."""
+    """Create the counts of a judge. row: its sums, empty if there were no calls."""
     outcomes = {state: row.get(state, 0) for state in ("graded", "refused", "malformed")}
     sent, received = row.get("sent", 0), row.get("received", 0)
     return AnswerCounts(
@@ -203,8 +204,8 @@ def _make_counts(
 
 
 def get_labels(judge: MachineJudge) -> LabelsByPair:
-    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade
-    are not in it. By topic and document as bytes."""
+    """Return the most frequent grade of each pair's samples, the lowest of ties, without pairs that
+    have no grade. Ordered by topic and document as bytes."""
     graded = judge.labels.filter(state=MachineLabel.State.GRADED)
     grades: dict[tuple[str, str], list[int]] = {}
     for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):
@@ -215,7 +216,8 @@ def get_labels(judge: MachineJudge) -> LabelsByPair:
 
 
 def compute_labels_digest(labels: LabelsByPair) -> str:
-    """SHA-256 of the lines of `format_label_lines`, as `llm judge` gives it."""
+    """Return the SHA-256 digest of the lines of `format_label_lines`, equal to the digest by `llm
+    judge`."""
     return hashlib.sha256("".join(format_label_lines(labels)).encode("utf-8")).hexdigest()
 
 
@@ -225,8 +227,8 @@ def format_label_lines(labels: LabelsByPair) -> Iterator[str]:
 
 
 def describe_judge(judge: MachineJudge) -> dict[str, Any]:
-    """Provenance: what stands beside its labels wherever they leave the campaign. No key and
-    nobody's name."""
+    """Return the provenance that accompanies exported labels. It contains no key and no names of
+    people."""
     return {
         "name": judge.name,
         "source": judge.source,
@@ -255,8 +257,8 @@ def _format_moment(at: datetime | None) -> str | None:
 
 
 def _get_draw_time(campaign: Campaign) -> str | None:
-    """When the campaign's sample was drawn; None where its pool is no sample. Later stages go on in
-    the same shuffle."""
+    """Return when the campaign's sample was drawn, None if its pool is not sampled. Later stages
+    continue the same shuffle."""
     return (
         _format_moment(campaign.pool.built_at)
         if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED
@@ -265,7 +267,7 @@ def _get_draw_time(campaign: Campaign) -> str | None:
 
 
 def label_file_header(judge: MachineJudge) -> str:
-    """Of a file of its labels: whose they are."""
+    """Return the header of a label file, which names the judge."""
     prompt = (
         f"prompt {judge.prompt_name} {judge.prompt_version}"
         if judge.prompt_text
@@ -283,7 +285,7 @@ def label_file_header(judge: MachineJudge) -> str:
 
 
 class PoolPairFinder:
-    """Finds the pair of the pool that a label of a file is about, by ids or by texts."""
+    """Finder of the pool pair that a label of a file refers to, by IDs or texts."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
@@ -296,7 +298,7 @@ class PoolPairFinder:
         self.texts: dict[tuple[str, str], tuple[int, str]] | None = None
 
     def find_position(self, label: FileLabel) -> tuple[int, str] | None:
-        """(row of Topic, document id), None for a pair that the pool has not."""
+        """Return (primary key of Topic, document ID), or None for a pair outside the pool."""
         if not label.by_text:
             row = self.entries.get((label.topic, label.document))
             return None if row is None else (row, label.document)

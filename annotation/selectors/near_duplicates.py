@@ -1,6 +1,5 @@
-"""Documents very like the one on an annotator's page, of those that this annotator has graded in
-the topic. Nothing of anybody else's judgements, and nothing of documents that wait, is looked
-at."""
+"""Near-duplicates of the current document among documents of the topic that the same annotator has
+graded. Judgements of others, and documents not yet judged, are never considered."""
 
 from __future__ import annotations
 
@@ -21,13 +20,13 @@ from annotation.core.text_similarity import (
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import get_pair_text, render_judgement, render_pair
 
-MAX_COMPARED = 200  # documents, the latest judged first
-MAX_CHARACTERS = 6000  # of each, from its beginning: about a thousand words
+MAX_COMPARED = 200  # documents, most recently judged first
+MAX_CHARACTERS = 6000  # characters of each document, about a thousand words
 MAX_SHOWN = 3
 
 
 def get_assigned_pair(annotator: Membership, pair_id: int) -> Pair | None:
-    """The pair, if this annotator was given it or has judged it."""
+    """Return the pair if it was assigned to or judged by this annotator."""
     own = {"pair": OuterRef("pk"), "membership": annotator}
     given = Exists(Lease.objects.filter(**own)) | Exists(Judgement.objects.filter(**own))
     return (
@@ -38,11 +37,12 @@ def get_assigned_pair(annotator: Membership, pair_id: int) -> Pair | None:
 
 
 def find_near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, Any]]:
-    """{resemblance, document, judgement} of at most three, the most alike first, of equals the one
-    judged last; for a pair of the qualification none.
+    """Return up to three near-duplicates as {resemblance, document, judgement}, most similar first,
+    and the last judged first among ties. Empty for qualification pairs.
 
-    Compared with the latest 200 documents, by the first 6,000 characters of each, or by what the
-    campaign shows of them where that is less."""
+    Compares the latest 200 documents by their first 6,000 characters, or by the shown part if it is
+    shorter.
+    """
     if pair.kind == Pair.Kind.QUALIFICATION or pair.entry.document is None:
         return []
     campaign = annotator.campaign
@@ -60,8 +60,8 @@ def find_near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, An
 def find_near_duplicates_among(
     campaign: Campaign, pairs: Sequence[Pair]
 ) -> dict[int, list[dict[str, Any]]]:
-    """Of each pair {pair, resemblance} of its near-duplicates among these pairs of its topic, for a
-    trial of the page; of the qualification none."""
+    """Return the near-duplicates among these pairs by pair, as {pair, resemblance}, for a trial of
+    the judging page. None for qualification pairs."""
     texts = {
         pair.pk: pair.entry.document.text
         for pair in pairs
@@ -80,8 +80,8 @@ def find_near_duplicates_among(
 
 
 def _graded_documents(annotator: Membership, pair: Pair) -> list[tuple[int, str]]:
-    """(pair, the beginning of its document) of what the annotator has graded of the topic, the last
-    first; neither too fast nor as practice."""
+    """Return (pair, beginning of its document) of documents in the topic that the annotator has
+    graded, latest first. Excludes too fast and qualification judgements."""
     own = Judgement.objects.filter(
         membership=annotator,
         current=True,

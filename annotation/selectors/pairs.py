@@ -1,5 +1,4 @@
-"""Which pairs of a campaign are spoken of, and which of them wait for something before anybody can
-judge them."""
+"""Common selections of a campaign's pairs, and counts of pairs that wait for judgements or texts."""
 
 from __future__ import annotations
 
@@ -12,15 +11,15 @@ from annotation.models import Campaign, Pair
 
 
 def get_kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """The pairs whose topics are kept: all that is served, labelled, counted, shown and published.
-    What was judged of the others stays stored, and is back when its topic is."""
+    """Return the pairs of kept topics. Only these are assigned, labelled, counted, shown and
+    published. Judgements of other pairs remain stored and reappear if the topic is restored."""
     return Pair.objects.filter(campaign=campaign, removed=False)
 
 
 def get_unfinished_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """The ordinary pairs that have too few judgements. One that cannot be judged, and one whose
-    text is missing, is waited for no longer; but where no pair has a text, as in a release that was
-    imported without them, nothing is missing by chance."""
+    """Return the ordinary pairs with too few judgements, without pairs that cannot be judged or
+    lack a text. If no pair has a text (a release imported without texts), missing texts are
+    ignored."""
     waiting = get_kept_pairs(campaign).filter(
         kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed")
     )
@@ -32,8 +31,8 @@ def get_unfinished_pairs(campaign: Campaign) -> QuerySet[Pair]:
 
 
 def count_pairs_by_kind(campaign: Campaign) -> dict[str, int]:
-    """How many kept pairs of each kind and how many topics there are now, and the highest priority:
-    by the names of the campaign's fields."""
+    """Count the kept pairs of each kind, the topics, and the highest priority. Keys are the
+    campaign's field names."""
     counts: dict[str, Any] = get_kept_pairs(campaign).aggregate(
         n_pairs=Count("pk"),
         n_topics=Count("topic_row", distinct=True),
@@ -45,17 +44,16 @@ def count_pairs_by_kind(campaign: Campaign) -> dict[str, int]:
 
 
 def get_special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:
-    """The kept pairs of these kinds, none of them the ordinary one; found by the index of the
-    special ones.
+    """Return the kept pairs of the given kinds other than ordinary, found by the index of special
+    pairs.
 
-    SQLite uses a partial index only where its own condition is said.
+    SQLite uses a partial index only if the query repeats its condition.
     """
     return get_kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds)
 
 
 def get_ruled_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """The kept pairs with a label of the managers' own; a qualification pair has its known
-    grade."""
+    """Return the kept pairs with a manager's label or, for qualification pairs, a known grade."""
     return (
         get_kept_pairs(campaign)
         .filter(adjudicated_grade__isnull=False)
@@ -64,14 +62,14 @@ def get_ruled_pairs(campaign: Campaign) -> QuerySet[Pair]:
 
 
 def count_pairs_without_text(campaign: Campaign, topics: list[int] | None = None) -> int:
-    """How many pairs still need judgements but have no stored text, so that nobody is served them.
-    topics: of these rows only."""
+    """Count the pairs that need judgements but have no stored text, and are therefore not assigned.
+    topics: primary keys to restrict the count to."""
     pairs = get_kept_pairs(campaign).filter(without_text=True, open_slots__gt=0)
     return (pairs.filter(topic_row__in=topics) if topics else pairs).count()
 
 
 def count_missing_judgements(campaign: Campaign) -> int:
-    """How many judgements ordinary pairs still need, those on somebody's screen among them."""
+    """Count the judgements that ordinary pairs still need, including those in progress."""
     pairs = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False)
     sums = pairs.aggregate(open=Sum("open_slots"), held=Sum("held"))
     return (sums["open"] or 0) + (sums["held"] or 0)

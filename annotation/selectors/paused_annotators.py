@@ -1,4 +1,4 @@
-"""Annotators whom the rule of too fast judgements has paused, and what they read."""
+"""Annotators paused automatically because of too fast judgements, and the message they see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAUSE_REASON = (
     "pressed twice, or tired eyes. "
     "Take a break, and read the guidelines once more. Nothing else is lost; the campaign's manager can let you go on."
 )
-"""What the annotator reads, after the number."""
+"""The message to the annotator, after the number."""
 
 
 def format_pause_reason(n: int) -> str:
@@ -19,14 +19,14 @@ def format_pause_reason(n: int) -> str:
 
 
 def parse_pause_reason(reason: str) -> int | None:
-    """How many too fast judgements led to the pause of which this is the reason; None where it was
-    not the rule that paused."""
+    """Return the number of too fast judgements from an automatic pause's message, or None for any
+    other reason."""
     number = reason.removesuffix(PAUSE_REASON)
     return int(number) if number != reason and number.isdecimal() else None
 
 
 def get_paused_by_rule() -> QuerySet[Membership]:
-    """Annotators of running campaigns who wait for a manager to let them go on."""
+    """Return annotators of running campaigns who were paused automatically and wait for a manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     return Membership.objects.filter(
         standing=Membership.Standing.PAUSED,

@@ -1,5 +1,4 @@
-"""What the home page shows of a person's campaigns, in a number of queries that does not grow with
-them."""
+"""A user's campaigns on the home page, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -15,9 +14,8 @@ from annotation.selectors.annotator_quotas import annotator_quotas
 
 @dataclass(frozen=True)
 class CampaignCard:
-    """One card of the home page. `judged` and `target` are those of the judging page: the
-    membership's own count (without practice and too fast answers) and part. `share` is judged /
-    target, at most 1; None without a target."""
+    """A card of the home page. judged, target: as on the judging page (without qualification and
+    too fast judgements). share: judged / target, at most 1, None without a target."""
 
     membership: Membership
     campaign: Campaign
@@ -47,8 +45,7 @@ class CampaignCard:
 
 
 def get_viewed_campaigns(user: User) -> list[Campaign]:
-    """Those whose results the person reads and changes nothing in, the newest first; without
-    drafts."""
+    """Return campaigns in which the user is a viewer, newest first, without drafts."""
     viewing = Campaign.objects.filter(
         memberships__user=user, memberships__role=Membership.Role.VIEWER
     )
@@ -56,7 +53,7 @@ def get_viewed_campaigns(user: User) -> list[Campaign]:
 
 
 def get_annotator_campaigns(user: User) -> list[CampaignCard]:
-    """Campaigns to judge in, the open and nearest deadline first."""
+    """Return the user's campaigns to judge, open ones and nearest deadlines first."""
     rows = user.memberships.select_related("campaign", "campaign__collection").filter(
         role=Membership.Role.ANNOTATOR
     )
@@ -77,7 +74,8 @@ def get_annotator_campaigns(user: User) -> list[CampaignCard]:
 
 
 def get_managed_campaigns(user: User) -> list[Campaign]:
-    """Those that the person manages as a member, the newest first, with collection and pool."""
+    """Return campaigns that the user manages as a member, newest first, with collection and pool
+    loaded."""
     own = user.memberships.filter(role=Membership.Role.MANAGER).values("campaign")
     return list(
         Campaign.objects.filter(pk__in=own)

@@ -1,4 +1,4 @@
-"""Questions of annotators: one's own for the judging page, those of a campaign for its managers."""
+"""Annotators' questions, for the judging page and for managers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_SHOWN = 100
 
 
 def get_questions(campaign: Campaign) -> QuerySet[Question]:
-    """Those without an answer first, the oldest first; then the answered ones, the latest first."""
+    """Return unanswered questions, oldest first, followed by answered ones, latest first."""
     rows = Question.objects.filter(pair__campaign=campaign).select_related(
         "membership", "pair__entry__topic", "pair__entry__document"
     )
@@ -20,12 +20,13 @@ def get_questions(campaign: Campaign) -> QuerySet[Question]:
 
 
 def count_unanswered(campaign: Campaign) -> int:
-    """By who asked: a campaign has few annotators and many pairs."""
+    """Count unanswered questions, by annotator first, because a campaign has few annotators and
+    many pairs."""
     return Question.objects.filter(membership__campaign=campaign, answered_at=None).count()
 
 
 def get_own_questions(annotator: Membership) -> list[dict[str, Any]]:
-    """The annotator's own, the latest first, at most 100."""
+    """Return the annotator's own questions, latest first, at most 100."""
     rows = Question.objects.filter(membership=annotator).select_related(
         "pair__entry__topic", "pair__entry__document"
     )[:MAX_SHOWN]
@@ -37,7 +38,7 @@ def get_own_questions(annotator: Membership) -> list[dict[str, Any]]:
 
 
 def render_question(row: Question) -> dict[str, Any]:
-    """A question with its answer; not who asked."""
+    """Return a question with its answer, without the annotator."""
     entry = row.pair.entry
     return {
         "id": row.pk,

@@ -1,5 +1,5 @@
-"""The preview of bands of priorities for a campaign: how long annotators stay on a topic, and what
-it costs in order."""
+"""Preview of rank windows for a campaign: how long annotators stay on a topic, and how much it
+changes the order."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from annotation.core.rank_windows import BandEntry, BandPreview, simulate_judgin
 from annotation.models import Campaign, Membership, Pair
 
 MAX_PAIRS = 600
-USUAL_ANNOTATORS = 12  # where nobody has joined yet
+USUAL_ANNOTATORS = 12  # if the campaign has no annotators yet
 PREVIEW_WIDTHS = (1, 2, 3, 5)
 
 
 def preview_bands(campaign: Campaign) -> list[BandPreview]:
-    """For some widths, the campaign's own and that of all priorities together; empty without pairs.
+    """Preview several widths, including the campaign's and a single window. Empty without pairs.
 
-    Played through from the beginning, by as many annotators as the campaign has; of a large pool by
-    topics drawn evenly from it, with as many fewer annotators."""
+    Judging is simulated from the start with the campaign's number of annotators. A large pool is
+    reduced to a systematic sample of its topics, with proportionally fewer annotators.
+    """
     normal = Pair.objects.filter(campaign=campaign, kind=Pair.Kind.NORMAL)
     topics = list(normal.order_by("topic_row").values_list("topic_row", flat=True).distinct())
     if not topics:

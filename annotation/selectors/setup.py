@@ -1,5 +1,5 @@
-"""What the judging page needs once of a campaign; and what a manager's trial of it shows, which is
-stored nowhere."""
+"""Data of a campaign that the judging page loads once, and the data of a manager's trial, which is
+never stored."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ SETUP_SQL = """SELECT k.text_format, g.number, g.text, g.note,
 
 
 def get_setup(annotator: Membership) -> dict[str, Any]:
-    """The campaign's settings, scale, terms and newest guidelines, and what the annotator has:
-    choices, feedback given, unread messages.
+    """Return the campaign's settings, scale, terms and newest guidelines, and the annotator's
+    settings, feedback and unread messages.
 
-    Of nobody, who is not stored, it is that of the campaign.
+    For an unsaved annotator (a trial), only the campaign's data are returned.
     """
     campaign = annotator.campaign
     [row] = fetch_rows(SETUP_SQL, {"me": annotator.pk or 0, "campaign": campaign.pk})
@@ -73,8 +73,8 @@ def get_setup(annotator: Membership) -> dict[str, Any]:
 
 
 def get_trial_pairs(campaign: Campaign) -> list[Pair]:
-    """The pairs of a trial: those of the qualification, then the first four of each of three
-    topics, as the pool has them."""
+    """Return the pairs of a trial: the qualification pairs, then the first four pairs of each of
+    three topics, in the pool's order."""
     pairs = (
         get_kept_pairs(campaign)
         .filter(without_text=False)
@@ -97,7 +97,7 @@ def get_trial_pairs(campaign: Campaign) -> list[Pair]:
 
 
 def _render_known_grade(pair: Pair) -> dict[str, Any] | None:
-    """Of a qualification pair the known grade, the grades that count as right, and the
+    """Return the known grade of a qualification pair, the grades that count as correct, and the
     explanation."""
     if pair.kind != Pair.Kind.QUALIFICATION or pair.gold_grade is None:
         return None
@@ -106,11 +106,12 @@ def _render_known_grade(pair: Pair) -> dict[str, Any] | None:
 
 
 def get_trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
-    """Everything that the judging page asks the server for in a trial, at once: the browser plays
-    the server's part.
+    """Return everything that the judging page requests from the server during a trial. The browser
+    simulates the server.
 
-    annotator: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the
-    qualification come with their known grade."""
+    annotator: unsaved. No lease, slot or judgement is created. Qualification pairs include their
+    known grade.
+    """
     pairs = get_trial_pairs(campaign)
     near = (
         near_duplicates.find_near_duplicates_among(campaign, pairs)

@@ -1,4 +1,4 @@
-"""The language of a page, for its frame."""
+"""Template tags for the language of a page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ register = template.Library()
 
 
 def _script_words_url() -> str:
-    """Address of the scripts' words; empty in English, which stands in the scripts."""
+    """Return the URL of the scripts' translations, empty for English, which is part of the scripts."""
     code = translation.get_language() or settings.LANGUAGE_CODE
     return "" if code == settings.LANGUAGE_CODE else static(f"words/{code}.json")
 
 
 @register.simple_tag
 def page_language() -> SafeString:
-    """Attributes of <html>: language, direction, and where the scripts' words are."""
+    """Return attributes for <html>: language, direction and URL of the scripts' translations."""
     code, words = translation.get_language() or settings.LANGUAGE_CODE, _script_words_url()
     direction = SafeString(' dir="rtl"') if translation.get_language_bidi() else ""
     return format_html(
@@ -36,7 +36,7 @@ def page_language() -> SafeString:
 
 @register.simple_tag
 def words_ahead() -> SafeString:
-    """The scripts' words are fetched beside the scripts, not after them."""
+    """Return a preload tag, so that translations are fetched in parallel with the scripts."""
     words = _script_words_url()
     return (
         format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words)
@@ -47,8 +47,8 @@ def words_ahead() -> SafeString:
 
 @register.simple_tag
 def words_of(modules: tuple[str, ...]) -> SafeString:
-    """What these scripts say, in the page itself: they need not wait for all words
-    (static/js/words.js)."""
+    """Return the messages of these scripts for inclusion in the page, so that they need not wait
+    for all translations (static/js/words.js)."""
     code = translation.get_language() or settings.LANGUAGE_CODE
     words = {} if code == settings.LANGUAGE_CODE else _module_words(modules, code)
     return json_script(words, "first-words") if words else SafeString("")
@@ -71,8 +71,8 @@ def _module_words(modules: tuple[str, ...], code: str) -> dict[str, str | dict[s
 
 @register.simple_tag(takes_context=True)
 def language_choice(context: Context) -> list[tuple[str, str, bool]]:
-    """(code, own name, whether the person has chosen it) of each language. Managers' pages are
-    English whatever the choice."""
+    """Return (code, native name, whether chosen) for each language. Managers' pages are in English
+    regardless of the choice."""
     chosen = (
         languages.request_language(context["request"])
         if "request" in context
@@ -83,5 +83,5 @@ def language_choice(context: Context) -> list[tuple[str, str, bool]]:
 
 @register.simple_tag(takes_context=True)
 def is_translated(context: Context) -> bool:
-    """Whether this page follows the chosen language."""
+    """Return whether this page is shown in the chosen language."""
     return "request" not in context or languages.is_annotator_path(context["request"].path)

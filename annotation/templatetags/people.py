@@ -1,4 +1,4 @@
-"""What the frame of every page asks about the person who looks at it."""
+"""Template tags about the signed-in user, for the layout of every page."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def manages_something(context: dict[str, Any]) -> bool:
-    """Whether the pages of campaigns, collections and analyses are for this person; annotators have
-    no business there."""
+    """Return whether the user sees links to campaigns, collections and analyses. Annotators do not."""
     user = context.get("user")
     return user is not None and permissions.is_manager(user)
 
 
 @register.simple_tag
 def unanswered_questions(campaign: Campaign) -> int:
-    """How many questions of annotators wait for an answer."""
+    """Return the number of annotators' questions without an answer."""
     return questions.count_unanswered(campaign)

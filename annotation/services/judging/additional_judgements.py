@@ -1,7 +1,8 @@
-"""One more judgement for pairs that a manager chose, beyond the campaign's number: asked for, and
-taken back while nobody has given it.
+"""Additional judgements of pairs that a manager selects, beyond the campaign's number: requests,
+and withdrawal of requests without an answer.
 
-Who has judged a pair is never served it again, so that each further judgement is another person's.
+Annotators never see a pair they have already judged, so each additional judgement is from another
+annotator.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from annotation.services.judging import slots
 from assay.number_words import format_count
 
 BATCH_SIZE = slots.BATCH
-"""Pairs that are chosen together at most: they are changed in one transaction."""
+"""Maximum number of pairs selected at once, because one transaction changes them all."""
 NOT_RUNNING_MESSAGES = {
     Campaign.State.DRAFT: gettext_lazy(
         "The campaign is not open yet, so no pair has a judgement. Open it first."
@@ -36,9 +37,12 @@ NOT_RUNNING_MESSAGES = {
 
 @dataclass(frozen=True)
 class SelectionResult:
-    """ids: row ids of the pairs for which it can be done, one judgement each. refused: reason ->
-    how many pairs it keeps from it. judged_by_all: of `ids`, pairs that every active annotator has
-    judged, so that nobody could give the judgement."""
+    """The effect of a request on a selection.
+
+    ids: row ids of the pairs that get one additional judgement each. refused: number of refused
+    pairs by reason. judged_by_all: number of pairs in `ids` that every active annotator has judged,
+    so that no one is left for the request.
+    """
 
     ids: list[int]
     refused: dict[str, int] = field(default_factory=dict)
@@ -50,7 +54,7 @@ class SelectionResult:
 
 
 def no_addition_reason(pair: Pair, n: int) -> str:
-    """Why nobody can be asked for one more judgement of the pair; empty where one can. n: the
+    """Return why the pair cannot get an additional judgement, or an empty string if it can. n: the
     campaign's judgements per pair."""
     if pair.kind != Pair.Kind.NORMAL:
         return _("control pairs (gold, qualification, calibration) get no additional judgements")
@@ -73,7 +77,7 @@ def no_addition_reason(pair: Pair, n: int) -> str:
 
 
 def no_withdrawal_reason(pair: Pair, n: int) -> str:
-    """Why no judgement can be taken back; empty where one can."""
+    """Return why no request can be withdrawn for the pair, or an empty string if one can."""
     if not pair.asked_more:
         return _("no additional judgement was requested")
     return (
@@ -86,11 +90,12 @@ def no_withdrawal_reason(pair: Pair, n: int) -> str:
 def check_selection(
     campaign: Campaign, ids: Collection[int], *, back: bool = False
 ) -> SelectionResult:
-    """What asking for one more judgement of each of these pairs would come to, or with `back`
-    taking one back: nothing is changed.
+    """Preview a request for one additional judgement per pair or, with `back`, its withdrawal.
+    Changes nothing.
 
-    Ids that are no pairs of the campaign are passed over. Raises CampaignError where it cannot be
-    done to any, with the reason."""
+    Unknown ids are ignored. Raises CampaignError with the reason if it is impossible for every
+    pair.
+    """
     _check_request(campaign, ids, back=back)
     pairs = list(Pair.objects.filter(campaign=campaign, pk__in=ids).order_by("pk"))
     fit, refused = _split_by_reason(
@@ -115,13 +120,13 @@ def check_selection(
 def request_additional_judgement(
     campaign: Campaign, ids: Collection[int], *, actor: User | None
 ) -> SelectionResult:
-    """Ask for one more judgement of each; pairs of which it cannot be asked are left out and told.
-    Raises CampaignError where that is all."""
+    """Request one additional judgement per pair. Pairs that cannot get one are left out and
+    reported. Raises CampaignError if none can."""
 
     def ask(pair: Pair, n: int) -> None:
         pair.asked_more = (
             max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
-        )  # also where it has more than the campaign asks for today
+        )  # even if it now has more than the campaign's number
 
     return _change_needed(campaign, ids, ask, back=False, actor=actor)
 
@@ -129,8 +134,8 @@ def request_additional_judgement(
 def undo_additional_judgement(
     campaign: Campaign, ids: Collection[int], *, actor: User | None
 ) -> SelectionResult:
-    """Take back one judgement of each that was asked for and that nobody has given, nor has on
-    screen. Raises CampaignError where there is none."""
+    """Withdraw one requested judgement per pair that is neither made nor in progress. Raises
+    CampaignError if there is none."""
 
     def take(pair: Pair, n: int) -> None:
         pair.asked_more -= 1
@@ -139,8 +144,8 @@ def undo_additional_judgement(
 
 
 def get_pair_ids(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[int]:
-    """Row ids of the kept pairs with these topic and document ids. Raises CampaignError for one
-    that is none, with the first of them."""
+    """Return the row ids of the kept pairs with these topic and document IDs. Raises CampaignError
+    with the first unknown pair."""
     rows = get_kept_pairs(campaign).filter(
         entry__topic__topic_id__in={topic for topic, _ in named},
         entry__docno__in={docno for _, docno in named},

@@ -1,6 +1,5 @@
-"""Keeping an annotator's page supplied: the leases in hand are sent again, and as many more are
-claimed as are wanted. A pair put aside ("judge later") is taken up again when the annotator says
-so, and not only when nothing else is left."""
+"""Assignment of pairs to an annotator's page: active leases are sent again, and new pairs are
+claimed up to the requested number. Annotators can resume a skipped pair at any time."""
 
 from __future__ import annotations
 
@@ -34,16 +33,17 @@ def refill_leases(
     continue_after_target: bool = False,
     now: datetime | None = None,
 ) -> ServedPairs:
-    """Let the annotator hold up to `want` live leases, never more than the campaign's window and
-    one.
+    """Claim pairs until the annotator holds `want` active leases, at most the campaign's window
+    plus one.
 
-    held: tokens that the page has; other live leases of the annotator are sent again, so repeating
-    a request loses and adds nothing. All are renewed when an eighth of their time is over. Never
-    leases past the target or the day's limit. `annotator` is used as loaded.
+    held: tokens that the page has. Other active leases of the annotator are sent again, so a
+    request can be repeated safely. Leases are renewed after an eighth of their duration. The target
+    and the daily limit are never exceeded. `annotator` is used as loaded.
 
-    The leases are read after the last claim, in the order of their claims: an answer never has a
-    lease without those that the page lacks from before it, also while another request of the same
-    page, whose answer is lost or late, claims."""
+    The leases are read after the last claim, in the order of claims. A response therefore never
+    contains a lease without the earlier ones that the page lacks, even if a concurrent request of
+    the same page claims pairs and its response is lost or delayed.
+    """
     now, known = now or timezone.now(), set(held)
     state = selectors.get_situation(annotator, now=now, continue_after_target=continue_after_target)
     if not state.may_claim:
@@ -57,7 +57,7 @@ def refill_leases(
         today=own.today,
         daily_limit=None if test else own.daily_limit,
     )
-    # A page that says that it has enough may be wrong: its leases may have ended.
+    # Even a page that has enough leases must be checked, because they may have expired.
     if len(known) < at_most or selectors.count_live_leases(annotator, now) < at_most:
         if test:
             qualification.serve_qualification_pairs(annotator, at_most, now=now)
@@ -69,7 +69,7 @@ def refill_leases(
         return ServedPairs(selectors.Situation(name, message, own, details))
     until = leases.lease_expiry(annotator, now)
     older = {lease.token for lease in live if until - lease.expires_at > (until - now) / 8}
-    if older:  # with every answer, so that a page that judges needs no renewals of its own
+    if older:  # renewed with every answer, so that a page in use needs no separate renewals
         leases.renew_leases(annotator, older, now=now)
     unknown = [lease for lease in live if lease.token not in known]
     return ServedPairs(
@@ -81,11 +81,12 @@ def refill_leases(
 def resume_skipped_pair(
     annotator: Membership, pair_id: int, *, now: datetime | None = None
 ) -> Lease:
-    """A lease for a pair that the annotator put aside; the annotator's live one if there is one.
-    The pair is aside no longer.
+    """Return a lease for a pair that the annotator skipped, or the active one if it exists. The
+    pair is no longer skipped.
 
-    Raises Refused: 404 for a pair that was not put aside, 409 where it is judged, or where others
-    judge it meanwhile."""
+    Raises Refused: 404 for a pair that was not skipped, 409 if it is already judged or its slots
+    are taken by others.
+    """
     now = now or timezone.now()
 
     def work() -> Lease:

@@ -1,5 +1,5 @@
-"""What the statements of a claim are made of: when a pair is free for an annotator, and in which
-order free pairs are looked at."""
+"""SQL of a claim: the conditions for a pair to be free for an annotator, and the order in which
+free pairs are examined."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CLAIM_STATE_SQL = (
 )
 TAKE_SLOT_SQL = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = %(pair)s AND open_slots > 0 RETURNING id"""
-# Where nothing has to be locked first: of the pair that was chosen; the COLUMNS as they were
-# before, and how many leases the annotator holds.
+# For databases that need no locks: the columns of the selected pair before the update, and the
+# number of leases of the annotator.
 TAKE_CHOSEN_SQL = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = (SELECT id FROM chosen) AND open_slots > 0 RETURNING id, topic_row, priority, counted + held > 1, position, needed, counted, held - 1,
   (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = %(me)s)"""
@@ -40,7 +40,7 @@ SHARED_PAIRS_SQL = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement
 
 
 class Candidate(NamedTuple):
-    """The COLUMNS of a pair, as they are before it is taken."""
+    """The columns in PAIR_COLUMNS_SQL of a pair before it is taken."""
 
     id: int
     topic_row: int
@@ -53,9 +53,11 @@ class Candidate(NamedTuple):
 
 
 class PairSource(NamedTuple):
-    """Where to look for a pair: the first free one under `condition` in `order`; `reason` is what
-    the manager is told. of_topic: whether its pairs are of the annotator's current topic; None
-    where they may be of any, or of those that the choices before it have left."""
+    """A source of pairs: the first free pair under `condition` in `order`.
+
+    reason: shown to the manager. of_topic: whether its pairs are of the annotator's current topic.
+    None if they can be of any topic, or of any that earlier sources leave.
+    """
 
     condition: str
     order: str
@@ -64,8 +66,8 @@ class PairSource(NamedTuple):
 
 
 def restrict_to_topics(topics: Sequence[int], condition: str, order: str) -> str:
-    """A further condition for an annotator restricted to topics: the first free pair of each, each
-    found by index."""
+    """Return a condition for an annotator restricted to topics: the first free pair of each topic,
+    each found by index."""
     if not topics:
         return ""
     each = ", ".join(f"({int(topic)})" for topic in topics)
@@ -80,13 +82,14 @@ def restrict_to_topics(topics: Sequence[int], condition: str, order: str) -> str
 def first_choice_sql(
     choices: Sequence[PairSource], topics: Sequence[int], *, gate: str, locks: bool, locking: str
 ) -> str:
-    """`choice_0 AS (…), …, chosen AS (…)`: `chosen` is the first free pair under the first choice
-    that has one, with that choice's place and the COLUMNS; none unless `gate` holds ("AND …", of no
-    pair's columns).
+    """Return SQL `choice_0 AS (…), …, chosen AS (…)`. `chosen` is the first free pair of the first
+    source that has one, with the number of the source and the PAIR_COLUMNS_SQL. It is empty unless
+    `gate` holds ("AND …", without columns of the pair).
 
-    PostgreSQL asks a condition that holds of no pair once, before it looks at any; SQLite asks it
-    of each pair that it comes by, unless it stands in the LIMIT, where PostgreSQL would not know
-    how few rows are wanted."""
+    PostgreSQL evaluates a condition without columns of the pair once, before it reads pairs. SQLite
+    evaluates it for each pair, except in the LIMIT clause. PostgreSQL cannot use it there, because
+    it then underestimates how few rows are needed.
+    """
     parts = []
     for place, (condition, order, *_) in enumerate(choices):
         first = gate + "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))

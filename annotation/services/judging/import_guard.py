@@ -1,8 +1,9 @@
-"""SQLite has one writer: while something large is written in one transaction, whatever people judge
-waits.
+"""Protection of annotators from large imports on SQLite, which has a single writer: during a large
+transaction every judgement waits.
 
-So a large import is refused there while people judge, unless whoever asks for it wants it all the
-same. On PostgreSQL nobody waits."""
+A large import is therefore refused while annotators judge, unless the user overrides this. On
+PostgreSQL judgements do not wait.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +26,10 @@ from assay.formats.streams import PIECE_BYTES, iterate_pieces
 from pooling.platform.jobs import Refused
 
 RECENT_PERIOD = timedelta(minutes=2)
-"""Whoever judged so lately judges still."""
+"""Judging counts as active for this time after a judgement."""
 LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
-"""Of a file, unpacked: from here on an import holds the writer for longer than people should wait
-(docs/evidence/reliability.md)."""
+"""Size of an uncompressed file from which an import blocks the writer for longer than annotators
+should wait (docs/evidence/reliability.md)."""
 UNREADABLE_ERRORS = (FormatError, OSError, *ARCHIVE_ERRORS)
 FORCE_HELP = "import even while annotators judge on SQLite; their judgements wait until it is done"
 FORCE_OPTION_HINT = "with --force"
@@ -36,12 +37,12 @@ FORCE_CHECKBOX_HINT = gettext_lazy("by checking “Also while people judge”")
 
 
 def has_one_writer() -> bool:
-    """Whether those who judge wait for a large transaction of somebody else."""
+    """Return whether judgements wait for the large transactions of others."""
     return connection.vendor == "sqlite"
 
 
 def is_judging_active() -> bool:
-    """Whether a judgement reached an open campaign lately."""
+    """Return whether an open campaign has received a judgement recently."""
     lately = Judgement.objects.filter(
         membership=OuterRef("pk"), judged_at__gte=timezone.now() - RECENT_PERIOD
     )
@@ -49,9 +50,8 @@ def is_judging_active() -> bool:
 
 
 def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -> None:
-    """Refused where the import of this file would keep people waiting. source: a path, or an open
-    file, which is put back to its begin. way: how to have it all the same, as the end of a
-    sentence."""
+    """Raise Refused if the import of this file would block annotators. source: a path, or an open
+    file, which is rewound. way: how to override the check, as the end of a sentence."""
     if anyway or not has_one_writer() or not is_judging_active() or not is_large_file(source):
         return
     says = _(
@@ -63,8 +63,8 @@ def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -
 
 
 def is_large_file(source: str | BinaryIO) -> bool:
-    """By lines and unpacked bytes, of which no more is read than tells it. What cannot be read is
-    not large: its reader says why."""
+    """Return whether the file is large by its lines and uncompressed bytes. Reads no more than
+    necessary. An unreadable file counts as small, and its reader reports the error."""
     if source == "-":  # can be read only once
         return True
     lines = n_bytes = 0

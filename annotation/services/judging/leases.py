@@ -1,9 +1,10 @@
-"""Leases: renew and release them, and free the slots of expired ones.
+"""Renewal, release and expiry of leases.
 
-Leases end by the server's clock, which is sometimes set: by hand, by a time server, by a machine
-that wakes up. A process compares it with a clock that only runs on; a difference since the last
-comparison is a step. After a step no lease counts as expired, and live ones begin their time anew.
-Every process that sees the step does the same, and doing it twice changes nothing."""
+Leases expire by the server's clock, which can be adjusted manually, by a time server or after a
+suspend. Each process compares it with a monotonic clock. A difference since the last comparison is
+a step. After a step no lease counts as expired, and active leases restart their full duration.
+Every process that detects the step does the same, and repeating it has no effect.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ REAP_BATCH_SIZE = 50
 
 
 def end_expired_leases(now: datetime | None = None, *, at_most: int = REAP_BATCH_SIZE) -> int:
-    """Give back the slots of expired leases; returns how many ended. Cheap when there are none: one
-    look at a partial index.
+    """Free the slots of expired leases and return their number. Without expired leases this costs
+    one lookup in a partial index.
 
-    Every claim calls this first, so no slot stays lost while anybody judges.
+    Every claim calls this first, so slots are recovered while any annotator judges.
     """
     heed_steps()
     now = now or timezone.now()
@@ -50,11 +51,11 @@ def lease_expiry(annotator: Membership, now: datetime) -> datetime:
 def renew_leases(
     annotator: Membership, tokens: Iterable[uuid.UUID], *, now: datetime | None = None
 ) -> dict[str, Lease]:
-    """Push out the end of the annotator's live leases. Also of one whose time is over while nobody
-    has taken its slot yet.
+    """Extend the annotator's active leases, including expired ones whose slot is not taken yet.
 
-    Returns every known lease of `tokens` by token, live or not; unknown ones are left out. An
-    annotator who is not active or a campaign that is not open renews nothing."""
+    Returns every known lease in `tokens` by token, active or not. Nothing is renewed for an
+    inactive annotator or a campaign that is not open.
+    """
     now, tokens = now or timezone.now(), list(tokens)
     own = Lease.objects.filter(membership=annotator, token__in=tokens)
     if annotator.standing == Membership.Standing.ACTIVE and annotator.campaign.state == "open":
@@ -65,8 +66,7 @@ def renew_leases(
 def release_leases(
     annotator: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None
 ) -> int:
-    """Give back live leases of the annotator (all of them without `tokens`); returns how many
-    ended."""
+    """Release the annotator's active leases (without `tokens` all of them) and return their number."""
     now = now or timezone.now()
     tokens = None if tokens is None else list(tokens)
 
@@ -82,20 +82,20 @@ def release_leases(
 
 log = logging.getLogger(__name__)
 STEP_S = 20.0
-"""Smaller steps matter to no lease: the page renews at a quarter of its time, and a lease lasts
-minutes."""
+"""Smaller steps do not affect leases: a lease lasts minutes, and the page renews it after a quarter
+of its duration."""
 
 
 class Watch:
-    """Compares the clock that is set with the one that runs on. One a process."""
+    """Comparison of the system clock with a monotonic clock, one per process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.difference = time.time() - time.monotonic()
 
     def step(self) -> float:
-        """Seconds by which the clock was set on (or back, below 0) since the last look; 0 where it
-        was not."""
+        """Return by how many seconds the clock was advanced (negative: set back) since the last
+        call, 0 if it was not adjusted."""
         difference = time.time() - time.monotonic()
         with self.lock:
             moved, self.difference = difference - self.difference, difference
@@ -106,7 +106,7 @@ watch = Watch()
 
 
 def begin_leases_anew(now: datetime) -> int:
-    """Every live lease lasts its campaign's minutes from now. -> how many"""
+    """Restart the full duration of every active lease and return their number."""
     minutes = dict(
         Campaign.objects.filter(pairs__leases__state=Lease.State.LIVE)
         .values_list("pk", "lease_minutes")
@@ -120,7 +120,7 @@ def begin_leases_anew(now: datetime) -> int:
 
 
 def heed_steps() -> None:
-    """Called before leases expire."""
+    """Restart leases after a clock step. Called before leases expire."""
     step = watch.step()
     if step:
         n = begin_leases_anew(timezone.now())

@@ -1,5 +1,4 @@
-"""One opening of a pair by its annotator: what an answer changes, locked in one order and read
-then."""
+"""The rows that an answer changes, locked in a fixed order and then read."""
 
 from __future__ import annotations
 
@@ -25,7 +24,8 @@ MEMBER, LEASE, PAIR, CAMPAIGN = (
 LEASE_PAIR_SQL = "(SELECT o.pair_id FROM annotation_lease o WHERE o.token = %(named)s AND o.membership_id = %(me)s)"
 JUDGEMENT_PAIR_SQL = "(SELECT o.pair_id FROM annotation_judgement o WHERE o.id = %(named)s AND o.membership_id = %(me)s)"
 LOCK_MEMBER_SQL = f"SELECT {MEMBER.columns} FROM annotation_membership m WHERE m.id = %(me)s"
-# The live lease first: whoever holds it may wait for the pair, and nobody waits for another lease.
+# The active lease first. Its holder may wait for the pair, and no transaction waits for a second
+# lease.
 LOCK_LEASES_SQL = f"""SELECT {LEASE.columns}, {PAIR.columns} FROM annotation_lease l JOIN annotation_pair p ON p.id = l.pair_id
   WHERE l.membership_id = %(me)s AND l.pair_id = {{named}} ORDER BY CASE WHEN l.state = 'live' THEN 0 ELSE 1 END, l.id"""
 LOCK_PAIR_SQL = f"SELECT {PAIR.columns} FROM annotation_pair p WHERE p.id = {{named}}"
@@ -34,8 +34,8 @@ CURRENT_STATE_SQL = f"""SELECT {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.pair_id = %(pair)s AND j.current),
     (SELECT s.id FROM annotation_skip s WHERE s.membership_id = %(me)s AND s.pair_id = %(pair)s)
   FROM annotation_campaign c WHERE c.id = %(campaign)s"""
-# All of it where a transaction that writes is alone: nothing has to be locked, so nothing has to
-# come first. A row for each lease, or one.
+# One statement for databases without concurrent writers: no locks are needed, so the order does not
+# matter. Returns one row per lease, or a single row.
 COMBINED_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.key = %(key)s),
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.pair_id = p.id AND j.current),
@@ -47,11 +47,13 @@ COMBINED_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
 
 @dataclass
 class Opening:
-    """One opening of a pair by its annotator, all of it locked: the membership, the annotator's
-    leases of the pair, the pair.
+    """A pair opened by an annotator, with locked rows: the membership, the annotator's leases of
+    the pair, and the pair.
 
-    pair_had: None where the annotator never had it. known: a judgement that was stored under the
-    same key; judged: the current one of the pair; skipped: whether it was put aside."""
+    pair_had: None if the pair was never assigned to the annotator. known: a judgement already
+    stored under the same key. judged: the annotator's current judgement of the pair. skipped:
+    whether the annotator skipped it.
+    """
 
     annotator: Membership
     pair_had: Pair | None
@@ -62,19 +64,20 @@ class Opening:
 
     @property
     def pair(self) -> Pair:
-        """LookupError where there is none: for those who have found a lease or a judgement of
-        it."""
+        """Return the pair. Raises LookupError if there is none, which cannot happen after a lease
+        or judgement of it was found."""
         if self.pair_had is None:
             raise LookupError("the annotator never had this pair")
         return self.pair_had
 
 
 def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Opening:
-    """Lock the membership, the annotator's leases of the pair, and the pair; then read what may
-    have changed until then.
+    """Lock the membership, the annotator's leases of the pair, and the pair, and then read their
+    current values.
 
     of, named: OF_LEASE and a token, or OF_JUDGEMENT and an id. The membership and its campaign are
-    brought up to date in place."""
+    refreshed in place.
+    """
     values = {
         "me": annotator.pk,
         "named": named,

@@ -1,5 +1,5 @@
-"""Asking the manager about a pair, answering, and publishing an answer as an example of the
-guidelines."""
+"""Annotators' questions about pairs: asking, answering, and publishing an answer as an example in
+the guidelines."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from annotation.services.audit import record_event
 from annotation.services.campaigns.lifecycle import save_guideline
 from annotation.services.errors import AnswerRefused, CampaignError, ContradictionError
 
-MAX_OPEN = 30  # questions of one annotator that wait for an answer
+MAX_OPEN = 30  # unanswered questions per annotator
 MAX_CHARACTERS = 2000
 HEADING = "## Examples from questions"
 
 
 def ask_question(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Question:
-    """A question about a pair that the annotator was given. The same key again is the same
-    question.
+    """Store a question about a pair that was assigned to the annotator. The same key returns the
+    same question.
 
-    Raises AnswerRefused: excluded, the pair was never given to this annotator, no text or too much,
-    too many without an answer."""
+    Raises AnswerRefused if the annotator is excluded, the pair was never assigned, the text is
+    empty or too long, or too many questions are unanswered.
+    """
     text = text.strip()
     if annotator.standing == Membership.Standing.EXCLUDED:
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
@@ -61,8 +62,8 @@ def ask_question(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: s
 
 
 def answer_question(question: Question, answer: str, *, actor: User | None) -> Question:
-    """The manager's answer, which the annotator is told of; another one takes its place. Raises
-    CampaignError for an empty one."""
+    """Store the manager's answer, replacing an earlier one, and notify the annotator. Raises
+    CampaignError if it is empty."""
     answer = answer.strip()
     if not answer:
         raise ContradictionError(_("Enter an answer."))
@@ -86,8 +87,8 @@ def answer_question(question: Question, answer: str, *, actor: User | None) -> Q
 
 
 def withdraw_question(annotator: Membership, question_id: int) -> None:
-    """Undo asking, as long as nobody has answered. One that is not there is taken back already.
-    Raises AnswerRefused for an answered one."""
+    """Withdraw a question without an answer. Does nothing if it does not exist. Raises
+    AnswerRefused if it has been answered."""
     own = Question.objects.filter(pk=question_id, membership=annotator)
     if not own.filter(answered_at=None).delete()[0] and own.exists():
         raise AnswerRefused(
@@ -98,8 +99,8 @@ def withdraw_question(annotator: Membership, question_id: int) -> None:
 
 
 def mark_answer_read(annotator: Membership, question_id: int) -> None:
-    """The annotator has opened the answer. Raises AnswerRefused where there is no such question
-    with an answer."""
+    """Record that the annotator has read the answer. Raises AnswerRefused if there is no such
+    question with an answer."""
     own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)
     if not own.exists():
         raise AnswerRefused("question_unknown", _("Question not found, or not answered yet."), 404)
@@ -119,9 +120,9 @@ def _recount_unread(annotator: Membership) -> None:
 
 
 def publish_example(question: Question, *, actor: User | None) -> GuidelineVersion:
-    """Add question and answer to the guidelines as an example, without the name of who asked: a new
-    version, of which annotators are told in one line. Raises CampaignError without an answer, or
-    when it is an example already."""
+    """Add question and answer to the guidelines as an example, without the annotator's name.
+    Annotators see a notice of one line. Raises CampaignError without an answer, or if it is already
+    an example."""
     campaign = question.membership.campaign
     if question.answered_at is None:
         raise CampaignError(_("Answer the question first."))
@@ -158,7 +159,7 @@ def _document_name(pair: Pair) -> str:
 
 
 def format_example(question: Question) -> str:
-    """The Markdown of question and answer, as a paragraph of two lines."""
+    """Return question and answer as a Markdown paragraph of two lines."""
     about = f"**“{_one_line(question.pair.entry.topic.text)}”, document “{_one_line(_document_name(question.pair))}”.**"
     return f"{about} {_one_line(question.text)}  \n*Answer:* {_one_line(question.answer)}"
 

@@ -1,6 +1,6 @@
-"""Counting anew what the services keep: pairs' judgements and leases and what they copy from their
-entries, annotators' judgements and unread answers, uses of invitations, the campaign's own figures.
-Only for `assay verify --fix`."""
+"""Recount of all stored counters from the rows, for `assay verify --fix`: judgements and leases of
+pairs, fields copied from pool entries, judgements and unread answers of annotators, uses of
+invitations, and totals of the campaign."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ SETTLED_FIELDS = [*slots.COUNTERS, "beyond_depth", *COPIED_FIELDS]
 
 
 def recount_campaign(campaign: Campaign) -> int:
-    """Make everything that the campaign keeps what its rows say, while people judge: each pair is
-    locked as by a judgement.
-    -> how many pairs and annotators were wrong
+    """Correct the campaign's counters while annotators judge. Each pair is locked as for a
+    judgement. Returns the number of pairs and annotators that were wrong.
 
-    Rows are the truth: no judgement and no lease is changed.
+    Judgements and leases are taken as correct and are not changed.
     """
     ids = list(Pair.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True))
     wrong = sum(
@@ -42,7 +41,7 @@ def recount_campaign(campaign: Campaign) -> int:
 def _recount_invitations(campaign: Campaign) -> None:
     list(
         campaign.invitations.select_for_update().order_by("pk").values_list("pk", flat=True)
-    )  # who joins now waits
+    )  # blocks new members
     for pk, n_uses in kept_figures.find_wrong_use_counts(campaign).items():
         campaign.invitations.filter(pk=pk).update(n_uses=n_uses)
 
@@ -90,6 +89,6 @@ def _recount_annotator(membership_id: int) -> int:
     if member.today_since is not None and member.n_today != kept_figures.count_judged_today(
         one
     ).get(member.pk, 0):
-        so["today_since"] = None  # counted when it is asked for next
+        so["today_since"] = None  # recounted at the next request
     changes = {name: value for name, value in so.items() if getattr(member, name) != value}
     return one.update(**changes) if changes else 0

@@ -1,21 +1,26 @@
-"""Which pair an annotator gets next (METHODS 3), and the one atomic claim that reserves it.
+"""Selection of an annotator's next pair, and the atomic claim that reserves it
+(docs/reference/methods/judging.md).
 
-The rule: not judged or skipped by the annotator, with a free slot and a text to read, in the
-highest band of priorities that has one:
-the current topic until its block is full, its started pairs first, then the pool's order; else the
-topic with started pairs; else the pool's next topic. Gold and everyone pairs come at turns of the
-annotator's own sequence and leave the block as it is. Near the deadline pairs with judgements come
-first. What was skipped comes when nothing else is left. With a planned overlap, among the first
-candidates of the band those already judged by a chosen partner come first.
+The pair must be free for the annotator: neither judged nor skipped by them, with a free slot and a
+text, in the highest rank window that has such a pair. The order of preference is:
 
-A claim is two statements in a transaction: look (lock the annotator, find and lock the pair) and
-take (its slot, the lease, the annotator's turn); all claims of a request are one transaction unless
-they meet those of others. Pairs are looked at in the order of partial indexes over open pairs, so
-the cost does not grow with the pool. On PostgreSQL the band is that of the first free pair, locked
-by another claim or not, and a row of this band is taken with FOR UPDATE SKIP LOCKED; where none is
-left the claim starts again, so the order of bands holds. SQLite has one writer at a time and
-ignores row locks; there the immediate transaction protects. On both a guarded UPDATE that must hit
-one row takes the slot."""
+1. the current topic until its block is full, partly judged pairs first, then the pool's order 2. a
+topic with partly judged pairs 3. the pool's next topic
+
+Gold and calibration pairs are assigned at turns of the annotator's own sequence and do not
+interrupt the block. Near the deadline, partly judged pairs come first. Skipped pairs come when no
+other pair is left. With a planned overlap, the first candidates of the rank window that a selected
+partner has judged come first.
+
+A claim is two statements in one transaction: find (lock the annotator, find and lock the pair) and
+take (update the slot, the lease and the annotator's turn). All claims of a request share one
+transaction unless they conflict with others. Partial indexes over open pairs give the order, so the
+cost does not grow with the pool. On PostgreSQL the window is that of the first free pair, locked or
+not, and a row of this window is taken with FOR UPDATE SKIP LOCKED. If none is left, the claim
+starts again, so the order of windows is kept. SQLite has a single writer and ignores row locks, so
+an immediate transaction protects the claim. On both, a guarded UPDATE that must match one row takes
+the slot.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +73,7 @@ from pooling.platform.unavailable import is_retryable_conflict
 ATTEMPTS, PATIENCE = (
     12,
     7,
-)  # after so many attempts that found everything locked, wait for the first
+)  # after this many attempts that found all pairs locked, wait for the first
 PARTNER_CANDIDATES = 20
 UNLIMITED = 1_000_000
 
@@ -79,8 +84,8 @@ MAY_CLAIM_SQL = (
 UNCHANGED_SQL = f"""{MAY_CLAIM_SQL[:-1]} AND current_topic_row IS %(topic)s AND block_served = %(in_block)s AND topic_rows = %(own_topics)s
   AND standing = 'active')"""
 IN_BAND_SQL = f"{NOT_SKIPPED_SQL} AND p.priority >= (SELECT lowest FROM top)"
-# The lowest priority of the band of the first free pair; bands are counted from the campaign's
-# highest priority down.
+# The lowest priority of the rank window of the first free pair. Windows are counted down from the
+# campaign's highest priority.
 LOWEST_PRIORITY_SQL = (
     "%(highest)s - ((%(highest)s - f.priority) / %(band)s + 1) * %(band)s + 1 AS lowest"
 )
@@ -133,15 +138,15 @@ OVERLAP = PairSource(
 
 
 class ClaimContended(Exception):
-    """Another claim holds what comes first; nothing was taken."""
+    """Another claim holds the next pairs. Nothing was taken."""
 
 
 class ExpiredLeases(Exception):
-    """There are expired leases, whose slots have to be given back first; nothing was taken."""
+    """Expired leases must be released first. Nothing was taken."""
 
 
 class ClaimState(NamedTuple):
-    """The columns of SEAT: what a claim needs of the membership, read under its lock."""
+    """The columns of the membership that a claim needs, read under its lock."""
 
     turn: int
     topic: int | None
@@ -158,19 +163,20 @@ TakenPair = tuple[Candidate, bool, dict[str, Any]]
 def claim_pair(
     annotator: Membership, *, at_most: int | None = None, now: datetime | None = None
 ) -> Lease | None:
-    """Reserve the next pair for the annotator, or None when there is none or the annotator holds
-    `at_most` live leases already.
+    """Reserve the next pair for the annotator. Returns None if there is none or if the annotator
+    holds `at_most` active leases.
 
-    `annotator.campaign` is used as loaded: state, deadline and target are the caller's to ask
-    (`selectors.judging.situation`). Slots of expired leases are given back first. Two claims of one
-    annotator at the same time wait for each other; of different annotators they do not."""
+    `annotator.campaign` is used as loaded: the caller must check state, deadline and target
+    (`selectors.judging.get_situation`). Slots of expired leases are freed first. Concurrent claims
+    of one annotator wait for each other, and those of different annotators do not.
+    """
     return _claim_with_retries(
         annotator, UNLIMITED if at_most is None else at_most, now or timezone.now()
     )[0]
 
 
 def claim_pairs(annotator: Membership, at_most: int, *, now: datetime) -> None:
-    """Claim until the annotator holds `at_most` live leases or nothing is free."""
+    """Claim pairs until the annotator holds `at_most` active leases or no pair is free."""
     n_live = 0
     with defer_disk_sync():
         while n_live < at_most:
@@ -182,10 +188,11 @@ def claim_pairs(annotator: Membership, at_most: int, *, now: datetime) -> None:
 def _claim_with_retries(
     annotator: Membership, at_most: int, now: datetime, *, up_to_all: bool = False
 ) -> tuple[Lease | None, int]:
-    """(the lease of the next pair or None, how many live leases the annotator holds then).
+    """Return (the lease of the next pair or None, number of active leases of the annotator).
 
-    up_to_all: go on in the same transaction while there are pairs; one alone where that has met
-    another claim: its locks end sooner."""
+    up_to_all: claim further pairs in the same transaction. After a conflict with another claim only
+    one is claimed, to release the locks sooner.
+    """
     if annotator.judge_kind == JudgeKind.MACHINE:
         raise AnswerRefused(
             "machine",
@@ -207,11 +214,11 @@ def _claim_with_retries(
             return lease, n_live
         except ExpiredLeases:
             leases.end_expired_leases(now)
-            reaped = True  # what is left is being given back by another claim
+            reaped = True  # another claim is releasing the remaining leases
         except ClaimContended:
             met = True
             time.sleep(0.0005 * 2 ** min(attempt, PATIENCE))
-        except OperationalError as error:  # the victim of a deadlock: waiting locks pairs in their order of service, others by id
+        except OperationalError as error:  # aborted because of a deadlock: waiting claims lock pairs in order of assignment, others by id
             if (
                 connection.in_atomic_block
                 or attempt == ATTEMPTS - 1
@@ -237,7 +244,7 @@ def _try_claim(
         )
 
     due = _is_special_pair_due(annotator)
-    # On SQLite a transaction that writes is alone, so one statement may find and take.
+    # SQLite has a single writer, so one statement can find and take the pair.
     at_once = (
         None if due or has_row_locks() else _find_and_take(annotator, at_most, now, reaped=reaped)
     )
@@ -259,20 +266,20 @@ def _try_claim(
             annotator.topic_rows,
         ) = seat[:4]
         due = _is_special_pair_due(annotator)
-        seat, is_free, choice_and_pair = look(choose=not due)  # under the annotator's lock now
+        seat, is_free, choice_and_pair = look(choose=not due)  # now under the annotator's lock
     if seat.standing != Membership.Standing.ACTIVE or seat.n_live >= at_most:
         return None, at_most
     if seat.expired and not reaped:
-        raise ExpiredLeases  # their slots may be the ones that this annotator needs
+        raise ExpiredLeases  # expired leases may hold the slots that this annotator needs
     taken = _find_special_pair(annotator, due=True) if due else None
-    if due and taken is None:  # no special pair is left: an ordinary one takes its turn
+    if due and taken is None:  # no special pair is left, so an ordinary one takes its turn
         seat, is_free, choice_and_pair = look(choose=True)
     if taken is None and is_free:
-        if choice_and_pair is None:  # other claims hold all free pairs locked: try again
+        if choice_and_pair is None:  # other claims have locked all free pairs: try again
             raise ClaimContended
         choice, pair = choice_and_pair
         taken = pair, True, _claim_reason(choice, pair)
-    # Skipped pairs come back, and special pairs come early, only where nothing else is free.
+    # Skipped pairs, and special pairs before their turn, are used only if no other pair is free.
     taken = taken or _find_skipped_pair(annotator, wait) or _find_special_pair(annotator, due=False)
     if taken is None:
         return None, seat.n_live
@@ -292,8 +299,8 @@ def _claim_reason(choice: PairSource, pair: Candidate) -> dict[str, Any]:
 
 
 def _pair_sources(annotator: Membership, now: datetime) -> tuple[PairSource, ...]:
-    """Where this annotator's next pair is looked for, by the membership as loaded: the order of
-    service (METHODS 3)."""
+    """Return the sources of the annotator's next pair in order of preference, for the membership as
+    loaded."""
     campaign, topic = annotator.campaign, annotator.current_topic_row
     if topic is None:
         choices: tuple[PairSource, ...] = NEXT_IN_POOL
@@ -317,10 +324,11 @@ def _find_pair(
     reaped: bool,
     wait: bool,
 ) -> tuple[ClaimState, bool, tuple[PairSource, Candidate] | None]:
-    """Lock the annotator, then the first free pair under the first of the choices that has one.
+    """Lock the annotator, then the first free pair of the first source that has one.
 
-    -> (the membership's columns as they are now, whether there is any free pair, what was found and by which choice). Pairs that other
-    claims have locked are passed over, unless `wait`. Where the membership is not as it was loaded nothing is looked for.
+    Returns (current columns of the membership, whether any pair is free, the pair with its source
+    or None). Pairs locked by other claims are skipped, unless `wait` is set. If the membership has
+    changed since it was loaded, no pair is selected.
     """
     topics = annotator.topic_rows
     values = {
@@ -356,10 +364,11 @@ def _query_values(
 def _find_and_take(
     annotator: Membership, at_most: int, now: datetime, *, reaped: bool
 ) -> tuple[Candidate, dict[str, Any], int] | None:
-    """Where a transaction that writes is alone: find the pair and take its slot by one statement.
-    None where nothing was taken: whatever is the reason, the two statements tell.
+    """Find the pair and take its slot in one statement, on databases without concurrent writers.
+    Returns None if nothing was taken, and the two separate statements then give the reason.
 
-    -> (the pair, why, how many leases the annotator held before). The statement does not say by which choice; it follows from the topic.
+    Returns (the pair, the reason for its selection, number of leases held before). The statement
+    does not return the source, which follows from the topic.
     """
     choices, topics = _pair_sources(annotator, now), tuple(annotator.topic_rows)
     if NEAR_DEADLINE in choices or OVERLAP in choices:
@@ -409,8 +418,8 @@ def _claim_state_sql(locks: bool) -> str:
 def _claim_tables_sql(
     choices: tuple[PairSource, ...], topics: tuple[int, ...], wait: bool, locks: bool, gate: str
 ) -> str:
-    """`WITH seat AS (…), top AS (…), …, chosen AS (…)`: what a claim finds, of which `top` is the
-    first free pair."""
+    """Return SQL `WITH seat AS (…), top AS (…), …, chosen AS (…)` that finds the pair of a claim.
+    `top` is the first free pair."""
     locking = ("FOR UPDATE OF p" if wait else "FOR UPDATE OF p SKIP LOCKED") if locks else ""
     first = f"""SELECT {PAIR_COLUMNS_SQL} FROM annotation_pair p
       WHERE {FREE_SQL} {NOT_SKIPPED_SQL} {restrict_to_topics(topics, NOT_SKIPPED_SQL, SERVICE_ORDER_SQL)} ORDER BY {SERVICE_ORDER_SQL} LIMIT 1"""
@@ -427,11 +436,11 @@ def _take_pair(
     *,
     has_slot: bool = False,
 ) -> Lease:
-    """Take the slot by a guarded update that must hit one row (unless `has_slot`: it is taken),
-    insert the lease, and move the annotator on: one trip to the database."""
+    """Take the slot by a guarded update that must match one row (unless `has_slot`), insert the
+    lease and update the annotator, in one round trip to the database."""
     campaign, turn = annotator.campaign, annotator.n_served
     topic, in_block = annotator.current_topic_row, annotator.block_served
-    if takes_slot:  # gold and everyone pairs leave the block as it is
+    if takes_slot:  # gold and calibration pairs do not change the block
         stays = rule.stays_in_block(served=in_block, length=campaign.block_length)
         topic, in_block = pair.topic_row, in_block + 1 if pair.topic_row == topic and stays else 1
     lease = Lease(
@@ -498,8 +507,8 @@ def _is_special_pair_due(annotator: Membership) -> bool:
 
 
 def _find_special_pair(annotator: Membership, *, due: bool) -> TakenPair | None:
-    """The annotator's next gold or everyone pair: because this turn is one for it (`due`), or
-    because nothing else is left."""
+    """Return the annotator's next gold or calibration pair, if this is its turn (`due`) or if no
+    other pair is left."""
     campaign = annotator.campaign
     if not campaign.n_everyone and not campaign.n_gold:
         return None
@@ -545,10 +554,12 @@ def _find_special_pair(annotator: Membership, *, due: bool) -> TakenPair | None:
 
 
 def _find_skipped_pair(annotator: Membership, wait: bool) -> TakenPair | None:
-    """Nothing else is left: what the annotator put aside, the longest ago first; its row locked.
+    """Return the pair that the annotator skipped longest ago, with its row locked. Used if no other
+    pair is left.
 
-    Raises Contended where every such pair is locked by other claims (unless `wait`: then the first
-    is waited for)."""
+    Raises ClaimContended if other claims have locked all such pairs (with `wait`, it waits for the
+    first).
+    """
     mine = "AND EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s)"
     oldest = "(SELECT s.created_at FROM annotation_skip s WHERE s.pair_id = p.id AND s.membership_id = %(me)s), p.id"
     topics, values = annotator.topic_rows, {"me": annotator.pk, "campaign": annotator.campaign_id}
@@ -570,9 +581,11 @@ def _find_skipped_pair(annotator: Membership, wait: bool) -> TakenPair | None:
 
 
 def _find_partner(annotator: Membership) -> int | None:
-    """The annotator with whom to share more pairs (planned overlap, ours): the one with whom most
-    are shared, yet fewer than `min_common`, until there are `min_partners` with enough. None where
-    the plan is fulfilled or the rule has nothing to choose."""
+    """Return the annotator to share more pairs with (planned overlap).
+
+    It is the one with the most shared pairs below `min_common`, until `min_partners` annotators
+    have enough. None if the plan is complete or there is no candidate.
+    """
     campaign: Campaign = annotator.campaign
     counts = [
         (int(partner), int(n)) for partner, n in fetch_rows(SHARED_PAIRS_SQL, {"me": annotator.pk})

@@ -1,8 +1,10 @@
-"""The slots of pairs: `needed` judgements, of which some are `counted` and some `held` by a lease.
+"""Slots of pairs: `needed` judgements, of which `counted` are made and `held` are reserved by
+leases.
 
-Every change of a judgement's standing or of a lease's state goes through here in the same
-transaction, under the pair's row lock. Locks are taken in one order everywhere: membership, leases,
-then pairs by id. Nobody holding a pair waits for a lease or membership."""
+Every change of a judgement's status or a lease's state updates the slots in the same transaction,
+under the pair's row lock. The order of locks is the same everywhere: membership, leases, then pairs
+by id. A transaction that holds a pair never waits for a lease or membership.
+"""
 
 from __future__ import annotations
 
@@ -18,30 +20,30 @@ from assay.labels.judges import JudgeKind
 from pooling.platform.unavailable import is_retryable_conflict
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
-# pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for
-# locked pairs
+# Pairs per transaction. SQLite has a single writer, and on PostgreSQL claims wait for locked
+# pairs.
 BATCH = 500
 PAIR_REASONS = (
     "query",
     "document",
-)  # why nobody could judge it; the other reasons lie in the annotator
+)  # reasons that concern the pair; the others concern the annotator
 ATTEMPTS = 5
 TAKES_SLOT = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
-"""Of judgements: those that fill slots. A machine's are a layer of their own beside people's
-(SAMPLING 5)."""
+"""Filter for judgements that fill slots. Those of LLM judges are stored separately and never mixed
+with human ones."""
 SAYS_CANNOT_JUDGE = Q(
     current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=PAIR_REASONS
 )
 CANNOT_JUDGE_JUDGEMENTS = Judgement.objects.filter(TAKES_SLOT, SAYS_CANNOT_JUDGE).exclude(
     membership__standing=Membership.Standing.EXCLUDED
 )
-"""That the pair cannot be judged, whoever judges it: what people say who are not excluded."""
+"""Answers that the pair cannot be judged, from people who are not excluded."""
 Result = TypeVar("Result")
 
 
 def run_with_retries(work: Callable[[], Result]) -> Result:
-    """Run `work` in a transaction, again when the database chose it as the victim of a deadlock. A
-    database that is away or busy is not asked again: the page does, when it has waited."""
+    """Run `work` in a transaction, and repeat it after a deadlock. It is not repeated if the
+    database is unavailable or busy, because the page retries after a delay."""
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
@@ -58,12 +60,12 @@ def run_with_retries(work: Callable[[], Result]) -> Result:
 
 
 def takes_slots(member: Membership) -> bool:
-    """Whether the member's judgements fill slots: a machine's never do."""
+    """Return whether the member's judgements fill slots. Those of LLM judges never do."""
     return member.judge_kind != JudgeKind.MACHINE
 
 
 def lock_pairs(pair_ids: Iterable[int]) -> dict[int, Pair]:
-    """The pairs by id, locked in the order of their ids."""
+    """Return the pairs by id, locked in the order of their ids."""
     return {
         pair.pk: pair
         for pair in Pair.objects.select_for_update().filter(pk__in=set(pair_ids)).order_by("pk")
@@ -71,17 +73,19 @@ def lock_pairs(pair_ids: Iterable[int]) -> dict[int, Pair]:
 
 
 def needed_judgements(pair: Pair, n: int) -> int:
-    """How many judgements the ordinary pair is to have. n: the campaign's judgements per pair."""
+    """Return the number of judgements that an ordinary pair needs. n: the campaign's judgements per
+    pair."""
     return n + pair.asked_more
 
 
 def balance_slots(pair: Pair, n: int) -> None:
-    """Make the pair's numbers agree with `counted` and `held`. n: the campaign's judgements per
-    pair, read under the pair's lock.
+    """Update the pair's slots from `counted` and `held`. n: the campaign's judgements per pair,
+    read under the pair's lock.
 
-    A judgement that was counted stays counted when n is lowered, so `needed` is at least `counted`.
-    A pair that cannot be judged needs no more than it has and holds, nor does one whose topic is
-    removed, or that lies beyond the depth and has no judgement."""
+    Counted judgements remain counted if n is reduced, so `needed` is at least `counted`. No further
+    judgements are needed for pairs that cannot be judged, pairs of removed topics, and unjudged
+    pairs beyond the judging depth.
+    """
     pair.needed = (
         pair.counted + pair.held
         if pair.unjudgeable or pair.removed or pair.is_left
@@ -90,35 +94,36 @@ def balance_slots(pair: Pair, n: int) -> None:
     if pair.kind == Pair.Kind.QUALIFICATION:
         pair.needed = pair.counted + pair.held
     elif pair.kind != Pair.Kind.NORMAL:
-        pair.needed = n  # the least it should have; every annotator judges it
+        pair.needed = n  # the minimum, because every annotator judges it
     pair.open_slots = pair.needed - pair.counted - pair.held
     pair.started = pair.counted > 0 or pair.held > 0
 
 
 def get_judgements_per_pair(campaign_id: int) -> int:
-    """The campaign's judgements per pair as the database has it now."""
+    """Read the campaign's current judgements per pair from the database."""
     return Campaign.objects.values_list("judgements_per_pair", flat=True).get(pk=campaign_id)
 
 
 def get_min_priority(campaign_id: int) -> int | None:
-    """Below which pairs that nobody has judged wait, as the database has it now; None: nowhere."""
+    """Read from the database the priority below which unjudged pairs are not assigned, None if
+    there is no limit."""
     return Campaign.objects.values_list("least_priority", flat=True).get(pk=campaign_id)
 
 
 def is_beyond_depth(priority: int, least: int | None) -> bool:
-    """Whether a pair of this priority lies beyond the depth to which is judged."""
+    """Return whether a pair of this priority is beyond the judging depth."""
     return least is not None and priority < least
 
 
 def save_pair(pair: Pair, n: int | None = None) -> None:
-    """Settle and store one locked pair. n: the judgements per pair, if the caller has read them
-    under the lock."""
+    """Update the slots of a locked pair and save it. n: the judgements per pair, if the caller has
+    read them under the lock."""
     balance_slots(pair, get_judgements_per_pair(pair.campaign_id) if n is None else n)
     pair.save(update_fields=COUNTERS)
 
 
 def save_pairs(pairs: Iterable[Pair], campaign_id: int) -> None:
-    """Settle and store locked pairs of one campaign."""
+    """Update the slots of locked pairs of one campaign and save them."""
     pairs, n = list(pairs), get_judgements_per_pair(campaign_id)
     for pair in pairs:
         balance_slots(pair, n)
@@ -126,22 +131,21 @@ def save_pairs(pairs: Iterable[Pair], campaign_id: int) -> None:
 
 
 def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
-    """Whether nobody can judge the pair, under its lock. one_more: with a judgement that says so
-    and is about to be stored."""
+    """Update under the pair's lock whether it cannot be judged. one_more: includes a "cannot judge"
+    answer that is about to be stored."""
     pair.unjudgeable = is_unjudgeable(
         pair, n, CANNOT_JUDGE_JUDGEMENTS.filter(pair=pair).count() + one_more
     )
 
 
 def is_unjudgeable(pair: Pair, n: int, said: int) -> bool:
-    """Whether as many annotators as the pair is to have judgements said that its query or document
-    cannot be judged."""
+    """Return whether as many annotators as the pair needs judgements answered that its query or
+    document cannot be judged."""
     return pair.kind == Pair.Kind.NORMAL and said >= needed_judgements(pair, n)
 
 
 def update_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
-    """After a change of what decides it: count anew which of these locked pairs nobody can judge.
-    -> those that changed, to be saved"""
+    """Recount which of these locked pairs cannot be judged. Returns the changed ones, to be saved."""
     of_id = {pair.pk: pair for pair in pairs}
     said = count_cannot_judge(CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=list(of_id)))
     changed = [
@@ -155,12 +159,12 @@ def update_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
 
 
 def count_cannot_judge(rows: QuerySet[Judgement]) -> dict[int, int]:
-    """Pair -> annotators. rows: of SAYING_SO"""
+    """Return the number of annotators by pair. rows: filtered by CANNOT_JUDGE_JUDGEMENTS."""
     return dict(rows.values_list("pair").annotate(n=Count("pk")).order_by())
 
 
 def end_leases(leases: list[Lease], state: str, now: object) -> None:
-    """End live leases, locked by the caller, and give their slots back."""
+    """End active leases that the caller has locked, and free their slots."""
     ended = Lease.objects.filter(pk__in=[lease.pk for lease in leases], state=Lease.State.LIVE)
     if ended.update(state=state, ended_at=now) != len(leases):
         raise RuntimeError("a lease ended twice: its row was not locked")

@@ -1,5 +1,5 @@
-"""Statements that bypass the ORM where every judgement passes: prepared, and several in one trip to
-the database."""
+"""SQL statements that bypass the ORM on the path of every judgement. They are prepared, and several
+are sent in one round trip."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transac
 
 
 def to_database_time(when: datetime | None) -> Any:
-    """As the ORM writes it; SQLite compares moments as text."""
+    """Convert a time as the ORM does. SQLite compares times as text."""
     return connection.ops.adapt_datetimefield_value(when)
 
 
 def to_database_value(model: type[models.Model], name: str, value: Any) -> Any:
-    """A value of the model's field as the database has it."""
+    """Convert a value of the model's field to its form in the database."""
     field: Any = model._meta.get_field(name)
     return field.get_db_prep_save(value, connection)
 
 
 def from_database_time(value: Any) -> datetime:
-    """A moment of a raw row; SQLite keeps it without a zone, in UTC."""
+    """Convert a time from a raw row. SQLite stores it in UTC without a time zone."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -35,8 +35,8 @@ def has_row_locks() -> bool:
 
 
 class _PendingSync(threading.local):
-    """is_apart: whether this thread is within `defer_disk_sync`; is_owed: whether what it has
-    committed may not be on the disk yet."""
+    """Disk synchronisation in this thread. is_apart: inside `defer_disk_sync`. is_owed: a commit
+    may not be on the disk yet."""
 
     is_apart = False
     is_owed = False
@@ -46,39 +46,41 @@ pending_sync = _PendingSync()
 
 
 def mark_synced() -> None:
-    """A transaction has been committed that waited at its end."""
+    """Record that a transaction was committed with synchronisation."""
     pending_sync.is_owed = False
 
 
 @contextmanager
 def defer_disk_sync() -> Iterator[None]:
-    """Around the transactions of one request: they wait for the disk once, at the end, and nothing
-    is acknowledged before.
+    """Synchronise the transactions of one request with the disk once, at the end, before anything
+    is acknowledged.
 
-    On SQLite they are one transaction, for each has to wait for its turn, too. On PostgreSQL they
-    stay apart, for others wait for what is locked; the first ones leave their writing to the last
-    (`execute_pipeline(waits_for_disk=False)`), since its log is written in order."""
+    On SQLite they become one transaction, because each would have to wait for its turn. On
+    PostgreSQL they remain separate, so that locks are released early. The first ones leave the
+    synchronisation to the last (`execute_pipeline(waits_for_disk=False)`), because the write-ahead
+    log is sequential.
+    """
     if not has_row_locks():
         with transaction.atomic():
             yield
         return
     pending_sync.is_apart = pending_sync.is_owed = (
-        True  # also what is found stored already may have been committed a moment ago
+        True  # rows that are found already stored may have been committed a moment ago, too
     )
     try:
         yield
         if pending_sync.is_owed:
             fetch_rows(
                 "SELECT pg_logical_emit_message(TRUE, 'assay', '')", {}
-            )  # a transaction that writes nothing else, and waits
+            )  # an otherwise empty transaction that waits for the disk
     finally:
         pending_sync.is_apart = pending_sync.is_owed = False
 
 
 def fetch_rows(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
-    """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning
-    costs more than running it; not behind a pooler that mixes connections (Django's
-    DISABLE_SERVER_SIDE_CURSORS says so)."""
+    """Return all rows of a statement. On PostgreSQL it is prepared once per connection, because
+    planning costs more than execution. It is not prepared behind a pooler that shares connections
+    (Django's DISABLE_SERVER_SIDE_CURSORS)."""
     database = connections[DEFAULT_DB_ALIAS]
     if (
         not prepare
@@ -88,24 +90,25 @@ def fetch_rows(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> 
         with database.cursor() as cursor:
             cursor.execute(sql, values)
             return cursor.fetchall()
-    import psycopg  # an optional driver: not needed with SQLite
+    import psycopg  # an optional driver, not needed with SQLite
 
     with database.wrap_database_errors:
         database.ensure_connection()
         database.validate_no_broken_transaction()
-        if database.connection.prepare_threshold is None:  # as Django leaves it: prepare nothing
-            database.connection.prepare_threshold = 2**30  # prepare what asks for it
+        if database.connection.prepare_threshold is None:  # Django's default: prepare nothing
+            database.connection.prepare_threshold = 2**30  # prepare on request
         return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
 
 
 def execute_pipeline(
     changes: Sequence[str], values: Mapping[str, Any], *, waits_for_disk: bool = True
 ) -> list[Any]:
-    """Make changes that do not see each other; -> what each returned (`RETURNING` of one column of
-    at most one row), or None.
+    """Execute independent changes. Returns what each returned (`RETURNING` of one column of at most
+    one row), or None.
 
-    One statement on PostgreSQL; on SQLite, where there is no trip, one after the other.
-    waits_for_disk: False where, within `defer_disk_sync`, the transaction need not wait at its end.
+    PostgreSQL executes them as one statement, and SQLite, which has no round trips, one after the
+    other. waits_for_disk: False if, within `defer_disk_sync`, the transaction need not wait for the
+    disk.
     """
     if has_row_locks():
         parts = ", ".join(f"change_{i} AS ({change})" for i, change in enumerate(changes))
@@ -120,16 +123,16 @@ def execute_pipeline(
 
 
 class ModelReader:
-    """Rows of a statement as instances of a model, as the ORM would make them.
+    """Converter of raw rows to instances of a model, equal to those of the ORM.
 
-    `columns` names all of the model's columns, of the table called `alias` in the statement.
+    columns: all columns of the model, in the table called `alias` in the statement.
     """
 
     def __init__(self, model: type[models.Model], alias: str) -> None:
         self.model = model
         self.fields: Sequence[Any] = (
             model._meta.concrete_fields
-        )  # with from_db converters, which the stubs do not know
+        )  # with from_db converters, which the type stubs lack
         self.names = [field.attname for field in self.fields]
         self.columns = ", ".join(f"{alias}.{field.column}" for field in self.fields)
         self._converters: dict[str, list[tuple[int, Any, Any]]] = {}
@@ -138,7 +141,7 @@ class ModelReader:
         return len(self.fields)
 
     def values(self, row: Sequence[Any]) -> list[Any]:
-        """Of the columns, converted from what the database's driver gives."""
+        """Return the column values, converted from those of the database driver."""
         if connection.vendor not in self._converters:
             columns = [field.get_col(self.model._meta.db_table) for field in self.fields]
             self._converters[connection.vendor] = [
@@ -158,14 +161,14 @@ class ModelReader:
         return self.model.from_db(connection.alias, self.names, self.values(row))
 
     def refresh(self, instance: models.Model, row: Sequence[Any]) -> None:
-        """Bring the instance up to date in place; related objects that were loaded stay."""
+        """Refresh the instance in place and keep its loaded related objects."""
         for field, value in zip(self.fields, self.values(row), strict=True):
             if not field.is_relation:
                 setattr(instance, field.attname, value)
 
 
 def split_row(row: Sequence[Any], *readers: ModelReader) -> list[Sequence[Any]]:
-    """The columns of each reader, in the order in which the statement names them."""
+    """Split a row into the columns of each reader, in the order of the statement."""
     parts, start = [], 0
     for reader in readers:
         parts.append(row[start : start + len(reader)])
@@ -184,7 +187,7 @@ def _insert_statement(model: type[models.Model]) -> str:
 
 
 def make_insert(row: models.Model) -> tuple[str, dict[str, Any]]:
-    """(statement that returns the new id, its values) for a row that is not stored yet."""
+    """Return (INSERT statement that returns the new id, values) for an unsaved row."""
     database = connections[DEFAULT_DB_ALIAS]
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
     return _insert_statement(type(row)), {
@@ -194,6 +197,6 @@ def make_insert(row: models.Model) -> tuple[str, dict[str, Any]]:
 
 
 def mark_stored(row: models.Model, pk: int) -> None:
-    """Tell a row that it has been stored by `insertion`."""
+    """Mark a row as stored by the statement of `make_insert`."""
     row.pk = pk
     row._state.adding, row._state.db = False, connection.alias

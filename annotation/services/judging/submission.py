@@ -1,19 +1,22 @@
-"""Taking judgements: submitting, revising, judging later, and the manager's own label.
+"""Judgements: submission, revision, skipping, and the manager's adjudication.
 
-What a judgement is worth (its standing) is decided here, under the pair's lock:
-- *counted*: fills one of the pair's slots. A late answer, whose lease had expired, counts if a slot
+The status of a judgement is decided here, under the pair's lock:
+
+- *counted*: fills one of the pair's slots. A late answer, whose lease has expired, counts if a slot
   is still free.
-- *extra*: the pair was full; kept, never in labels, also when a slot becomes free later.
-- *too fast*: active time below the campaign's minimum; fills no slot, counts nowhere, and the pair
-  is not offered to this annotator again. A revision counts the time of all openings together, so
-  taking more time can mend it.
-- *cannot judge* (no grade): fills no slot, for the pair still needs its grades from others. When as
-  many annotators as the pair needs said that its query is unclear or its document broken, it is not
-  offered to anybody any more (`Pair.unjudgeable`).
-- *excluded*: the annotator was excluded meanwhile.
-A revision of a counted judgement stays counted while it has a grade; one of an extra stays extra.
-Judgements of gold and everyone pairs are counted without limit; those of qualification pairs are
-extra."""
+- *extra*: the pair was complete. Kept but never part of the labels, even if a slot becomes free.
+- *too fast*: the active time is below the campaign's minimum. Fills no slot, is never counted, and
+  the pair is not assigned to this annotator again. A revision adds the time of all openings, so
+  spending more time can correct it.
+- *cannot judge* (no grade): fills no slot, because the pair still needs grades from others. After
+  as many such answers about its query or document as it needs judgements, the pair is no longer
+  assigned (`Pair.unjudgeable`).
+- *excluded*: the annotator was excluded.
+
+A revision of a counted judgement remains counted while it has a grade, and one of an extra
+judgement remains extra. Judgements of gold and calibration pairs are counted without limit. Those
+of qualification pairs are extra.
+"""
 
 from __future__ import annotations
 
@@ -70,8 +73,8 @@ END_LEASE_SQL = """UPDATE annotation_lease SET state = 'submitted', ended_at = %
 
 @dataclass(frozen=True)
 class Answer:
-    """What the page sends. grade None: cannot judge, with the reason. Times in milliseconds of this
-    opening of the pair; the moments are by the page's own clock."""
+    """An answer from the page. grade: None for "cannot judge", with a reason. Durations are
+    milliseconds of this opening of the pair. Times are by the page's clock."""
 
     grade: int | None
     cannot_reason: str = ""
@@ -102,15 +105,16 @@ def submit_judgement(
     answer: Answer,
     now: datetime | None = None,
 ) -> AnswerOutcome:
-    """Take one judgement for one lease. The same key again returns the same judgement and changes
-    nothing.
+    """Store one judgement for a lease. The same key returns the stored judgement without any
+    change.
 
-    A pair that the annotator has judged already (two devices may hold one lease) gets a new
-    version: no work done is refused, unless the other judgement was made later.
+    A pair that the annotator has already judged (two devices can hold the same lease) gets a
+    revision, unless the other judgement was made later, so that no work is lost.
 
-    `annotator` is left as it is in the database then, its campaign, too. Raises Refused: 400 for an
-    answer that does not fit the campaign, 404 for an unknown lease, 409 where the annotator has
-    judged the pair since or the campaign takes no more judgements."""
+    `annotator` and its campaign are refreshed from the database. Raises Refused: 400 for an answer
+    that is invalid for the campaign, 404 for an unknown lease, 409 if the annotator has judged the
+    pair since or the campaign accepts no more judgements.
+    """
     now = now or timezone.now()
 
     def work() -> AnswerOutcome:
@@ -119,7 +123,7 @@ def submit_judgement(
         )
         if opening.known is not None:
             return _stored_outcome(opening.known)
-        # Also ended leases: an answer given before its lease ended may arrive after it.
+        # Ended leases are included: an answer given before its lease ended may arrive later.
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
             raise AnswerRefused(
@@ -128,7 +132,8 @@ def submit_judgement(
         old = None
         if opening.judged is not None:
             old = Judgement.objects.get(pk=opening.judged)
-            # A second attempt at the test judges the same pairs again, which is no duplicate.
+            # A second attempt at the qualification test judges the same pairs again, which is no
+            # duplicate.
             if not qualification.is_from_earlier_attempt(
                 opening.annotator, opening.pair, opening.judged
             ):
@@ -153,11 +158,12 @@ def revise_judgement(
     answer: Answer,
     now: datetime | None = None,
 ) -> AnswerOutcome:
-    """Add a revision to one's own judgement (any revision's id will do); all are kept, the last
-    counts.
+    """Add a revision to the annotator's own judgement, identified by any of its revisions. All are
+    kept, and the last one counts.
 
-    Raises Refused: 404 unless it is one's own, 409 for a qualification pair or when the campaign
-    takes no more judgements."""
+    Raises Refused: 404 for judgements of others, 409 for a qualification pair or if the campaign
+    accepts no more judgements.
+    """
     now = now or timezone.now()
 
     def work() -> AnswerOutcome:
@@ -182,7 +188,7 @@ def _add_revision(
     now: datetime,
     since: datetime | None = None,
 ) -> AnswerOutcome:
-    """Add a version to `old`. since: when this opening began, where that was not after `old`."""
+    """Add a revision to `old`. since: start of this opening if it was not after `old`."""
     if opening.annotator.standing == Membership.Standing.EXCLUDED:
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
@@ -214,8 +220,8 @@ def _resolve_duplicate(
     since: datetime,
     now: datetime,
 ) -> AnswerOutcome:
-    """The same lease was judged on another device: a new version of `old`, unless this answer was
-    given first."""
+    """Handle a lease already judged on another device: add a revision to `old`, unless this answer
+    was given earlier."""
     sent_at = answer.sent_at
     if (
         timing.estimate_judged_at(
@@ -249,8 +255,8 @@ def _accept_answer(
     now: datetime,
     old: Judgement | None = None,
 ) -> AnswerOutcome:
-    """Decide what the judgement is worth, store it, and count. since: when this opening of the pair
-    began by the server's clock; old: the revision before this one."""
+    """Decide the status of the judgement, store it and update the counters. since: start of this
+    opening by the server's clock. old: the previous revision."""
     annotator, pair = opening.annotator, opening.pair
     campaign = annotator.campaign
     n = campaign.judgements_per_pair
@@ -267,7 +273,7 @@ def _accept_answer(
     )
     had_slot, fills = _end_live_lease(opening.leases, pair), slots.takes_slots(annotator)
     if old is not None:
-        # A revision adds to the time spent on the pair. Its old standing no longer counts, so that
+        # A revision adds to the time spent on the pair. Its old status no longer counts, so that
         # the slot is free when the new one is decided.
         times = timing.add_times(
             timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms),
@@ -276,9 +282,9 @@ def _accept_answer(
         pair.counted -= fills and old.standing == Judgement.Standing.COUNTED
         Judgement.objects.filter(pk=old.pk).update(current=False)
     if old is not None and old.standing == Judgement.Standing.CANNOT:
-        # Without this answer the pair may be judgeable again, which decides the standing below.
+        # Without the old answer the pair may be judgeable again, which affects the status below.
         slots.recount_unjudgeable(pair, n)
-    # An extra judgement stays extra: a revision must not take a slot that it never had.
+    # An extra judgement remains extra: a revision must not take a slot that it never had.
     if old is not None and old.standing == Judgement.Standing.EXTRA and answer.grade is not None:
         standing = Judgement.Standing.EXTRA
     else:
@@ -311,8 +317,8 @@ def _accept_answer(
 def _store_judgement(
     opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime
 ) -> None:
-    """The judgement, the end of the lease, the pair's and the annotator's counters: in one trip to
-    the database."""
+    """Store the judgement, end the lease, and update the counters of pair and annotator, in one
+    round trip to the database."""
     annotator, pair = opening.annotator, opening.pair
     insert, values = make_insert(judgement)
     values |= {"me": annotator.pk, "pair": pair.pk, "now": to_database_time(now)}
@@ -346,8 +352,8 @@ def _store_judgement(
 
 
 def skip_pair(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
-    """Judge later: give the lease back and do not offer the pair before there is nothing else.
-    Repeating it changes nothing."""
+    """Skip the pair: release the lease and assign the pair to this annotator only after all others.
+    Repeating the call changes nothing."""
     now = now or timezone.now()
 
     def work() -> None:
@@ -369,8 +375,8 @@ def skip_pair(annotator: Membership, *, lease: uuid.UUID, now: datetime | None =
 def adjudicate_pair(
     pair: Pair, grade: int | None, *, reason: str, actor: User | None, now: datetime | None = None
 ) -> Pair:
-    """The manager's own label, which overrides the aggregated one; None takes it back. Judgements
-    are not touched."""
+    """Set the manager's label, which overrides the aggregated one. None removes it. Judgements are
+    unchanged."""
     campaign = pair.campaign
     if grade is not None and grade not in campaign.grades.values:
         raise CampaignError(_("The grade must be on the campaign's scale."))
@@ -409,7 +415,7 @@ def adjudicate_pair(
 
 
 def judgement_message(judgement: Judgement, pair: Pair) -> str:
-    """One sentence for the annotator: whether it counts, and why not."""
+    """Return a sentence for the annotator: whether the judgement counts, and if not, why."""
     if pair.kind == Pair.Kind.QUALIFICATION:
         return _("Saved.")
     if judgement.standing == Judgement.Standing.TOO_FAST:
@@ -432,8 +438,7 @@ def judgement_message(judgement: Judgement, pair: Pair) -> str:
 def _run_once(
     work: slots.Callable[[], AnswerOutcome], annotator: Membership, key: uuid.UUID
 ) -> AnswerOutcome:
-    """Where the same key arrives twice at the same moment, the second gets the first one's
-    answer."""
+    """Run `work`. If a concurrent request has stored the same key, return its outcome."""
     try:
         return slots.run_with_retries(work)
     except IntegrityError:
@@ -448,7 +453,7 @@ def _run_once(
 
 
 def _stored_outcome(number: int) -> AnswerOutcome:
-    """The outcome of a judgement that is stored already."""
+    """Return the outcome of a stored judgement."""
     judgement = Judgement.objects.select_related("pair", "membership__campaign").get(pk=number)
     is_test = judgement.pair.kind == Pair.Kind.QUALIFICATION
     feedback = (
@@ -460,8 +465,8 @@ def _stored_outcome(number: int) -> AnswerOutcome:
 
 
 def _answer_times(answer: Answer, annotator: Membership, server_ms: int | None) -> timing.Times:
-    """server_ms: None for a simulated annotator, whose times are drawn and not lived through: the
-    server's clock does not bound them."""
+    """Return the times of an answer, limited by the server's time. server_ms: None for simulated
+    annotators, whose times are drawn at random and not limited."""
     return timing.bound_times(
         active_ms=answer.active_ms,
         idle_ms=answer.idle_ms,
@@ -472,7 +477,7 @@ def _answer_times(answer: Answer, annotator: Membership, server_ms: int | None) 
 
 
 def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
-    """The spans, merged; Refused when the answer does not fit the campaign."""
+    """Validate the answer for the campaign and return its spans, merged. Raises Refused."""
     if answer.grade is None:
         if answer.cannot_reason not in CANNOT_JUDGE_REASONS:
             raise AnswerRefused("reason_missing", _("Enter why it can't be judged."))
@@ -523,8 +528,8 @@ def _too_late_message(grace_minutes: int) -> str:
 
 
 def _check_in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
-    """Whether it arrived in the grace after the end, for a judgement made before it. Refused when
-    it is too late."""
+    """Return whether the answer arrived in the grace period after the end, for a judgement made
+    before it. Raises Refused if it is too late."""
     if campaign.state == Campaign.State.DRAFT:
         raise AnswerRefused("draft", _("The campaign is not open yet."), 409)
     ends = [
@@ -543,13 +548,13 @@ def _check_in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
                 raise AnswerRefused(code, _too_late_message(campaign.grace_minutes), 409)
             after = True
     if campaign.state == Campaign.State.CLOSED:
-        after = True  # also where the clock was set back behind the end
+        after = True  # also if the clock was set back to before the end
     return after
 
 
 def _end_live_lease(own_leases: list[Lease], pair: Pair) -> bool:
-    """Take the annotator's live lease, if there is one, off the pair's counters; whether it had
-    reserved a slot. `_store` ends it."""
+    """Remove the annotator's active lease from the pair's counters and return whether it held a
+    slot. `_store_judgement` ends the lease."""
     live = [lease for lease in own_leases if lease.state == Lease.State.LIVE]
     pair.held -= sum(lease.takes_slot for lease in live)
     return any(lease.takes_slot for lease in live)
@@ -582,7 +587,7 @@ def _judgement_status(
     slots.balance_slots(pair, n)
     room = (
         slots.needed_judgements(pair, n) if pair.removed or pair.is_left else pair.needed
-    )  # a slot reserved before that is filled all the same
+    )  # a slot reserved before that is filled nevertheless
     free = pair.counted < room if has_slot else pair.open_slots > 0
     return Judgement.Standing.COUNTED if free else Judgement.Standing.EXTRA
 
@@ -608,8 +613,8 @@ def _fill_judgement(
 def _progress_after(
     annotator: Membership, judgement: Judgement, old: Judgement | None, now: datetime
 ) -> dict[str, Any]:
-    """The annotator's own counters after the judgement: pairs judged, other than too fast and
-    qualification ones, of them today; and when the target was reached."""
+    """Return the annotator's counters after the judgement: pairs judged (without too fast and
+    qualification ones), pairs judged today, and the time the target was reached."""
     changes: dict[str, Any] = {"last_seen": now}
     if judgement.pair.kind == Pair.Kind.QUALIFICATION:
         return changes
@@ -618,7 +623,10 @@ def _progress_after(
     )
     changes["n_judged"] = annotator.n_judged + worth
     if old is not None:
-        return {**changes, "today_since": None}  # its moment has changed: counted anew when asked
+        return {
+            **changes,
+            "today_since": None,
+        }  # its time has changed, so it is recounted on demand
     changes["today_since"], changes["n_today"] = count_judged_today(annotator, now)
     changes["n_today"] += worth and judgement.judged_at >= changes["today_since"]
     if (
@@ -632,8 +640,8 @@ def _progress_after(
 
 
 def pause_if_too_fast(annotator: Membership, now: datetime) -> bool:
-    """Whether the annotator is paused now. Counted are too fast judgements since a manager last let
-    the annotator go on."""
+    """Pause the annotator after too many too fast judgements since a manager last resumed them.
+    Returns whether the annotator is paused now."""
     most = annotator.campaign.pause_after_fast
     if not most or annotator.standing != Membership.Standing.ACTIVE:
         return False

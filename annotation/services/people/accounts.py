@@ -419,7 +419,7 @@ def set_language(user: User, code: str) -> None:
 
 
 def notify_old_address(user: User, old: str) -> None:
-    """Send a notice to the account's former address. Raises MAIL_FAILS."""
+    """Send a notice to the account's former address. Raises MAIL_ERRORS."""
     with translation.override(languages.user_language(user)):
         subject = _("Your email address has been changed")
         text = _(
@@ -481,7 +481,7 @@ def use_sign_in_link(user: User) -> bool:
 
 def send_sign_in_link(*, email: str, address: str) -> None:
     """Send a link to every active account with this address, except single sign-on accounts. Does
-    nothing if there is none, so that addresses cannot be probed. Raises MAIL_FAILS.
+    nothing if there is none, so that addresses cannot be probed. Raises MAIL_ERRORS.
 
     address: absolute URL prefix to which `<user>/<token>` is added.
     """
