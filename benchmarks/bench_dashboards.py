@@ -313,7 +313,7 @@ def get_manager() -> Any:
 
 
 def run_jobs() -> float:
-    """Do the worker's part, computing the values for which pages wait. Returns seconds."""
+    """Compute the values for which pages wait, as the worker does. Returns seconds."""
     from pooling.models import Job
     from pooling.platform import jobs
 

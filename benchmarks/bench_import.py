@@ -3,7 +3,7 @@ memory, and time compared with a bare loop.
 
     python -m benchmarks.bench_import [--quick]
 
-The file is generated. `import documents` runs as for users, on an empty SQLite database in its own
+The file is generated. `import documents` runs as a command, on an empty SQLite database in its own
 folder, and so does `pool create` on a generated run of 500 topics. Peer: json.loads over the lines
 of the same file, keeping nothing. The limit is on memory: under 300 MB for both commands.
 """

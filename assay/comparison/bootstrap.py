@@ -195,7 +195,8 @@ def check_scores(scores: ArrayLike) -> Floats:
 
 
 def draw_topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> Floats:
-    """Return float64 (trials, n_topics), how often each topic was drawn. Rows sum to n_topics."""
+    """Draw samples of topics. Returns float64 (trials, n_topics), how often each topic was drawn.
+    Rows sum to n_topics."""
     drawn = rng.integers(n_topics, size=(trials, n_topics), dtype=np.uint32)
     counts = np.empty((trials, n_topics))
     for trial in range(

@@ -82,8 +82,8 @@ def compute_label_ranks(
 
 
 def _ranks_of_measure(scores: Floats, whole: Floats, with_topics: BootstrapSummary) -> LabelRanks:
-    """scores: (n_runs, n_topics), under the original labels. whole: (n_runs, n_labellings), means
-    under the resampled ones."""
+    """Return the ranks by one measure. scores: (n_runs, n_topics), under the original labels.
+    whole: (n_runs, n_labellings), means under the resampled ones."""
     error = np.array([(run - whole).std(axis=1, ddof=1) for run in whole])
     return LabelRanks(
         summarise_tally(count_ranks(whole)),

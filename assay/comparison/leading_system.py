@@ -1,9 +1,9 @@
 """Determine and describe which system leads by a measure, with what certainty, and what unjudged
 documents could change.
 
-    standing = rank_systems(values, tags)               systems best first, tests of all pairs, intervals
-    text = describe_leader(standing, "nDCG@10")         the verdict as sentences
-    text = describe_score_bounds(systems)               effect of unjudged documents
+    standing = rank_systems(values, tags)           systems best first, tests, intervals
+    text = describe_leader(standing, "nDCG@10")     the verdict as sentences
+    text = describe_score_bounds(systems)           effect of unjudged documents
 
 Every pair of systems is compared with a paired t-test (Student 1908; Smucker, Allan and Carterette
 2007), corrected by Holm's method (1979). If all differences of a pair are equal, the permutation
@@ -109,7 +109,9 @@ def rank_systems(
 
 
 def _count_wins(values: Floats, means: Floats) -> list[int] | None:
-    """values: (n_topics, n_systems), means: (n_systems), best first."""
+    """Return the topics on which the leader is ahead of, tied with and behind the first run with a
+    lower mean, or None without one. values: (n_topics, n_systems), means: (n_systems), best first.
+    """
     if not len(values) or not len(means):
         return None
     behind = np.flatnonzero(np.round(means, DECIMALS) < round(float(means[0]), DECIMALS))
@@ -215,7 +217,7 @@ def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
 
 
 def describe_leader(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
-    """Describe the result of `rank_systems` by `describe_verdict`."""
+    """Describe which system leads by a measure, from a result of `rank_systems`."""
     systems = standing["systems"]
     if not systems or not standing["topics"]:
         return "No system leads yet: no topic has a label."
@@ -248,7 +250,7 @@ def describe_comparison(
     estimated: bool = False,
     no_verdict: str = "",
 ) -> str:
-    """Describe one measure of `compare systems` by `describe_verdict`. of_measure: means, topics,
+    """Describe which system leads by one measure of `compare systems`. of_measure: means, topics,
     no_verdict, and pairs with a, b, p, opposed, wins, ties, losses."""
     means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
     if not of_measure["topics"]:

@@ -18,11 +18,11 @@ from assay.labels.intervals import Interval, no_interval
 Floats = NDArray[np.float64]
 
 MIN_TOPICS = 30
-"""Minimum number of topics. With fewer, a kind of topic that makes up a twelfth of all is missing
-from one sample in ten."""
+"""Minimum number of topics for an interval. With fewer, a kind of topic that makes up a twelfth of
+all is missing from one sample in ten."""
 MIN_OTHERS = 10
-"""Minimum number of topics that differ from the most frequent value. If few topics determine the
-mean, no interval has its nominal coverage."""
+"""Minimum number of topics that differ from the most frequent value, for an interval. If few topics
+determine the mean, no interval has its nominal coverage."""
 MAX_TIED_SHARE = 0.01
 """Tolerance within which values count as equal."""
 

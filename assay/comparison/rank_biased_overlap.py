@@ -39,8 +39,8 @@ def rank_biased_overlap(x: ArrayLike, y: ArrayLike, *, persistence: float = PERS
 
 
 def _membership_by_depth(values: Floats) -> Floats:
-    """Return (n_systems, depths), how much of each system is in the top d. If the depth cuts a
-    group of ties, each has an equal share."""
+    """Return (n_systems, depths), the share of each system that is in the top d. If the depth cuts
+    a group of ties, all of the group have the same share."""
     above = (values[None, :] > values[:, None]).sum(axis=1)
     tied = (values[None, :] == values[:, None]).sum(axis=1)
     return np.clip((np.arange(1, len(values) + 1)[None, :] - above[:, None]) / tied[:, None], 0, 1)

@@ -151,8 +151,8 @@ def list_swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list
 
 
 def draw_topic_counts(n_topics: int, n_samples: int, rng: np.random.Generator) -> Floats:
-    """Return float64 (n_samples, n_topics), how often each topic is drawn in each sample of
-    n_topics with replacement."""
+    """Draw samples of topics with replacement. Returns float64 (n_samples, n_topics), how often
+    each topic is in each sample of n_topics."""
     return rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=n_samples).astype(
         np.float64
     )

@@ -156,7 +156,8 @@ def double_ranks(ordered: Floats) -> NDArray[np.int64]:
 
 
 def exact_signed_rank(differences: Floats) -> float:
-    """Return p of rounded differences (n), at least one of them nonzero, over all sign changes."""
+    """Return the exact signed-rank p-value of rounded differences (n), at least one of them
+    nonzero, over all sign changes."""
     d = differences[differences != 0]
     d = d[np.argsort(np.abs(d))]
     doubled = double_ranks(d)

@@ -8,12 +8,13 @@ For a pair of runs, each half decides which run is better (by mean, or by differ
 whether a test finds the difference significant. The halves
 
     agree              same winner, and both or neither significant
-    partially agree    same winner and only one significant, or different winners and neither significant
+    partially agree    same winner and only one significant, or different winners and neither
+                       significant
     disagree           different winners, and at least one significant
 
 Choices beyond the paper: the subsets are halves (an odd topic is left out at random), and alpha is
-0.05. Means and medians are rounded to 10 decimals before they are compared. Equal ones name no
-winner, which is the same winner only if neither half has one. The tests are those of
+0.05. Means and medians are rounded to 10 decimals before they are compared. Equal ones have
+no winner. Two halves without a winner count as having the same one. The tests are those of
 `significance`: sign, rank-sum without tie correction (wrs), signed-rank (wsr, exact up to 50
 differences), paired t.
 

@@ -325,8 +325,8 @@ def assign_letters(
 def group_systems(
     compared: PairComparisons, values: Floats, different: NDArray[np.bool_], tags: Sequence[str]
 ) -> dict[str, Any]:
-    """Return `groups`, letters by tag, empty if `no_verdict` has the reason why no pair can be
-    called different. values: (n_topics, n_systems)."""
+    """Return `groups`, the letters by tag, and `no_verdict`, the reason why there are none or an
+    empty string. values: (n_topics, n_systems)."""
     why = no_verdict_reason(compared.n_topics)
     shown = (
         [""] * len(tags) if why else assign_letters(values.mean(axis=0), compared.pairs, different)

@@ -59,7 +59,7 @@ TEXT_NAMES = (
 BEGIN_PATTERN = re.compile(r"<doc(\s[^<>]*)?>", re.IGNORECASE)
 END_PATTERN = re.compile(r"</doc\s*>", re.IGNORECASE)
 HTML_PATTERN = re.compile(r"<(?:!doctype\s+html|html|head|body|title|pre|div|p)\b", re.IGNORECASE)
-MAX_PAGE_BYTES = 1 << 23
+MAX_PAGE_CHARACTERS = 1 << 23
 """Maximum length in characters of an HTML page."""
 HEADERLESS_COLUMNS = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "text")}
 
@@ -125,7 +125,7 @@ def read_documents(
 
 
 def make_documents(entries: Iterable[Any]) -> Iterator[DocumentRecord]:
-    """The documents of a data set of ir_datasets."""
+    """Yield the documents of an ir_datasets dataset."""
     for line, entry in enumerate(entries, 1):
         row = document_to_row(entry)
         title = collapse_spaces(row.pop("title", ""))
@@ -229,11 +229,11 @@ def _read_member(member: ArchiveMember, mistakes: FileProblems) -> Iterator[Docu
     if suffix.lower() in ("html", "htm", "xhtml") or (
         suffix.lower() not in ("txt", "text", "md") and HTML_PATTERN.search(text[:2000])
     ):
-        if len(text) > MAX_PAGE_BYTES:
+        if len(text) > MAX_PAGE_CHARACTERS:
             mistakes.add(
                 member.number,
                 f"{member.name} is a page of {len(text)} characters",
-                f"at most {MAX_PAGE_BYTES}",
+                f"at most {MAX_PAGE_CHARACTERS}",
             )
             return
         title, text = extract_html_text(text)

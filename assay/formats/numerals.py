@@ -3,8 +3,8 @@ the results of float() and int().
 
 A word is eight bytes of text in little-endian order: the first character is the lowest byte, so a
 shift to the right moves towards the start of the text. A token is taken with its end at the end of
-its words, and the bytes before it are overwritten by "0". No operation on a word may carry from one
-byte into the next. If one could, the byte that carries is refused anyway.
+its words, and the bytes before it are overwritten by "0". Operations on a word must not carry from
+one byte into the next, except from bytes of tokens that are refused anyway.
 """
 
 from __future__ import annotations

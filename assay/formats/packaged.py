@@ -33,7 +33,7 @@ DATASET_PARTS = {
 
 
 def dataset_id(source: object) -> str:
-    """ID of `irds:ID`, "" for a path or anything else."""
+    """Return the ID in `irds:ID`, or an empty string for a path or anything else."""
     is_id = isinstance(source, str) and source.startswith(DATASET_PREFIX)
     return str(source).removeprefix(DATASET_PREFIX) if is_id else ""
 

@@ -102,7 +102,7 @@ def plain_size(source: Source) -> int:
 
 
 def strip_suffixes(path: str | os.PathLike[str]) -> str:
-    """Return the file name without folder, compression suffix and format suffix; ID of `irds:ID`."""
+    """Return the file name without folder, compression and format suffix, or the ID in `irds:ID`."""
     if identifier := dataset_id(path):
         return identifier
     name = Path(path).name

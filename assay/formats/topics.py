@@ -119,7 +119,7 @@ def read_topics(
 
 
 def make_topics(entries: Iterable[Any], name: str) -> list[TopicRecord]:
-    """The topics of named tuples whose fields have the names that files of topics use."""
+    """Return the topics of named tuples whose field names are those of topic files."""
     lines = (
         json.dumps(
             {

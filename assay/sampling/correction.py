@@ -84,8 +84,8 @@ class EstimationTargets:
 def compute_run_weights(
     packed: PackedRun, sample: JudgedSample, *, cutoff: int, discounted: bool
 ) -> Floats:
-    """Return float64 (n_rows), the weights a_i for the mean over topics of P@k, 1 / kT, or of
-    DCG@k, 1 / (T log2(rank + 1))."""
+    """Return float64 (n_rows), the weights a_i that make a target a mean over topics: 1 / kT for
+    P@k, or 1 / (T log2(rank + 1)) for DCG@k."""
     weights = np.zeros(len(sample.grades))
     near = packed.rank <= cutoff
     gain = 1 / np.log2(packed.rank[near] + 1) if discounted else 1 / cutoff
@@ -190,8 +190,9 @@ def cross_fit_estimates(
 def _make_estimate(
     targets: EstimationTargets, predicted: Floats, own: Floats, lambdas: Floats
 ) -> CorrectedEstimate:
-    """predicted: float64 (n_rows, n_targets), for all pairs. own: float64 (n_judged, n_targets),
-    the prediction that is subtracted for each judged pair."""
+    """Return the estimates from predicted labels. predicted: float64 (n_rows, n_targets), for all
+    pairs. own: float64 (n_judged, n_targets), the prediction that is subtracted for each judged
+    pair."""
     sample, rows = targets.sample, targets.judged
     residuals = targets.labels[rows, None] - own
     spread = targets.weights[rows] * residuals * targets.expanded[:, None]

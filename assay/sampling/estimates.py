@@ -166,8 +166,11 @@ def make_sample(prel: SampledQrels) -> JudgedSample:
 def estimate_topics(
     packed: PackedRun, sample: JudgedSample, measures: Sequence[Measure], *, level: int = 1
 ) -> Floats:
-    """Return float64 (n_topics, n_measures), 0 for a topic that the run does not have or in which
-    nothing relevant was found."""
+    """Estimate measures of a run for each topic. Returns float64 (n_topics, n_measures), with 0 for
+    a topic that the run does not have or in which nothing relevant was found.
+
+    level: minimum relevant grade of measures that do not state one.
+    """
     values = np.empty((len(sample.topics), len(measures)))
     for column, measure in enumerate(measures):
         lowest = level if measure.level is None else measure.level

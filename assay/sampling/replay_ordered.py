@@ -105,7 +105,7 @@ def iterate_batches(
 
 
 def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
-    """Return the state at each budget."""
+    """Replay a campaign and return its state at each budget."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     whole = world.scores(world.grades, plan.measures).mean(axis=1)
     known = np.full(len(world), -1, np.int32)

@@ -170,7 +170,8 @@ def simulate_sample(
 def _make_result(
     values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64], judged: int
 ) -> SimulationResult:
-    """values, whole: float64 (n_runs, n_topics). truth: float64 (n_runs)."""
+    """Compare estimates with the true values. values, whole: float64 (n_runs, n_topics), estimated
+    and completely judged. truth: float64 (n_runs). judged: number of pairs."""
     n_topics = values.shape[1]
     difference = values[pairs[0]] - values[pairs[1]]
     half = (

@@ -191,8 +191,8 @@ class PairOrder(StrEnum):
 
 
 class PairDecision(NamedTuple):
-    """Decision on a pair of systems. a is better in the mean of the completions. flip: share of
-    completions with b ahead. equal: share with a difference of at most 0.01."""
+    """Decision on a pair of systems (a, b), a being the better one in the mean of the completions.
+    flip: share of completions with b ahead. equal: share with a difference of at most 0.01."""
 
     a: str
     b: str

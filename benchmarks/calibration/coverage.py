@@ -15,8 +15,8 @@ ROUNDING = 1e-9
 
 
 class CoverageShares(NamedTuple):
-    """shown: share of the trials that have an interval. covered: share of these intervals that
-    contain the true value, NaN without any."""
+    """Coverage of an interval. shown: share of the trials that have an interval. covered: share of
+    these intervals that contain the true value, NaN without any."""
 
     shown: float
     covered: float

@@ -36,8 +36,8 @@ DAILY_FADE = 0.95
 
 
 class ForecastCoverage(NamedTuple):
-    """covered, later: shares of the campaigns with a forecast that end within its interval, and
-    after it. width: median, in days."""
+    """Coverage of forecasts. covered, later: shares of the campaigns with a forecast that end
+    within its interval, and after it. width: median, in days."""
 
     covered: float
     later: float
@@ -110,9 +110,9 @@ def _count_working_days(
 def measure_forecast_coverage(
     kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator
 ) -> ForecastCoverage:
-    """Measure campaigns that begin on any day of the week, with forecasts during working hours
-    after `history` working days. `days` times the pace of a working day at that time are missing.
-    """
+    """Measure the coverage for campaigns that begin on any day of the week, with forecasts during
+    working hours after `history` working days. At that time, `days` times the pace of a working day
+    are missing."""
     hits, later, width = [], [], []
     for _ in range(campaigns):
         begin = MONDAY_SECONDS + int(rng.integers(0, 7)) * DAY_SECONDS
