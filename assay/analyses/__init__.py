@@ -1,1 +1,1 @@
-"""The analyses: one module each, with its command."""
+"""The analyses, one per module, each with its command."""

@@ -44,7 +44,7 @@ from assay.results import Values
 
 DEFAULT_MEASURE = "RR@100"
 RESERVED_NAMES = frozenset(("seed", "undefined", "by_group"))
-"""Keys of the result next to its conditions."""
+"""Keys of the result that cannot be names of conditions."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,13 @@ def plan(
     seed: int = 0,
     warn: Warn,
 ) -> PieceworkPlan:
-    """Rank the runs on samples of the topics under every condition, in independent pieces.
+    """Plan ranking the runs on samples of the topics under every condition, in independent pieces.
 
-    judgements: those behind the qrels `behind`, and `source`, how messages name them. Conditions
-    under these qrels then also have ranks under resampled labels. Raises BadInput for two
-    conditions of one name, unknown tags, and a condition without a topic that counts for all
-    runs."""
+    judgements: those behind the qrels `behind`. source: how messages name the judgements.
+    Conditions under these qrels also have ranks under resampled labels. Raises BadInput for two
+    conditions of the same name, unknown tags, and a condition without a topic that counts for all
+    runs.
+    """
     refuse_names([one.name for one in conditions])
     if judgements is not None:
         runs = list(runs)

@@ -55,10 +55,11 @@ def compute(
     pool: PairRanks | None = None,
     warn: Warn,
 ) -> Values:
-    """Count judgements, grades with their times (seconds), and the coverage of the pool.
+    """Count judgements and grades, with their times in seconds, and the coverage of the pool.
 
-    n_documents: of the collection, if the options do not say. pool: the coverage is None without one.
-    Undefined means are NaN."""
+    n_documents: number of documents in the collection, unless the options give it. pool: if None,
+    there is no coverage. Undefined means are NaN.
+    """
     if pool is not None and judged.only is not None:
         pool = [pair for pair in pool if pair[0] in judged.only]
     statistics = compute_campaign_statistics(

@@ -66,8 +66,9 @@ def compute(
 
     qrels: by name, two or more. runs: read one at a time. part: the qrels are limited to a group of
     topics. tau, tau-ap and RBO are undefined, with a reason, if all systems are tied. Raises
-    BadInput for fewer than two qrels. Sources: Kendall (1945); Yilmaz, Aslam and Robertson (2008);
-    Webber, Moffat and Zobel (2010)."""
+    BadInput for fewer than two qrels. Sources: Kendall (1945), Yilmaz, Aslam and Robertson (2008),
+    and Webber, Moffat and Zobel (2010).
+    """
     if len(qrels) < 2:
         raise BadInput(
             "rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice"

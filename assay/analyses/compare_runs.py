@@ -41,12 +41,14 @@ def compute(
     warn: Warn,
     part: bool = False,
 ) -> Values:
-    """Count topics by outcome (answered by neither run, A, B or both), test and judge B against A.
+    """Test and judge run B against run A, with the number of topics by outcome (answered by neither
+    run, A, B or both).
 
     Differences are B - A in reciprocal rank (RR) and expected search length (ESL). seed: of the
     comparisons of equal runs. part: the qrels are limited to a group of topics. Means over topics
     that both runs answer are undefined if there are none. Raises BadInput for Bonferroni without
-    the number of comparisons. Source: Lin et al. (2021)."""
+    the number of comparisons. Source: Lin et al. (2021).
+    """
     refuse_unknown_family(options)
     first = read_first_ranks(qrels, [run_a, run_b], options, warn=warn, part=part)
     comparison = compare_ranks(*first.ranks)

@@ -111,12 +111,14 @@ def compute(
     seed: int = 0,
     warn: Warn,
 ) -> Values:
-    """Test the difference of every pair of runs on every measure.
+    """Test the difference between every pair of runs on every measure.
 
-    groups: bool (n_topics of the qrels) by name; the same within each group. Differences are B - A
-    on the scale of the measure. Without a test, there are means only, and the reason in
-    `undefined`. Raises BadInput for fewer than two runs, an unknown tag in `against`, or measures
-    or options of sampled pools. Source: Smucker, Allan and Carterette (2007); Carterette (2012)."""
+    groups: {name: bool (n_topics of the qrels)}, groups of topics in which the tests are repeated.
+    Differences are B - A on the scale of the measure. If tests are not possible, there are only
+    means, and the reason is in `undefined`. Raises BadInput for fewer than two runs, an unknown tag
+    in `against`, or measures or options of sampled pools. Sources: Smucker, Allan and Carterette
+    (2007), Carterette (2012).
+    """
     check_options(options)
     evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn)[""]
     tags = [evaluation.tag for evaluation in evaluations]
@@ -189,9 +191,10 @@ def _compared(
     options: Options,
     seed: int,
 ) -> Values | str:
-    """Return the answer for one measure, or the reason if there is none.
+    """Return the result for one measure, or the reason why there is none.
 
-    values: float64 (n_topics, n_runs), without NaN."""
+    values: float64 (n_topics, n_runs), without NaN.
+    """
     if len(values) < 2:
         return f"{format_count(len(values), 'topic', 'counts', 'count')} for all runs, but a paired test needs two"
     rng = np.random.default_rng(seed)

@@ -61,9 +61,10 @@ def compute(
     """Score every run under every qrels.
 
     qrels: by name. runs: read one at a time. part: the qrels are limited to a group of topics.
-    Returns the means over the topics that count, on the scale of each measure; NaN, with a reason
-    in `undefined`, if no topic counts. Raises BadInput for measures that need a sampled pool, or
-    if no run has a topic of the qrels."""
+    Returns the means over the topics that count, on the scale of each measure. A mean is NaN, with
+    a reason in `undefined`, if no topic counts. Raises BadInput for measures that need a sampled
+    pool, or if no run has a topic of the qrels.
+    """
     try:
         refuse_estimates(options.measures)
     except UnknownMeasure as error:

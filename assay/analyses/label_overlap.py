@@ -54,9 +54,11 @@ def compute(
 ) -> Values:
     """Compare the judgements with every click-based qrels.
 
-    clicks: by name. within: the pairs that count; all judged pairs without it. describe: makes
-    entries of contradicting pairs, which are then always listed. Shares of the pairs that count are
-    undefined, with a reason, if there are none. Source: Althammer et al. (2022), figure 3."""
+    clicks: by name. within: the pairs that count, or None for all judged pairs. describe: function
+    that makes entries of contradicting pairs, which are then always listed. Shares of the pairs
+    that count are undefined, with a reason, if there are none. Source: Althammer et al. (2022),
+    figure 3.
+    """
     result: Values = {}
     for name, labels in clicks.items():
         how: Any = {"threshold": options.min_relevant, "within": within}

@@ -121,11 +121,12 @@ def compute(
 ) -> Values:
     """Estimate the number of topics that the paired t-test needs, for each measure.
 
-    judgements: the single judgements behind the qrels, for the noise of labels. source: how
-    messages name them. no_judgements: what is missing without them. seed: of the labellings.
-    Topics needed are None for more than a million and NaN if the differences do not vary; a measure
-    without variance has the reason in `undefined`. Raises BadInput for contradicting options and
-    for fewer than two runs. Source: Sakai (2018)."""
+    judgements: the judgements behind the qrels, to estimate label noise. source: how messages name
+    them. no_judgements: what is missing without them. seed: of the resampled labels. The number of
+    topics is None above a million, and NaN if the differences do not vary. A measure without
+    variance has the reason in `undefined`. Raises BadInput for contradicting options and for fewer
+    than two runs. Source: Sakai (2018).
+    """
     refuse_contradictions(options, len(runs))
     wanted = (
         DIFFERENCE if options.difference is None and options.width is None else options.difference
@@ -242,9 +243,10 @@ NOT_PLANNED: Mapping[str, Any] = dict.fromkeys(
 def _planned(
     values: NDArray[np.float64], options: Options, needed: Topics
 ) -> Mapping[str, Any] | str:
-    """Return the plan for one measure, or the reason if there is none.
+    """Return the plan for one measure, or the reason why there is none.
 
-    values: float64 (n_topics, n_runs), without NaN."""
+    values: float64 (n_topics, n_runs), without NaN.
+    """
     n = len(values)
     if n < 2:
         return f"{number_of(n, 'topic', 'counts', 'count')} for all runs, but a variance needs two"

@@ -46,9 +46,10 @@ def compute(
     """Estimate for each LLM judge how much its labels would add to human judgements.
 
     people: human judgements. labels: by name of the LLM judge. `gain` is the effective sample-size
-    gain: with 1.5, 100 human judgements tell as much as 150 without the labels. It is undefined,
-    with a reason, if humans call all pairs or none relevant, and infinite if all pairs agree. Raises
-    BadInput if no pair has both labels."""
+    gain: with 1.5, 100 human judgements give the precision of 150 without the labels. It is
+    undefined, with a reason, if people call all pairs or none relevant, and infinite if all pairs
+    agree. Raises BadInput if no pair has both labels.
+    """
     highest = options.max_grade or int(people.grades.max(initial=0))
     judges = {
         name: of_judge(people, own, name, options.min_relevant, highest, warn)

@@ -72,11 +72,12 @@ def plan(
     *,
     group_of: Callable[[Sequence[str]], tuple[str, ...]] | None = None,
 ) -> PieceworkPlan:
-    """Score the runs after leaving each run or group out of the pool, and at each smaller depth, in
-    independent pieces.
+    """Plan scoring the runs after leaving each run or group out of the pool, and at each smaller
+    depth, in independent pieces.
 
-    group_of: tags -> group of each run; None leaves out single runs. Changes are new minus old.
-    Raises BadInput if no topic counts."""
+    group_of: tags -> group of each run, or None to leave out single runs. Changes are new minus
+    old. Raises BadInput if no topic counts.
+    """
     judged = drop_topics_without_relevant(qrels, vars(options))
     kept = list(runs)
     collection = pack_collection(judged, kept)

@@ -71,10 +71,11 @@ def draw_sample(
     seed: int = 0,
     warn: Warn,
 ) -> PoolSample:
-    """Draw pairs from every stratum of the pool, more from strata with larger expected spread.
+    """Draw pairs from every stratum of the pool, more from strata with a larger expected spread.
 
-    llm_labels: of every pair; strata are then votes and these labels. grades: of pairs that are
-    already judged. Raises BadInput for an empty pool, and for pairs without an LLM label."""
+    llm_labels: of every pair. Strata are then votes and these labels. grades: of pairs that are
+    already judged. Raises BadInput for an empty pool, and for pairs without an LLM label.
+    """
     if not len(pool):
         raise BadInput(
             "the runs have no document for these topics, so that there is nothing to draw from"
@@ -215,7 +216,7 @@ class Command(FileCommand):
         return compute(sample)
 
     def grades_of(self, path: str, pool: PooledPairs) -> Grades:
-        """Read grades. Warns if the pool has none of the pairs."""
+        """Read the grades of a qrels file. Warns if it has none of the pool's pairs."""
         qrels = read_llm_qrels(path)
         self.note_reading(path, qrels)
         grades = grades_by_pair(qrels)

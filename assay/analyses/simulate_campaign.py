@@ -173,9 +173,11 @@ def plan(
 ) -> PieceworkPlan:
     """Plan the simulations, one per piece.
 
-    qrels: complete judgements. Means over simulations: of scores (RMSE), rankings (tau) and recall
-    by budget, or of bias, coverage and half-width of the estimates from a sample. Raises BadInput
-    for options of the other kind of pool, and if no pair of the pool is relevant."""
+    qrels: complete judgements. For a prioritised pool, the result has means over simulations of the
+    error of scores (RMSE), the correlation of rankings (tau) and recall by budget, and for a
+    sampled pool bias, coverage and half-width of the estimates. Raises BadInput for options of the
+    other kind of pool, and if no pair of the pool is relevant.
+    """
     refuse_contradictions(options)
     world = world_of_runs(qrels, list(runs), options, seed, warn)
     errors = AnnotatorErrors(options.sensitivity, options.specificity, options.n_judgements)

@@ -61,10 +61,11 @@ def plan_split_half(
     warn: Warn,
     part: bool = False,
 ) -> PieceworkPlan:
-    """Compare the runs on random halves of the topics, in independent pieces.
+    """Plan comparing the runs on random halves of the topics, in independent pieces.
 
-    part: the qrels are limited to a group of topics. Raises BadInput for fewer than two runs or
-    two topics."""
+    part: the qrels are limited to a group of topics. Raises BadInput for fewer than two runs or two
+    topics.
+    """
     evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn, part=part)[
         ""
     ]

@@ -133,12 +133,13 @@ def plan(
     seed: int = 0,
     warn: Warn,
 ) -> PieceworkPlan:
-    """Rank the runs on pairs of sub-collections of increasing overlap, one piece per overlap.
+    """Plan ranking the runs on pairs of sub-collections of increasing overlap, one piece per
+    overlap.
 
-    documents: sorted ids of the collection, each once; None for those of runs and qrels. Only used
-    if documents vary. The plan
-    shares (collection, protocol, documents). Raises BadInput for fewer than two runs, and for a
-    population too small to be divided."""
+    documents: sorted distinct IDs of the collection, or None for those of runs and qrels. Only used
+    if documents vary. The plan shares (collection, protocol, documents). Raises BadInput for fewer
+    than two runs, and for a population too small to be divided.
+    """
     protocol = make_protocol(options, seed)
     collection = pack_collection(drop_topics_without_relevant(qrels, vars(options)), list(runs))
     if len(collection.tags) < 2:

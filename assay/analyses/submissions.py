@@ -56,12 +56,13 @@ def compute(
     ranks: Values | None = None,
     warn: Warn,
 ) -> Values:
-    """Count the submissions of each group by month, and rank its best public run among the private
+    """Count the submissions of each group by month, and rank its best public run by the private
     scores.
 
-    institutions: group -> institution that it counts as. ranks: a condition of `bootstrap`, whose
-    scores and expected ranks are the private ones. Ranks are None if there are no private scores.
-    Raises BadInput if nothing was submitted until the last day."""
+    institutions: {group: institution that it counts as}. ranks: a condition of `bootstrap`, which
+    gives the private scores and expected ranks. Ranks are None without private scores. Raises
+    BadInput if nothing was submitted until the last day.
+    """
     kept = submissions_until(rows, institutions=institutions or {}, until=options.until)
     if not kept:
         raise BadInput(f"nothing was submitted until {options.until}")

@@ -41,7 +41,7 @@ class CampaignAction(Action):
 
 
 def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> None:
-    """--campaign, --labels, --method, --annotators."""
+    """Add --campaign, --labels, --method and --annotators."""
     parser.add_argument(
         "--campaign",
         action=CampaignAction,

@@ -26,8 +26,11 @@ SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined
 
 @dataclass(frozen=True, eq=False)
 class FirstRanks:
-    """ranks: int64 (n_runs, n_topics), 0 if unanswered. mrr: (n_runs). n_several: number of topics
-    with more than one relevant document."""
+    """Ranks of the first relevant documents.
+
+    ranks: int64 (n_runs, n_topics), 0 if the run has none. mrr: (n_runs). n_several: number of
+    topics with more than one relevant document.
+    """
 
     tags: list[str]
     ranks: Ranks

@@ -26,7 +26,7 @@ DEFAULT_MIN_SECONDS = 1.0
 
 
 def scale_option(label: str, **about: Any) -> Any:
-    """Return the option `scale`: the number of grades, which are 0 to N - 1."""
+    """Return the option `grades`: the number of grades, which are 0 to N - 1."""
     return option(
         DEFAULT_SCALE,
         label,

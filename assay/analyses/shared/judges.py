@@ -1,4 +1,5 @@
-"""The option --annotators of commands that read a campaign: which kinds of judges are heeded."""
+"""The option --annotators of commands that read a campaign: the annotator types whose judgements
+are used."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_ki
 
 
 def add_judges_option(parser: ArgumentParser) -> None:
-    """--annotators."""
+    """Add --annotators."""
     kinds = [kind.value for kind in JudgeKind]
     parser.add_argument(
         "--annotators",
