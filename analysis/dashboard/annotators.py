@@ -376,6 +376,7 @@ def _build_summary(
         else cohort.confusion,
         below_others=below_others,
         gold_right=gold.right if gold else 0,
+        gold_exact=gold.exact if gold else 0,
         gold_judged=gold.judged if gold else 0,
         gold_chance=gold_of_all.chance,
         gold_others=gold_of_all.share_without(gold),

@@ -26,6 +26,8 @@ class AnnotatorProfile:
     summed over the other annotators. kappa, low, high: linearly weighted, against the others, with
     its 95% confidence interval over pairs, NaN if undefined. below_others: whether kappa is clearly
     lower than among honest annotators of this campaign (`outlier_annotators.find_outliers`).
+    gold_right, gold_exact: gold answers that are correct by the campaign's rule, and that are exactly
+    the known grade, of gold_judged.
     gold_chance, gold_others: share of gold pairs that random grades and the other annotators get
     right, NaN if unknown.
     """
@@ -45,6 +47,7 @@ class AnnotatorProfile:
     cohort_confusion: NDArray[np.int64]
     below_others: bool = False
     gold_right: int = 0
+    gold_exact: int = 0
     gold_judged: int = 0
     gold_chance: float = np.nan
     gold_others: float = np.nan
@@ -211,7 +214,10 @@ def _distribution_flags(p: AnnotatorProfile, names: list[str]) -> list[Annotator
 def _gold_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     if p.gold_judged < 5 or p.gold_right / p.gold_judged >= 0.6:
         return []
-    evidence = f"{p.gold_right} of {p.gold_judged} gold pairs right"
+    evidence = (
+        f"{p.gold_right} of {p.gold_judged} gold questions correct, "
+        f"{p.gold_exact} with the exact grade"
+    )
     at_chance = p.gold_right <= p.gold_chance * p.gold_judged
     if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY_P:
         evidence += f"; random keys get {100 * p.gold_chance:.0f} % right, the others {100 * p.gold_others:.0f} %"

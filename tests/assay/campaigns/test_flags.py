@@ -72,6 +72,11 @@ def test_each_flag_is_raised_by_what_it_is_about(change, name):
     assert names(replace(ORDINARY, **change)) == [name]
 
 
+def test_a_flag_on_gold_gives_both_shares():
+    [flag] = find_flags(replace(ORDINARY, gold_right=4, gold_exact=1), NAMES)
+    assert flag.evidence == "4 of 10 gold questions correct, 1 with the exact grade"
+
+
 def test_every_flag_says_what_it_does_not_prove():
     kappa = {"kappa": 0.0, "low": -0.1, "high": 0.1, "below_others": True}
     bad = replace(
