@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.core import limits
-from annotation.core.control_pairs import format_grades, is_scale_uncertain, map_grades
+from annotation.core.control_pairs import (
+    format_grades,
+    is_scale_uncertain,
+    map_grades,
+    suggest_grades,
+)
 from annotation.core.gold_rules import GoldRule
 from annotation.core.scale import SHAPES, Scale
 from assay.labels.judges import JudgeKind
@@ -28,6 +33,7 @@ from pooling.core.declaration import (
     read_table,
 )
 
+MAX_EXAMPLE_ROWS = 10
 STATES = ("draft", "open", "paused", "closed")
 GRADE = (
     Key("value", "whole", "Value of the grade.", least=0, most=999, required=True),
@@ -421,15 +427,20 @@ def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
         return dict(said)
     if unsaid := given - set(counts_as):
         problem = (
-            f"gold has grades {format_grades(given)}, the scale has "
-            f"{format_grades(scale.values)}; {format_grades(unsaid)} may mean something else"
+            f"the known grades are {format_grades(given)}, but the scale is "
+            f"{format_grades(scale.values)}"
+        )
+        suggested = suggest_grades(given, scale)
+        rows = ", ".join(
+            f"{{ file_grade = {grade}, grade = {suggested.get(grade, '...')} }}"
+            for grade in sorted(unsaid)[:MAX_EXAMPLE_ROWS]
         )
         raise CampaignMistakes(
             [
                 Mistake(
                     ("campaign", "gold"),
                     problem,
-                    f"gold_grades = [{{ file_grade = {min(unsaid)}, grade = ... }}, ...]",
+                    f"what each known grade counts as, for example gold_grades = [{rows}]",
                 )
             ]
         )

@@ -125,7 +125,7 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
             status=400,
         )
     except (CampaignError, FormatError) as error:
-        messages.error(request, _("Can't create the campaign: %(error)s") % {"error": error})
+        messages.error(request, str(error))
     else:
         messages.success(request, taken.sentence())
         warn_of_single_key(request, campaign)

@@ -40,6 +40,7 @@ from annotation.selectors.pairs import (
     get_kept_pairs,
     get_special_pairs,
 )
+from annotation.selectors.qualification import get_single_key_warnings
 from annotation.selectors.rank_windows import preview_bands
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
@@ -411,6 +412,9 @@ def _open_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "too_few_in_time": capacity_warning(campaign, work.judgements)
         if campaign.state == Campaign.State.DRAFT
         else "",
+        "single_key": get_single_key_warnings(campaign)
+        if campaign.state == Campaign.State.DRAFT
+        else [],
         "n_special": n_special,
         "n_open": get_kept_pairs(campaign)
         .filter(open_slots__gt=0)

@@ -357,8 +357,8 @@ WRONG = [
         'user = "ada"',
         'user = "adb"',
         (
-            "campaign.people[1].user: nobody has the sign-in name adb, expected an account that is "
-            "there, or an invitation in its place"
+            "campaign.people[1].user: there is no account with the username adb, expected an "
+            "existing account, or an invitation instead"
         ),
     ),
     (
@@ -501,7 +501,7 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
         "Ann"
     ]
     assert called("apply", str(folder / "campaign.toml"), "--prune", "--yes")["changes"] == []
-    with pytest.raises(CampaignError, match="has judged: exclude or pause"):
+    with pytest.raises(CampaignError, match="has judgements and can't be removed"):
         accounts.remove_member(bob, actor=None)
 
 
@@ -545,8 +545,8 @@ def test_grades_of_gold_that_may_be_of_another_scale_are_not_taken_for_the_scale
 ):
     (folder / "gold.tsv").write_text("051 0 b 1\n051 0 a 0\n", encoding="utf-8")
     [line] = refused(folder, CAMPAIGN, capsys)
-    assert "gold has grades 0–1, the scale has 0–2" in line
-    assert "gold_grades" in line
+    assert "the known grades are 0–1, but the scale is 0–2, expected what each known grade" in line
+    assert "gold_grades = [{ file_grade = 0, grade = 0 }, { file_grade = 1, grade = 1 }]" in line
     binary = CAMPAIGN.replace(
         'gold_file = "gold.tsv"',
         'gold_file = "gold.tsv"\ngold_grades = [{ file_grade = 0 }, { file_grade = 1, grade = 2 }]',

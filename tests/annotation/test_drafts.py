@@ -166,6 +166,16 @@ class TestContradictions:
             find_contradictions(campaign)[0].says == "These known grades are not on the scale: 3."
         )
 
+    def test_gold_that_one_key_passes_is_a_warning(self):
+        campaign = make_campaign(state="draft")
+        for pair in campaign.pairs.all()[:2]:
+            lifecycle.set_pair_kind(pair, "gold", gold_grade=3)
+        assert find_contradictions(campaign) == []
+        page = (
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        )
+        assert "correct for all 2 gold questions" in page
+
     def test_a_campaign_that_was_open_opens_again(self):
         campaign = make_campaign(state="closed")
         Campaign.objects.filter(pk=campaign.pk).update(qualification_pass=0.7)

@@ -247,7 +247,10 @@ def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scal
     )
     assert asked_for.status_code == 400
     page = " ".join(asked_for.content.decode().split())
-    assert "The file has grades 0–1; your scale has 0–3. Choose what each grade counts as." in page
+    assert (
+        "The known grades are 0–1, but the scale is 0–3. Choose what each known grade counts as."
+        in page
+    )
     assert '<option value="0" selected>Wrong</option>' in page
     assert '<option value="2" selected>Partial</option>' in page
     assert not campaign.pairs.exclude(kind="normal").exists()
@@ -273,7 +276,7 @@ def test_the_page_of_a_new_campaign_asks_what_the_grades_of_a_file_count_as(
         "/campaigns/new", given | {"known_file": SimpleUploadedFile("q.txt", BINARY.encode())}
     )
     assert refused.status_code == 400
-    assert "The file has grades 0–1; your scale has 0–3." in refused.content.decode()
+    assert "The known grades are 0–1, but the scale is 0–3." in refused.content.decode()
     assert not Campaign.objects.exists()
     kept = refused.context["form"].rows_kept
     made = client_of(maker).post(

@@ -38,8 +38,8 @@ class GradesInDoubt(CampaignError):
     def __init__(self, grades: Iterable[int], scale: Scale) -> None:
         self.grades, self.scale = sorted(grades), scale
         says = _(
-            "The file has grades %(given)s; your scale has %(scale)s. Choose what each grade "
-            "counts as."
+            "The known grades are %(given)s, but the scale is %(scale)s. Choose what each "
+            "known grade counts as."
         )
         super().__init__(
             says % {"given": format_grades(self.grades), "scale": format_grades(scale.values)}
