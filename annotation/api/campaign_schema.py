@@ -1,6 +1,5 @@
-"""Shapes of campaigns and of their documents in the API. The keys of a document are those of the
-file (annotation.core.campaign_file), which also reads it:
-these serializers are only its description."""
+"""API schemas of campaigns and campaign documents. A document has the keys of a campaign file, and
+annotation.core.campaign_file validates it. These serializers only describe it."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from pooling.core.collection_file import COLLECTION, FILE_KEYS, POOL
 from pooling.core.declaration import Key
 
 OMITTED_KEYS = FILE_KEYS | {"guidelines_file", "gold_file", "topic_check"}
-"""Keys that name files, or ask for what takes longer than a request."""
+"""Keys that name files, or that request work longer than a request."""
 
 
 def make_field(key: Key, name: str) -> serializers.Field:
@@ -72,8 +71,8 @@ CampaignTable = make_table_serializer("DocumentCampaign", CAMPAIGN)
 
 
 class DocumentSerializer(StrictSerializer):
-    """What should be there: what a document does not say stays as it is. Files, topic checks and
-    pools are asked for one by one."""
+    """The wanted state. Omitted keys are not changed. Files, topic checks and pools are created by
+    separate requests."""
 
     collection = CollectionTable()
     pool = PoolTable(required=False)
@@ -86,7 +85,7 @@ class ChangeSerializer(serializers.Serializer):
     words = serializers.CharField(help_text="the change as a sentence for a person")
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """With two whose names Python keeps for itself, or could."""
+        """Add two fields whose names are, or could become, reserved in Python."""
         return {
             **super().get_fields(),
             "from": serializers.JSONField(),
@@ -95,8 +94,8 @@ class ChangeSerializer(serializers.Serializer):
 
 
 class AppliedSerializer(serializers.Serializer):
-    """changes: what was changed, or with dry_run would be; empty where everything is as the
-    document says."""
+    """The changes made or, with dry_run, planned. Empty if the campaign already matches the
+    document."""
 
     campaign = serializers.CharField(allow_null=True, help_text="its address")
     collection = serializers.CharField(help_text="its address")

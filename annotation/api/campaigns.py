@@ -1,5 +1,5 @@
-"""Campaigns in the API: their list, and the document by which one is made and changed. The same
-services as file and pages."""
+"""The API of campaigns: their list, and the document that creates and changes them. It uses the
+same services as files and pages."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ PRUNE = OpenApiParameter(
 
 
 class TomlBody(dict[str, Any]):
-    """A campaign file as the body of a request, with the text from which it was read, so that
-    mistakes can be told with their line."""
+    """A campaign file as the body of a request, with its text, so that errors have line numbers."""
 
     def __init__(self, content: Mapping[str, Any], text: str) -> None:
         super().__init__(content)
@@ -96,7 +95,8 @@ class CampaignServiceView(ServiceView):
         )
 
     def apply(self, request: Request, said: CampaignDescription) -> dict[str, Any]:
-        """Do it, or with dry_run only say it. Raises what handle_exception knows."""
+        """Apply the document or, with dry_run, plan the changes. Raises the exceptions that
+        handle_exception handles."""
         dry_run = is_requested(request, "dry_run")
         plan = declaration.plan_campaign(said, folder=None, prune=is_requested(request, "prune"))
         changes = plan.all_changes
@@ -110,7 +110,7 @@ class CampaignServiceView(ServiceView):
                 f"“{words}” runs in the background. Start it at the collection's address first, then "
                 "refer to its result here."
             )
-        actor: Any = request.user  # signed in, or nothing here would have been permitted
+        actor: Any = request.user  # signed in, because permissions were checked before
         if dry_run:
             declaration.rehearse_plan(plan, actor=actor)
         elif changes:
@@ -132,8 +132,8 @@ def is_requested(request: Request, name: str) -> bool:
 
 
 def check_permission(request: Request, said: CampaignDescription) -> None:
-    """404 or 403 where the person may not make or change what the document speaks of; asked before
-    anything is looked at."""
+    """Raise 404 or 403 if the user must not create or change the objects in the document. Called
+    before anything else is read."""
     campaign = (
         Campaign.objects.filter(slug=said.campaign["slug"]).first() if said.campaign else None
     )
@@ -175,10 +175,10 @@ class CampaignList(CampaignServiceView):
     )
     @make_idempotent
     def post(self, request: Request) -> Response:
-        """Make a campaign, and its collection where that is new, as a document says. 200 with
-        dry_run, when nothing is made.
+        """Create a campaign, and its collection if it is new, from a document. With dry_run,
+        answers 200 and creates nothing.
 
-        The body may be the same as TOML, too (Content-Type: application/toml).
+        The body can also be TOML (Content-Type: application/toml).
         """
         require_creator(request)
         said = read_document(request.data)
@@ -228,11 +228,12 @@ class CampaignDocument(CampaignServiceView):
         responses=shapes.AppliedSerializer,
     )
     def put(self, request: Request, slug: str) -> Response:
-        """Change the campaign to what the document says: its rules, scale, guidelines, gold,
-        people, state. Again it changes nothing.
+        """Update the campaign to match the document: rules, scale, guidelines, gold, people, state.
+        Repeating the request changes nothing.
 
-        The body may be the same as TOML, too (Content-Type: application/toml). `unnamed` tells what
-        is there and was not named."""
+        The body can also be TOML (Content-Type: application/toml). `unnamed` lists existing objects
+        that the document omits.
+        """
         get_managed_campaign(request, slug)
         said = read_document(request.data)
         if said.campaign.get("slug") != slug:
@@ -244,7 +245,7 @@ class CampaignDocument(CampaignServiceView):
 
 
 def omit_file_keys(document: dict[str, Any]) -> dict[str, Any]:
-    """What describes how files were brought has no place here."""
+    """Remove keys about the import of files, which do not belong in an API document."""
     for rows in (document["collection"].get(name, []) for name in ("runs", "qrels")):
         for row in rows:
             for name in shapes.OMITTED_KEYS & set(row):

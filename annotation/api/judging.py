@@ -1,4 +1,4 @@
-"""The judging page's API, under /api/v1/judging/<slug>/. Every answer carries `server_time`,
+"""The API of the judging page, under /api/v1/judging/<slug>/. Every answer includes `server_time`,
 `state`, `message` and `progress`."""
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ MAX_ID = 2**63 - 1
 
 
 class HeldSerializer(serializers.Serializer):
-    """want: how many leases the page would hold; held: the tokens it has."""
+    """Leases of the page. want: number of leases to hold. held: tokens of the leases that the page
+    has."""
 
     want = serializers.IntegerField(min_value=0, max_value=50, default=3)
     held = serializers.ListField(child=serializers.UUIDField(), default=list, max_length=100)
@@ -52,8 +53,8 @@ class TokensSerializer(serializers.Serializer):
 
 
 class AnswerSerializer(HeldSerializer):
-    """A judgement. Times are milliseconds of this opening of the pair; moments are by the page's
-    own clock."""
+    """A judgement. Durations are milliseconds of this opening of the pair. Times are by the page's
+    clock."""
 
     key = serializers.UUIDField()
     grade = serializers.IntegerField(allow_null=True)
@@ -81,7 +82,7 @@ class AnswerSerializer(HeldSerializer):
 
 
 def _read_answer(data: dict[str, Any]) -> judging.Answer:
-    """Of what AnswerSerializer has read."""
+    """Convert the data of an AnswerSerializer."""
     names = (
         "grade",
         "cannot_reason",
@@ -120,14 +121,14 @@ class FeedbackSerializer(serializers.Serializer):
 
 @cache
 def _cached_serializer(kind: type[serializers.Serializer]) -> serializers.Serializer:
-    """One for all requests: reading changes nothing in it, and to make one costs more than to read
-    a judgement."""
+    """Return one serializer for all requests. Reading does not change it, and creating one costs
+    more than reading a judgement."""
     return kind()
 
 
 class JudgingView(APIView):
-    """Finds the annotator, and says errors in the page's own words (their shape:
-    pooling.api.problems)."""
+    """A view of the judging API, which finds the annotator and returns errors for display on the
+    page (format: pooling.api.problems)."""
 
     judging = True
     serializer_class: type[serializers.Serializer] | None = None
@@ -136,7 +137,7 @@ class JudgingView(APIView):
         return permissions.get_annotator(request, slug)
 
     def data(self, request: Request) -> dict[str, Any]:
-        """The body, checked."""
+        """Return the validated body."""
         if self.serializer_class is None:
             raise TypeError("this view reads no body")
         read: dict[str, Any] = _cached_serializer(self.serializer_class).run_validation(
@@ -170,8 +171,9 @@ def situation_response(situation: selectors.Situation, **more: Any) -> Response:
     return Response(
         {
             **situation.details,
-            # what was asked for; where both name a thing it says more of it (the guidelines that
-            # somebody has read last)
+            # The requested data override details of the same name, because they contain more (for
+            # example the
+            # guidelines last read).
             **more,
             "state": situation.state,
             "message": situation.message,
@@ -200,8 +202,8 @@ def _top_up_response(annotator: Membership, data: dict[str, Any], **more: Any) -
 class Setup(JudgingView):
     @extend_schema(responses=judging_schema.SetupSerializer, operation_id="judging_setup")
     def get(self, request: Request, slug: str) -> Response:
-        """What the page needs once: the campaign's settings, the scale, the guidelines, one's own
-        settings and unread messages."""
+        """Return what the page needs once: the campaign's settings, scale and guidelines, and the
+        annotator's settings and unread messages."""
         annotator = self.annotator(request, slug)
         return situation_response(get_situation(annotator), **get_setup(annotator))
 
@@ -211,8 +213,8 @@ class Trial(JudgingView):
 
     @extend_schema(responses=judging_schema.TrialSerializer, operation_id="campaign_trial")
     def get(self, request: Request, slug: str) -> Response:
-        """A trial of the page for managers: settings and a few pairs. The page judges them by
-        itself; nothing is stored."""
+        """Return a trial of the page for managers: settings and a few pairs. The page judges them
+        locally, and nothing is stored."""
         campaign = permissions.get_managed_campaign(request, slug)
         nobody = Membership(campaign=campaign, user=cast(User, request.user))
         return Response({**get_trial(campaign, nobody), "server_time": timezone.now()})
@@ -227,8 +229,8 @@ class Leases(JudgingView):
         operation_id="judging_lease",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again,
-        so it can be repeated."""
+        """Claim pairs until `want` leases are held. Active leases missing from `held` are sent
+        again, so the request can be repeated."""
         annotator = self.annotator(request, slug)
         return _top_up_response(annotator, self.data(request))
 
@@ -242,7 +244,8 @@ class RenewLeases(JudgingView):
         operation_id="judging_renew",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
+        """Extend active leases. A visible page calls this regularly. Returns the state of each
+        lease."""
         annotator = self.annotator(request, slug)
         known = leases.renew_leases(annotator, self.data(request)["leases"])
         shown = {
@@ -271,8 +274,8 @@ class ReleaseLeases(JudgingView):
         operation_id="judging_release",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or
-        repeated."""
+        """Release leases, for example when the page is closed. A beacon sends a form with `leases`
+        as JSON or repeated."""
         annotator = self.annotator(request, slug)
         read: Any = request.data
         if hasattr(read, "getlist"):
@@ -294,8 +297,8 @@ class JudgementsView(JudgingView):
         operation_id="judging_submit",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Submit a judgement for a lease, also one that has expired, and get the next pairs. The
-        same key again: the same answer."""
+        """Submit a judgement for a lease, active or expired, and return the next pairs. The same
+        key returns the same answer."""
         annotator, data = self.annotator(request, slug), self.data(request)
         with defer_disk_sync():
             outcome = judging.submit_judgement(
@@ -313,7 +316,7 @@ class Revise(JudgingView):
         operation_id="judging_revise",
     )
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
-        """Change one's own judgement: a new revision. All are kept, the last counts."""
+        """Add a revision to an own judgement. All revisions are kept, and the last one counts."""
         annotator, data = self.annotator(request, slug), self.data(request)
         with defer_disk_sync():
             outcome = judging.revise_judgement(
@@ -348,7 +351,7 @@ class SkipView(JudgingView):
         operation_id="judging_skip",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Judge later: the pair comes back when there is nothing else."""
+        """Skip a pair. It is assigned again when no other pair is left."""
         annotator, data = self.annotator(request, slug), self.data(request)
         with defer_disk_sync():
             judging.skip_pair(annotator, lease=data["lease"])
@@ -358,7 +361,7 @@ class SkipView(JudgingView):
 class SkippedPairList(JudgingView):
     @extend_schema(responses=judging_schema.PutAsideSerializer, operation_id="judging_later")
     def get(self, request: Request, slug: str) -> Response:
-        """What was put aside, the latest first."""
+        """List the skipped pairs, latest first."""
         annotator = self.annotator(request, slug)
         return situation_response(
             get_situation(annotator), items=selectors.get_skipped_pairs(annotator)
@@ -370,7 +373,7 @@ class ResumeSkippedPair(JudgingView):
         request=None, responses=judging_schema.ServedSerializer, operation_id="judging_resume"
     )
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
-        """Judge now what was put aside: a lease for it, beside those in hand."""
+        """Resume a skipped pair. Returns a lease for it, in addition to the active ones."""
         annotator = self.annotator(request, slug)
         situation = get_situation(annotator)
         if not situation.may_claim:
@@ -400,7 +403,7 @@ class HistoryView(JudgingView):
         operation_id="judging_history",
     )
     def get(self, request: Request, slug: str) -> Response:
-        """One's own judgements, the latest first, each with its revisions."""
+        """List own judgements, latest first, each with its revisions."""
         annotator = self.annotator(request, slug)
         limit = read_integer(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
         before = read_integer(request, "before", least=1, most=MAX_ID, default=None)
@@ -414,7 +417,7 @@ class HistoryView(JudgingView):
 class HistoryItem(JudgingView):
     @extend_schema(responses=judging_schema.JudgedSerializer, operation_id="judging_history_item")
     def get(self, request: Request, slug: str, judgement_id: int) -> Response:
-        """One own judgement with its pair, to be read again or revised."""
+        """Return an own judgement with its pair, to read it again or revise it."""
         annotator = self.annotator(request, slug)
         revisions = selectors.get_revisions(annotator, judgement_id)
         if not revisions:
@@ -459,7 +462,7 @@ class OwnSettings(JudgingView):
         operation_id="judging_profile",
     )
     def put(self, request: Request, slug: str) -> Response:
-        """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
+        """Save the user's settings of the page as one JSON object. They apply to all campaigns."""
         annotator = self.annotator(request, slug)
         if not isinstance(request.data, dict):
             raise AnswerRefused("malformed", _("The settings must be a JSON object."))
@@ -492,7 +495,7 @@ class GiveFeedback(JudgingView):
         operation_id="judging_feedback",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """How the annotator liked it; sent again it replaces the earlier answer."""
+        """Store the annotator's feedback. A new one replaces the previous one."""
         annotator = self.annotator(request, slug)
         data = self.data(request)
         participation.save_feedback(annotator, score=data["score"], text=data["text"])
@@ -504,10 +507,10 @@ class NearDuplicates(JudgingView):
         responses=judging_schema.NearDuplicatesSerializer, operation_id="judging_near_duplicates"
     )
     def get(self, request: Request, slug: str, pair_id: int) -> Response:
-        """Documents very like that of a pair which one was given, among those that one has graded
-        in its topic, with one's own judgements.
+        """List near-duplicates of an assigned pair's document among documents of its topic that the
+        annotator has graded, with the annotator's own judgements.
 
-        404 `near_duplicates_off` where the campaign does not allow it.
+        Answers 404 `near_duplicates_off` if the campaign does not allow it.
         """
         annotator = self.annotator(request, slug)
         if not annotator.campaign.show_near_duplicates:

@@ -1,5 +1,5 @@
-"""What the judging API answers, for its document: the answers are made in selectors and views, and
-held to this by tests/annotation/api/test_judging_schema.py."""
+"""Schemas of the judging API's answers. Selectors and views create the answers, and
+tests/annotation/api/test_judging_schema.py compares them with these schemas."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class GuidelineSerializer(serializers.Serializer):
 
 
 class SituationSerializer(serializers.Serializer):
-    """Whether this person may judge now, and why not; the fields after `server_time` come with the
-    states that they name."""
+    """Whether the annotator may judge now and, if not, why. The fields after `server_time` are
+    present in the states that they name."""
 
     state = serializers.ChoiceField(choices=STATE_CHOICES)
     message = serializers.CharField(
@@ -142,7 +142,7 @@ class RevisionSerializer(serializers.Serializer):
 
 
 class HistoryItemSerializer(RevisionSerializer):
-    """An own judgement as it stands, and its revisions, the oldest first."""
+    """An own judgement with its revisions, oldest first."""
 
     judgement = serializers.IntegerField(help_text="id of the newest revision")
     pair = serializers.IntegerField()
@@ -159,7 +159,7 @@ class HistoryItemSerializer(RevisionSerializer):
 
 
 class PairSerializer(serializers.Serializer):
-    """A topic and a document to be judged. Never more than an annotator may know."""
+    """A topic and a document to judge, limited to what annotators may see."""
 
     pair = serializers.IntegerField()
     topic = ShownTopicSerializer()
@@ -202,7 +202,7 @@ class JudgementSerializer(serializers.Serializer):
 
 
 class PracticeSerializer(serializers.Serializer):
-    """How an answer of the qualification test was, and the test so far."""
+    """The result of an answer in the qualification test, and of the test so far."""
 
     right = serializers.BooleanField(
         help_text="by the campaign's rule for gold (`gold_rule`), which need not ask for the known grade itself"
@@ -260,7 +260,7 @@ class JudgedSerializer(SituationSerializer):
 
 
 class NearDuplicateSerializer(serializers.Serializer):
-    """A document very like another one, and one's own judgement of it."""
+    """A near-duplicate of a document, with the annotator's own judgement."""
 
     resemblance = serializers.FloatField(
         help_text="shared shingles of five words by all of both; 1: the same words in the same order"
@@ -274,7 +274,7 @@ class NearDuplicatesSerializer(SituationSerializer):
 
 
 class QuestionSerializer(serializers.Serializer):
-    """An own question about a pair."""
+    """A question by the annotator about a pair."""
 
     id = serializers.IntegerField()
     pair = serializers.IntegerField()
@@ -382,7 +382,7 @@ class TrialPairSerializer(PairSerializer):
 
 
 class TrialSerializer(serializers.Serializer):
-    """A manager's trial of the judging page: all of it at once, and nothing is stored."""
+    """All data of a manager's trial of the judging page. Nothing is stored."""
 
     campaign = CampaignSettingsSerializer()
     scale = GradeSerializer(many=True, help_text="the lowest first")

@@ -1,4 +1,4 @@
-"""Machine judges of a campaign in the API, for its managers."""
+"""The API of a campaign's LLM judges, for its managers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from pooling.permissions import get_row_or_404
 
 
 class MachineJudgeSerializer(StrictSerializer):
-    """A machine judge with its counts. prompt: grade, reasons, or the text of an own one; in
-    answers its name. cost: the sum so far."""
+    """An LLM judge with its counts. prompt: `grade`, `reasons` or a custom text, and in answers its
+    name. cost: sum so far."""
 
     id = serializers.IntegerField(read_only=True)
     name = TextField(max_length=100)
@@ -119,8 +119,8 @@ class MachineJudgeList(APIView):
     @extend_schema(responses={201: MachineJudgeSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """A judge that is asked at one of the installation's endpoints; labels from a file come by
-        the page."""
+        """Create an LLM judge that is called at one of the installation's endpoints. Labels from a
+        file are uploaded on the page."""
         campaign = get_managed_campaign(request, slug)
         body = MachineJudgeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -158,7 +158,7 @@ class MachineJudgeDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        """Only while it is not frozen."""
+        """Delete an LLM judge that is not frozen."""
         judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
             machines.delete_judge(judge, actor=get_person(request))
@@ -175,7 +175,7 @@ class RunMachineJudge(APIView):
     )
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that asks for what has no answer yet."""
+        """Start the job that requests missing answers."""
         judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
             job = machines.request_run(judge, user=request.user)
@@ -191,7 +191,7 @@ class FreezeMachineJudge(APIView):
         operation_id="campaigns_machines_freeze", request=None, responses=MachineJudgeSerializer
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """From then on nothing can be added."""
+        """Freeze an LLM judge. Its labels can no longer change."""
         judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
             machines.freeze_judge(judge, actor=get_person(request))

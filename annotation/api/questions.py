@@ -1,4 +1,4 @@
-"""Questions about pairs in the API: an annotator's own on the judging page, and those of a campaign
+"""The API of questions about pairs: the annotator's own on the judging page, and all of a campaign
 for its managers."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OwnQuestions(JudgingView):
 
     @extend_schema(responses=judging_schema.QuestionsSerializer, operation_id="judging_questions")
     def get(self, request: Request, slug: str) -> Response:
-        """One's own questions with the manager's answers, the latest first."""
+        """List own questions with the manager's answers, latest first."""
         annotator = self.annotator(request, slug)
         return situation_response(
             get_situation(annotator), items=selectors.get_own_questions(annotator)
@@ -47,8 +47,7 @@ class OwnQuestions(JudgingView):
         operation_id="judging_ask",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Ask the manager about a pair that one was given. The same key again: the same
-        question."""
+        """Ask the manager about an assigned pair. The same key returns the same question."""
         annotator, data = self.annotator(request, slug), self.data(request)
         questions.ask_question(annotator, pair_id=data["pair"], key=data["key"], text=data["text"])
         return situation_response(
@@ -63,8 +62,8 @@ class WithdrawQuestion(JudgingView):
         operation_id="judging_withdraw_question",
     )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
-        """Undo asking, as long as there is no answer (409 `question_answered`). One that is not
-        there is taken back already."""
+        """Withdraw a question without an answer (409 `question_answered` otherwise). Does nothing
+        if it does not exist."""
         annotator = self.annotator(request, slug)
         questions.withdraw_question(annotator, question_id)
         return situation_response(
@@ -79,14 +78,14 @@ class ReadAnswer(JudgingView):
         operation_id="judging_answer_read",
     )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
-        """The answer was opened."""
+        """Record that the annotator has read the answer."""
         annotator = self.annotator(request, slug)
         questions.mark_answer_read(annotator, question_id)
         return situation_response(get_situation(annotator))
 
 
 class CampaignQuestionSerializer(serializers.Serializer):
-    """A question with who asked, by pseudonym, and its answer."""
+    """A question with the annotator's pseudonym and its answer."""
 
     id = serializers.IntegerField()
     pair = serializers.IntegerField()
@@ -121,8 +120,7 @@ class CampaignQuestions(APIView):
         responses=CampaignQuestionSerializer(many=True), operation_id="campaign_questions"
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The questions of a campaign's annotators: those without an answer first, the oldest
-        first."""
+        """List the questions of a campaign's annotators: unanswered ones first, oldest first."""
         return Response(
             [
                 _serialize_question(row)
@@ -140,8 +138,8 @@ class ReplyToQuestion(APIView):
         operation_id="campaign_question_answer",
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Answer a question, and with `publish` add both to the guidelines as an example. Another
-        answer takes the place of the first."""
+        """Answer a question and, with `publish`, add both to the guidelines as an example. A new
+        answer replaces the previous one."""
         question = get_row_or_404(
             selectors.get_questions(get_managed_campaign(request, slug)), pk=pk
         )

@@ -1,4 +1,4 @@
-"""A manager's mistake as the API says it."""
+"""Conversion of managers' errors to API errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pooling.api.views import Conflict
 
 
 def to_api_exception(error: CampaignError) -> APIException:
-    """400 for what makes no sense, 409 for what cannot be done as things stand."""
+    """Return 400 for an invalid request, and 409 for one that the current state does not allow."""
     return (
         malformed_error(str(error))
         if isinstance(error, ContradictionError)

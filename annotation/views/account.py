@@ -1,4 +1,4 @@
-"""One's own account: details, password, where one is signed in, tokens."""
+"""Pages of the user's own account: details, password, sessions and tokens."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def account(request: SignedInRequest) -> HttpResponse:
     }
     by_institution = InstitutionAccount.objects.filter(
         user=user
-    ).exists()  # such an account gets no other way in, also by no link
+    ).exists()  # single sign-on accounts cannot get another way to sign in, not even by link
     owner = AccountOwner(user, came_now=sessions.has_just_signed_in(request, user))
     details = AccountForm(
         request.POST if action == "details" else None,
@@ -112,7 +112,7 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
 
 
 def _other_sessions(request: SignedInRequest) -> QuerySet[OpenSession]:
-    """The person's sessions without the one that asks."""
+    """Return the user's sessions except the current one."""
     return sessions.get_open_sessions(request.user).exclude(session=request.session.session_key)
 
 
@@ -133,7 +133,7 @@ def _end_sessions(request: SignedInRequest, action: str) -> None:
 
 
 def _make_token(request: SignedInRequest, form: TokenForm) -> str:
-    """The new token; empty, with the reason in the form, where there are too many."""
+    """Create a token. If there are too many, add an error to the form and return an empty string."""
     wanted = form.cleaned_data
     try:
         return tokens.create_api_token(

@@ -1,4 +1,5 @@
-"""Making a campaign on one page, or as another one is; and known pairs from qrels or a file."""
+"""Pages for creating a campaign at once, duplicating one, and adding known pairs from qrels or a
+file."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ from pooling.platform.page_files import render_page
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: SignedInRequest) -> HttpResponse:
-    """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an
-    empty one, made step by step."""
+    """Create a campaign from a preset and a pool, ready to try and open. Without `way`, create an
+    empty one to set up step by step."""
     if not can_create(request):
         raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
     first = NewCampaignForm.beginning(request.user, request.GET)
@@ -73,8 +74,7 @@ def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
 @login_required
 @require_POST
 def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A new draft with what this campaign has, but for its judgements; `people`: its annotators,
-    too."""
+    """Duplicate a campaign without its judgements. people: include its annotators."""
     campaign = get_managed_campaign(request, slug)
     if not can_create(request):
         raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
@@ -97,7 +97,7 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def known(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Gold and qualification pairs from qrels of the collection, or from a file."""
+    """Add gold and qualification pairs from qrels of the collection or from a file."""
     campaign = get_managed_campaign(request, slug)
     form = KnownPairsForm(campaign.collection, request.POST, request.FILES)
     try:

@@ -1,5 +1,5 @@
-"""Making a campaign step by step, and its settings afterwards: the same pages. Every step can be
-left and resumed."""
+"""Pages of a campaign's settings, which are also the steps of creating it. Every step can be left
+and resumed."""
 
 from __future__ import annotations
 
@@ -59,8 +59,7 @@ from pooling.services.matching import count_documents
 
 @dataclass(frozen=True)
 class CampaignStep:
-    """One step of the way to an open campaign. `missing` says what is still to be done, empty when
-    it is done."""
+    """A step towards an open campaign. missing: what must still be done, empty if complete."""
 
     key: str
     title: str
@@ -113,7 +112,7 @@ def _join_words(words: list[str]) -> str:
 @login_required
 @require_safe
 def index(request: SignedInRequest) -> HttpResponse:
-    """All campaigns that the person manages."""
+    """List all campaigns that the user manages."""
     mine = Campaign.objects.select_related("collection", "pool")
     if not request.user.is_superuser:
         mine = mine.filter(
@@ -145,7 +144,7 @@ def index(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_safe
 def settings(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Straight to the first step with something left to do, else to the rules."""
+    """Redirect to the first incomplete step, or else to the rules."""
     campaign = get_managed_campaign(request, slug)
     first = next((step.key for step in get_campaign_steps(campaign) if step.missing), "rules")
     return redirect("campaign-step", slug, first)
@@ -183,7 +182,8 @@ def _render_step(
 
 
 def _redirect_after_save(request: SignedInRequest, campaign: Campaign, key: str) -> HttpResponse:
-    """After saving: the next step while the campaign is made, the same page afterwards."""
+    """Redirect to the next step while the campaign is being created, and otherwise to the same
+    page."""
     messages.success(request, _("Saved."))
     if "onward" in request.POST and campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-step", campaign.slug, STEP_KEYS[STEP_KEYS.index(key) + 1])
@@ -240,7 +240,7 @@ def _pool_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = RulesForm(
         request.POST or None, instance=Campaign.objects.get(pk=campaign.pk)
-    )  # a copy: the form writes into its instance
+    )  # a copy, because the form changes its instance
     if request.method == "POST" and form.is_valid():
         per_pair, missing = campaign.judgements_per_pair, count_missing_judgements(campaign)
         try:
@@ -261,7 +261,8 @@ def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
-    """What other judgements per pair change: how many are missing now, and were before."""
+    """Describe the effect of a change of judgements per pair: how many are missing now and were
+    missing before."""
     now = count_missing_judgements(campaign)
     hours = abs(now - missing) * campaign.expected_seconds / 3600
     n = campaign.judgements_per_pair
@@ -453,7 +454,7 @@ STEP_VIEWS = {
 @login_required
 @require_POST
 def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Open, pause, resume or close."""
+    """Open, pause, resume or close the campaign."""
     campaign = get_managed_campaign(request, slug)
     action = request.POST.get("action", "")
     try:
@@ -514,7 +515,7 @@ def delete(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def guideline(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
-    """One version of the guidelines, for members."""
+    """Show one version of the guidelines to members."""
     campaign = get_managed_campaign(request, slug)
     version = get_object_or_404(campaign.guidelines, number=number)
     return render_page(
@@ -532,7 +533,7 @@ def guideline(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
 @login_required
 @require_safe
 def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The open personal invitations as CSV: name, email, link, code."""
+    """Return the open personal invitations as CSV: name, email, link, code."""
     campaign = get_managed_campaign(request, slug)
     response = HttpResponse(
         content_type="text/csv; charset=utf-8",

@@ -1,4 +1,4 @@
-"""The judging page and an annotator's own history. Both are shells: what they show comes from the
+"""The judging page and the annotator's history. Both are empty pages that scripts fill from the
 judging API."""
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ IMPORT_PATTERN = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";"""
 
 
 class PageModules(NamedTuple):
-    """Static names of the judging page's modules, those of one time for the browser to fetch all at
-    once."""
+    """Static names of the judging page's script modules, grouped by the time at which the browser
+    preloads them."""
 
     first: tuple[str, ...]
-    """Of the first requests, and of the first document."""
+    """Modules for the first requests and the first document."""
     then: tuple[str, ...]
-    """Of judging: asked for when that document is on the page."""
+    """Modules for judging, loaded after the first document is shown."""
 
 
 @functools.cache
@@ -52,8 +52,8 @@ def get_page_modules() -> PageModules:
 
 
 def _collect_imports(name: str) -> set[str]:
-    """It, what it imports, and what that imports. What lazy.js fetches later is asked for by
-    import(...), so it is none of them."""
+    """Return the module and its imports, recursively. Modules that lazy.js loads later by
+    import(...) are not included."""
     names = {name}
     while (
         missing := {
@@ -73,8 +73,8 @@ def _read_imports(name: str) -> list[str]:
 
 @functools.cache
 def build_digest() -> str:
-    """Digest of the page's scripts: a page that was loaded with another one reloads itself when
-    nothing waits to be sent."""
+    """Return a digest of the page's scripts. A page loaded with another digest reloads itself when
+    no answer waits to be sent."""
     digest = hashlib.sha256()
     for path in sorted([*SCRIPTS_DIR.glob("*.js"), *SCRIPTS_DIR.glob("judge/*.js")]):
         digest.update(path.read_bytes())
@@ -101,7 +101,7 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
 @ensure_csrf_cookie
 @require_safe
 def trial(request: HttpRequest, slug: str) -> HttpResponse:
-    """The judging page as annotators see it, for managers: it counts nowhere."""
+    """Show the judging page to managers as annotators see it. Their answers are not stored."""
     campaign = permissions.get_managed_campaign(request, slug)
     if not get_trial_pairs(campaign):
         messages.info(
@@ -129,5 +129,5 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def current_build(request: HttpRequest, slug: str) -> HttpResponse:
-    """Which scripts a page loaded now would have."""
+    """Return the digest of the current scripts."""
     return JsonResponse({"build": build_digest()})

@@ -1,5 +1,5 @@
-"""Pages of a campaign's machine judges, for its managers: made, asked, watched, frozen, their
-labels as a file."""
+"""Pages of a campaign's LLM judges for its managers: create, run, monitor, freeze, and download
+labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pooling.selectors.jobs import make_job_view
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All of the campaign; a POST makes one (action: endpoint or file)."""
+    """List the campaign's LLM judges. A POST creates one (action: endpoint or file)."""
     campaign = get_managed_campaign(request, slug)
     action = request.POST.get("action", "")
     endpoint_form = EndpointForm(request.POST if action == "endpoint" else None, prefix="ask")
@@ -133,7 +133,8 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """action: run, freeze or delete. Cancelling is the job's own."""
+    """Run, freeze or delete an LLM judge (action: run, freeze or delete). Jobs are cancelled on
+    their own page."""
     campaign = get_managed_campaign(request, slug)
     judge = _get_judge(campaign, pk)
     action = request.POST.get("action")
@@ -158,7 +159,7 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
 @login_required
 @require_safe
 def labels(request: SignedInRequest, slug: str, pk: int) -> StreamingHttpResponse:
-    """Qrels of their own, whose first line says whose they are."""
+    """Return the judge's labels as qrels. The first line names the judge."""
     campaign = get_managed_campaign(request, slug)
     judge = _get_judge(campaign, pk)
     record_event(

@@ -1,4 +1,4 @@
-"""Reminders to chosen annotators: choose, write, see the mail as it will be sent, send."""
+"""Reminders to selected annotators: select, write, preview and send."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pooling.tasks import send
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def remind(request: SignedInRequest, slug: str) -> HttpResponse:
-    """annotator: pseudonyms. A POST shows the mails, with action=send it asks for them to be sent,
-    with action=choose it only takes the choice."""
+    """Preview or send reminders. annotator: pseudonyms. A POST shows the emails, with action=send
+    it requests them to be sent, and with action=choose it only stores the selection."""
     campaign = get_managed_campaign(request, slug)
     given = request.POST if request.method == "POST" else request.GET
     chosen, text = set(given.getlist("annotator")), given.get("text", "")

@@ -1,4 +1,4 @@
-"""Signing in and out, joining a campaign, the home page, and everybody's rights."""
+"""Pages for signing in and out, joining a campaign, the home page, and rights of users."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def next_page(request: HttpRequest) -> str:
 
 
 def start_session(request: HttpRequest, user: User) -> None:
-    """A session under a new key, whoever was signed in before: Django keeps the key of who signs in
-    once more."""
+    """Start a session under a new key, even if the same user was signed in, because Django would
+    then keep the key."""
     if request.user.is_authenticated:
         request.session.cycle_key()
     login(request, user, backend=LINK_BACKEND)
@@ -60,7 +60,8 @@ def start_session(request: HttpRequest, user: User) -> None:
 
 
 def _remember_browser(user: User, response: HttpResponse) -> HttpResponse:
-    """The browser is known to this account from now on: strangers' failures do not lock it out."""
+    """Mark the browser as known to this account, so that failed attempts of others do not lock it
+    out."""
     secure = settings.SESSION_COOKIE_SECURE
     response.set_cookie(
         attempts.COOKIE,
@@ -78,8 +79,8 @@ def _remember_browser(user: User, response: HttpResponse) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The sign-in page; asked for JSON it answers 204, 400 or 503, for the dialog of the judging
-    page."""
+    """Show the sign-in page. For JSON requests from the judging page's dialog, it answers 204, 400
+    or 503."""
     wants_json = "application/json" in request.headers.get("Accept", "")
     form, status, headers = SignInForm(request.POST or None), 200, dict[str, str]()
     if request.method == "POST":
@@ -111,7 +112,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(next_page(request))
     if request.headers.get(
         "HX-Request"
-    ):  # a part of a page that renews itself was sent here: the page stays, and says so above
+    ):  # a partial update was redirected here: the page remains and shows a notice
         answer = render_page(request, "annotation/_signed_out.html")
         for name, value in (
             ("Retarget", "#signed-out"),
@@ -136,8 +137,8 @@ def _add_headers(response: HttpResponse, headers: dict[str, str]) -> HttpRespons
 
 
 def _authenticate(request: HttpRequest, form: SignInForm) -> User | None:
-    """Sign in the account of the valid form; None, with the reason in the form, if it is refused.
-    Busy if too many are signing in."""
+    """Sign in the account of the valid form. If it is refused, add the reason to the form and
+    return None. Raises Busy if too many users are signing in."""
     username = form.cleaned_data["username"]
     with hashing_slot():
         attempt = attempts.SignInAttempt(
@@ -162,7 +163,7 @@ def _authenticate(request: HttpRequest, form: SignInForm) -> User | None:
 
 @require_POST
 def choose_language(request: HttpRequest) -> HttpResponse:
-    """For this browser, and where somebody is signed in for the account."""
+    """Set the language for this browser and, if signed in, for the account."""
     code = languages.known_language(request.POST.get("language"))
     home = (
         next_page(request)
@@ -225,7 +226,8 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
-    """A GET only asks (mail scanners follow links); the POST signs in."""
+    """Sign in by link. A GET asks for confirmation, because mail scanners follow links, and the
+    POST signs in."""
     user = people.get_sign_in_link_user(identifier, token)
     if user is None or (request.method == "POST" and not people.use_sign_in_link(user)):
         return render_page(request, "annotation/link_bad.html", status=410)
@@ -261,7 +263,8 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Where an invitation leads: a signed-in person confirms, others sign in or make an account."""
+    """Join a campaign by invitation. Signed-in users confirm, and others sign in or create an
+    account."""
     try:
         invitation = people.find_invitation(token=token)
     except people.PeopleError as error:
@@ -326,7 +329,7 @@ def _start_url(membership: Membership) -> str:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def accounts(request: SignedInRequest) -> HttpResponse:
-    """Everybody with an account, for administrators: who may make collections and campaigns."""
+    """List all accounts for administrators, with the right to create collections and campaigns."""
     require_administrator(request)
     if request.method == "POST":
         user = get_object_or_404(get_user_model(), pk=parse_row_id(request.POST.get("user")))

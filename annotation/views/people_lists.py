@@ -1,4 +1,4 @@
-"""Who is in a campaign and who is invited to it, as lists of its People step."""
+"""Lists of members and invitations in a campaign's People step."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from pooling.platform.listing import ListPage, RowFilter
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """Open invitations, newest first: neither withdrawn nor expired, with uses left."""
-    ends = Coalesce(F("expires_at"), F("created_at") + MAX_INVITATION_LENGTH)  # Invitation.ends_at
+    """Return open invitations, newest first: neither withdrawn nor expired, and with uses left."""
+    ends = Coalesce(
+        F("expires_at"), F("created_at") + MAX_INVITATION_LENGTH
+    )  # same as Invitation.ends_at
     valid = campaign.invitations.alias(ends=ends).filter(revoked_at=None, ends__gt=timezone.now())
     return ListPage(
         request,
@@ -43,7 +45,7 @@ def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """Everybody who has a role, by role and pseudonym."""
+    """Return all members by role and pseudonym."""
     return ListPage(
         request,
         campaign.memberships.select_related("user"),

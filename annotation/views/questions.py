@@ -1,5 +1,5 @@
-"""The page of annotators' questions, for managers: answered there, and published as examples of the
-guidelines."""
+"""The page of annotators' questions, on which managers answer them and publish answers as examples
+in the guidelines."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ STATE_CHOICES = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answ
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All of the campaign, the open ones first. A POST answers one (action: answer, with `publish`
-    also as an example) or publishes an answer that was given (action: publish)."""
+    """List the campaign's questions, open ones first. A POST answers one (action: answer, with
+    `publish` also as an example) or publishes an existing answer (action: publish)."""
     campaign = get_managed_campaign(request, slug)
     rows = selectors.get_questions(campaign)
     failed: dict[str, object] = {}

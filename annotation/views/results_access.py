@@ -1,5 +1,4 @@
-"""Who reads the results of a campaign without changing anything: its viewers, and links that need
-no account."""
+"""Read-only access to the results of a campaign: its viewers, and links that need no account."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The judging page as it is sent: the same for everybody in a campaign who reads one language, but
-for the name, the look and the token.
+"""The HTML of the judging page. It is the same for all annotators of a campaign with the same
+language, except for name, appearance and token.
 
-So it is rendered once for each campaign as it stands, language and time zone, with marks where the
-person's own things stand, and these are put in with each request."""
+It is therefore rendered once per state of the campaign, language and time zone, with markers for
+personal values, which are inserted for each request.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +26,13 @@ from annotation.models import Membership
 from annotation.selectors.judging import get_display_settings
 
 MAX_KEPT = 128
-_MARK = f"own{secrets.token_hex(12)}"  # nobody can write it into the name of a campaign
+_MARK = f"own{secrets.token_hex(12)}"  # random, so that the name of a campaign cannot contain it
 _MARKS = re.compile(f"{_MARK}([a-z]+)")
 
 
 class Shell(NamedTuple):
-    """All that the page shows of the campaign, under the campaign's names for it, and what else
-    decides how it looks."""
+    """Everything that determines the page: fields of the campaign under their own names, language,
+    time zone and build."""
 
     slug: str
     name: str
@@ -53,7 +54,7 @@ def render_shell(
     modules: Hashable,
     is_trial: bool = False,
 ) -> str:
-    """The page for this person, in the language and the time zone of this request."""
+    """Return the page for this annotator, in the language and time zone of the request."""
     campaign = annotator.campaign
     shell = Shell(
         *(
@@ -81,7 +82,7 @@ def render_shell(
 
 @lru_cache(maxsize=MAX_KEPT)
 def _render_parts(shell: Shell, modules: Hashable) -> list[str]:
-    """The page cut at its marks: text, name of what stands there, text, ..."""
+    """Return the page split at its markers: text, name of the personal value, text, …"""
     user = SimpleNamespace(pk=f"{_MARK}pk", get_username=f"{_MARK}name")
     context: dict[str, Any] = {
         "request": SimpleNamespace(user=user, COOKIES={"theme": f"{_MARK}theme"}),

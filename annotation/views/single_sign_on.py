@@ -1,5 +1,5 @@
-"""Signing in by the institution: a header that a trusted proxy writes, or OpenID Connect. Both are
-404 where they are not configured."""
+"""Single sign-on by a header from a trusted proxy or by OpenID Connect. Both answer 404 if they are
+not configured."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 @never_cache
 @require_safe
 def by_header(request: HttpRequest) -> HttpResponse:
-    """The proxy has signed the person in and says who it is; from anywhere else the header is worth
-    nothing."""
+    """Sign in the user whom the trusted proxy names in a header. The header is ignored from any
+    other address."""
     if not settings.USER_HEADER:
         raise Http404
     if not is_from_trusted_proxy(request):
@@ -59,7 +59,8 @@ def by_header(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def oidc_ask(request: HttpRequest) -> HttpResponse:
-    """To the provider, with a state, a nonce and a challenge that this browser's session keeps."""
+    """Redirect to the provider with a state, a nonce and a challenge, which are kept in the
+    session."""
     if not settings.OIDC_ISSUER:
         raise Http404
     try:
@@ -80,8 +81,8 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def oidc_back(request: HttpRequest) -> HttpResponse:
-    """From the provider, with a code for the state that this browser was sent away with: good
-    once."""
+    """Sign in after the provider's redirect, with a code for the state in the session. It can be
+    used once."""
     if not settings.OIDC_ISSUER:
         raise Http404
     states: dict[str, Any] = request.session.get("oidc_states", {})

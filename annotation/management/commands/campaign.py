@@ -1,4 +1,4 @@
-"""A campaign as a file: applied, and written from one that is there."""
+"""`assay campaign`: apply a campaign file, or export the file of a campaign."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_SHOWN = 200
 
 class Command(DatabaseCommand):
     help = "Apply a campaign file, after showing the changes, or export the file of a campaign."
-    writes = ()  # perhaps a folder
+    writes = ()  # writes a folder on export only
     makes_data_file = True
     toml = ""
     takes_seed = False
@@ -110,7 +110,7 @@ class Command(DatabaseCommand):
         return {**names, **told, "applied": applied, "dry_run": dry_run}
 
     def confirm(self, changes: list[Change], *, asked: bool) -> bool:
-        """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
+        """Ask for confirmation at the terminal. Raises BadInput if there is no terminal."""
         if not asked or not sys.stdin.isatty():
             raise BadInput(
                 f"{format_count(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them"
@@ -159,10 +159,10 @@ class Command(DatabaseCommand):
     def write_folder(
         self, folder: Path, collection: Collection, description: CampaignDescription
     ) -> None:
-        """Whole, or not at all."""
+        """Write the whole folder, or nothing."""
         folder = Path(
             os.path.realpath(folder)
-        )  # a symbolic link stays, and leads to the new folder
+        )  # a symbolic link is kept and points to the new folder
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder} is there already: name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`assay creators`: who may make collections and campaigns."""
+"""`assay creators`: manage the right to create collections and campaigns."""
 
 from __future__ import annotations
 

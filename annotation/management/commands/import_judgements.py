@@ -1,4 +1,4 @@
-"""`assay judgements import FILE`: judgements made elsewhere become a closed campaign."""
+"""`assay judgements import FILE`: import external judgements as a closed campaign."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`assay llm judge PAIRS`: labels of a language model for pairs in a file, by an
-endpoint in the chat-completions form."""
+"""`assay llm judge PAIRS`: label the pairs of a file with a language model at a chat-completions
+endpoint."""
 
 from __future__ import annotations
 
@@ -391,7 +391,7 @@ def first_of(names: Sequence[str]) -> str:
 
 
 def pairs_of(path: str) -> list[tuple[str, str]]:
-    """The pairs of a pool, a sampled pool (five columns) or qrels, each once."""
+    """Return the pairs of a pool, a sampled pool (five columns) or qrels, without duplicates."""
     first = next(
         (
             text.split()

@@ -1,4 +1,4 @@
-"""`assay demo`: the demo campaign, on an empty database only."""
+"""`assay demo`: create the demo campaign in an empty database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Let simulated annotators judge a campaign against known qrels."""
+"""Judge a campaign with simulated annotators, based on known qrels."""
 
 from __future__ import annotations
 
@@ -199,7 +199,8 @@ class Command(BaseCommand):
 
 
 def _check_address(url: str, *, remote: bool) -> None:
-    """Simulated judgements go to this machine only, unless the operator says otherwise."""
+    """Refuse URLs of other machines, unless the operator allows them, so that simulated judgements
+    do not reach a real server by mistake."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"{url!r} is not an address such as http://127.0.0.1:8000", returncode=2)
