@@ -157,15 +157,15 @@ def sample_pool(
     budget: float = 0.2,
     strata: str = "rank",
     topics: Sequence[str] | None = None,
-    llm_labels: Any = None,
-    qrels: Any = None,
+    llm_qrels: Any = None,
+    judged: Any = None,
     seed: int = 0,
 ) -> PoolSample:
     """Draw a stratified random sample of the pool of runs, as the command `pool sample` does.
 
     budget: share of the pool to draw. strata: `rank`, windows of best rank within each topic, or
-    `votes`, windows of the share of runs with the pair in their top ten. llm_labels: qrels of every
-    pair of the pool. Strata are then votes and these labels. qrels: of pairs that are already
+    `votes`, windows of the share of runs with the pair in their top ten. llm_qrels: LLM labels of every
+    pair of the pool. Strata are then votes and these labels. judged: qrels of pairs that are already
     judged, for the grades of the pairs drawn. Raises ValueError if no sample can be drawn.
     """
     from assay.analyses.sample_pool import Options, draw_sample, grades_by_pair
@@ -174,8 +174,8 @@ def sample_pool(
     return draw_sample(
         pool(runs, depth, topics=topics, seed=seed),
         options,
-        llm_labels=None if llm_labels is None else grades_by_pair(read_qrels_input(llm_labels)),
-        grades=None if qrels is None else grades_by_pair(read_qrels_input(qrels)),
+        llm_labels=None if llm_qrels is None else grades_by_pair(read_qrels_input(llm_qrels)),
+        grades=None if judged is None else grades_by_pair(read_qrels_input(judged)),
         seed=seed,
         warn=warn_caller,
     )

@@ -76,6 +76,7 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
     choices = LabelChoices.of(
         {
             **options,
+            "threshold": options["min_relevant"],
             "take_back": back,
             "with_gold": not options["no_gold"],
             "judges": chosen_judge_kinds(options),

@@ -137,7 +137,7 @@ def test_a_sample_of_a_pool_is_that_of_the_command(tmp_path: Path) -> None:
         *("sample_pool", good, poor, "--budget", "0.7", "--strata", "votes", "--seed", "7"),
         *("--judged", qrels, "--output", str(out), "--draw", str(draw)),
     )
-    sample = assay.sample_pool([good, poor], budget=0.7, strata="votes", qrels=qrels, seed=7)
+    sample = assay.sample_pool([good, poor], budget=0.7, strata="votes", judged=qrels, seed=7)
     assay.write_pool(sample, tmp_path / "ours.prel")
     assert (tmp_path / "ours.prel").read_bytes() == out.read_bytes()
     columns = assay.columns(sample)

@@ -221,7 +221,9 @@ def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     relevant = np.unique(topic[qrels.grades >= options["min_relevant"]]).tolist()
     if not relevant:
-        raise BadInput(f"{qrels.name}: no topic has a document of grade {options['level']} or more")
+        raise BadInput(
+            f"{qrels.name}: no topic has a document of grade {options['min_relevant']} or more"
+        )
     return filter_qrels(qrels, frozenset(qrels.topics[number] for number in relevant))
 
 

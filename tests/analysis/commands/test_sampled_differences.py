@@ -193,7 +193,7 @@ def test_the_usual_measures_are_estimates_and_naive_ones_are_refused(runs, sampl
         "compare_systems", sample, *runs, "--sampled", "--measures", "nDCG@10"
     )
     assert "only its intervals were found to cover" in refused(
-        "compare_systems", sample, *runs, "--sampled", "--family", "max"
+        "compare_systems", sample, *runs, "--sampled", "--correction", "max"
     )
     text = printed("compare_systems", sample, *runs, "--sampled")[0]
     assert re.search(r"640 +320", text)

@@ -124,7 +124,8 @@ def test_machines_are_not_mixed_with_people(campaign):
     ]
     with pytest.raises(BadInput, match="layer of their own"):
         label_loader(
-            campaign, {"grades": "graded", "method": "majority", "judges": ["machine", "person"]}
+            campaign,
+            {"labels": "graded", "method": "majority", "annotators": ["machine", "person"]},
         )
     status, _, said = refused(
         "export_qrels", "--campaign", campaign.slug, "--annotators", "machine", "simulated"

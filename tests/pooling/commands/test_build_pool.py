@@ -84,7 +84,7 @@ def test_only_the_given_topics_are_pooled_and_the_rest_is_counted(files):
 def test_the_rank_column_orders_on_request(files):
     (files / "r.run").write_text("1 Q0 a 2 9 R\n1 Q0 b 1 8 R\n")
     run(files / "r.run", "--depth", 1, "--output", files / "by_score.tsv")
-    run(files / "r.run", "--depth", 1, "--order", "rank", "--output", files / "by_rank.tsv")
+    run(files / "r.run", "--depth", 1, "--sort-by", "rank", "--output", files / "by_rank.tsv")
     assert "\ta\t" in (files / "by_score.tsv").read_text()
     assert "\tb\t" in (files / "by_rank.tsv").read_text()
 
