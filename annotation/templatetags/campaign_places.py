@@ -1,0 +1,61 @@
+"""The places of a campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Campaign
+from pooling.templatetags.places import Place, PlacePage, ShownPlaces, show_places
+
+register = template.Library()
+
+GOLD = PlacePage("gold", "campaign-gold", _("Gold questions"))
+LLM_JUDGES = PlacePage("machines", "campaign-machines", _("LLM judges"))
+PLACES = (
+    Place(_("Overview"), (PlacePage("progress", "campaign", _("Overview")),)),
+    Place(
+        _("People"),
+        (
+            PlacePage("people", "campaign-people", _("Annotators")),
+            PlacePage("questions", "campaign-questions", _("Questions")),
+            PlacePage("feedback", "campaign-feedback", _("Feedback")),
+        ),
+    ),
+    Place(_("Judgements"), (PlacePage("labels", "campaign-labels", _("Judgements")),)),
+    Place(
+        _("Quality"),
+        (
+            PlacePage("agreement", "campaign-agreement", _("Agreement")),
+            GOLD,
+            PlacePage("time", "campaign-time", _("Time")),
+        ),
+    ),
+    Place(_("Results"), (PlacePage("systems", "campaign-systems", _("Results")),)),
+    Place(_("Export"), (PlacePage("export", "campaign-export", _("Export")),)),
+)
+SETTINGS = Place(
+    _("Settings"),
+    (
+        PlacePage("settings", "campaign-settings", _("General")),
+        LLM_JUDGES,
+        PlacePage("audit", "campaign-audit", _("Audit log")),
+    ),
+)
+DRAFT_PLACES = (
+    Place(_("Setup"), (PlacePage("settings", "campaign-settings", _("Setup")),)),
+    Place(_("Gold questions"), (GOLD,)),
+    Place(_("LLM judges"), (LLM_JUDGES,)),
+)
+
+
+@register.simple_tag(takes_context=True)
+def campaign_places(context: dict[str, Any]) -> ShownPlaces:
+    """Return the places of the page's campaign: a draft has its setup only."""
+    campaign, tab = context["campaign"], context.get("tab", "")
+    if campaign.state != Campaign.State.DRAFT:
+        return show_places(PLACES, SETTINGS, slug=campaign.slug, tab=tab)
+    places = [place for place in DRAFT_PLACES if campaign.pool_id or GOLD not in place.pages]
+    return show_places(places, None, slug=campaign.slug, tab=tab)

@@ -1,0 +1,65 @@
+"""The places of a campaign's pages."""
+
+from __future__ import annotations
+
+import pytest
+from django.template import Context, Template
+
+from annotation.models import Campaign
+from annotation.templatetags.campaign_places import PLACES, SETTINGS, campaign_places
+from pooling.models import Job
+from pooling.templatetags.places import count_unfinished_jobs
+from tests.builders import make_campaign, make_user
+
+
+def shown(campaign: Campaign, tab: str) -> list[tuple[str, bool]]:
+    places = campaign_places({"campaign": campaign, "tab": tab})
+    return [(str(place.name), place.is_current) for place in places.places]
+
+
+@pytest.mark.django_db
+def test_a_running_campaign_has_six_places_and_its_settings() -> None:
+    campaign = make_campaign(state=Campaign.State.OPEN)
+    places = campaign_places({"campaign": campaign, "tab": "agreement"})
+    assert [str(place.name) for place in places.places] == [
+        *("Overview", "People", "Judgements", "Quality", "Results", "Export"),
+    ]
+    assert [str(place.name) for place in places.places if place.is_current] == ["Quality"]
+    assert [(str(page.name), page.is_current) for page in places.pages] == [
+        ("Agreement", True),
+        ("Gold questions", False),
+        ("Time", False),
+    ]
+    assert places.settings is not None
+    assert places.settings.url == f"/campaigns/{campaign.slug}/settings/"
+
+
+@pytest.mark.django_db
+def test_a_place_with_one_page_has_no_second_row() -> None:
+    campaign = make_campaign(state=Campaign.State.OPEN)
+    places = campaign_places({"campaign": campaign, "tab": "export"})
+    assert places.pages == []
+
+
+@pytest.mark.django_db
+def test_a_draft_shows_its_setup_and_gold_questions_only_with_a_pool() -> None:
+    campaign = make_campaign(state=Campaign.State.DRAFT)
+    names = ["Setup", "Gold questions", "LLM judges"]
+    assert [name for name, _ in shown(campaign, "settings")] == names
+    campaign.pool_id = None
+    assert [name for name, _ in shown(campaign, "settings")] == ["Setup", "LLM judges"]
+
+
+def test_no_page_belongs_to_two_places() -> None:
+    tabs = [page.tab for place in (*PLACES, SETTINGS) for page in place.pages]
+    assert len(tabs) == len(set(tabs))
+
+
+@pytest.mark.django_db
+def test_the_bell_counts_waiting_and_running_jobs_of_the_user() -> None:
+    user, other = make_user("m"), make_user("n")
+    for state, owner in (("queued", user), ("running", user), ("done", user), ("queued", other)):
+        Job.objects.create(kind="import run", state=state, created_by=owner)
+    assert count_unfinished_jobs({"user": user}) == 2
+    page = Template("{% load places %}{% count_unfinished_jobs as n %}{{ n }}")
+    assert page.render(Context({"user": other})) == "1"
