@@ -58,7 +58,7 @@ class QrelsColumns:
     grades: NDArray[np.int32]
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """As in RunColumns."""
+    """Notes on how an ambiguous file was read."""
 
     def __len__(self) -> int:
         return len(self.documents)

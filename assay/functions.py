@@ -64,7 +64,7 @@ def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
 
 
 class FunctionSpec(NamedTuple):
-    """How a function calls its command. command: its module. takes: arguments with data, in order.
+    """The command behind a function. command: its module. takes: arguments with data, in order.
     defaults: of options whose default differs from the command's."""
 
     command: str

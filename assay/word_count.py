@@ -1,7 +1,8 @@
-"""Count words of a text, for the lengths of documents, the truncation of long ones and the
-inactivity timeout.
+"""Count words, for the lengths of documents, the truncation of long ones and the inactivity
+timeout.
 
-count_words(text) -> int, find_word_end(text, n) -> code point.
+    count_words(text) -> number of words
+    find_word_end(text, n) -> code point
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def compute(
 
 
 def correlate_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return Kendall's tau-b between the rankings by each two measures under one qrels, NaN if
+    """Return Kendall's tau-b between the rankings by every two measures under one qrels, NaN if
     undefined."""
     means = {
         measure: [values[measure] for values in by_run.values()]

@@ -203,7 +203,7 @@ def _add_depths(
     needed: Topics,
     options: Options,
 ) -> None:
-    """Add the results for pools of other depths by measure, or why there are none."""
+    """Add the results for pools of other depths by measure, or the reason why there are none."""
     undefined |= {
         f"{measure} by depth": "it takes what nobody judged as not drawn"
         for measure in options.measures

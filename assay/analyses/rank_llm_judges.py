@@ -1,4 +1,4 @@
-"""Rank LLM judges by the human judgements that their labels would save
+"""Rank LLM judges by the number of human judgements that their labels would save
 (docs/reference/methods/sampling.md)."""
 
 from __future__ import annotations

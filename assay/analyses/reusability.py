@@ -130,8 +130,9 @@ def score_as_unpooled(
 ) -> dict[str, Any]:
     """Score each run as if it had not contributed to the pool.
 
-    Returns the cutoff k and, by tag, left_out, unjudged (mean per topic), nDCG@k: judged (under all
-    qrels), unjudged_as_0, bounds, and expected, which is None with many unjudged documents.
+    Returns the cutoff k and, by tag, `left_out`, `unjudged` (mean number of documents per topic),
+    and nDCG@k computed in different ways: `judged` (with the complete qrels), `unjudged_as_0`,
+    `bounds`, and `expected`, which is None with many unjudged documents.
     """
     cutoff = min(UNPOOLED_CUTOFF, request.depth)
     scores = iterate_left_out_scores(

@@ -212,7 +212,7 @@ def clamp_centre(x: float, words: str, width: float) -> float:
 
 @dataclass(frozen=True)
 class RowNameLayout:
-    """Where rows' names are placed. left: x at which rows begin. most: maximum number of characters
+    """The placement of rows' names. left: x at which rows begin. most: maximum number of characters
     per line of a name. above: names are above their rows, not next to them."""
 
     left: float

@@ -287,8 +287,8 @@ class FileCommand:
 
 
 class DatabaseCommand(FileCommand):
-    """A command with the same conventions that always needs the database. Its module may import
-    models."""
+    """A command with the conventions of FileCommand that always needs the database. Its module may
+    import models."""
 
 
 def error_message(error: BaseException) -> str:

@@ -68,8 +68,8 @@ def compare_sampled_systems(
     alpha: float,
     seed: int,
 ) -> Values:
-    """Test the differences of estimates. The keys are those of `compare systems`. seed: of the
-    folds of the rank model. Raises BadInput."""
+    """Test the differences of estimates. Keys of the result are those of `compare systems`. seed:
+    of the folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(
             f"--correction max is of the randomisation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"

@@ -43,7 +43,7 @@ def most_probable_grade(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
 
 
 class Iteration(NamedTuple):
-    """How an iterative method ended. rounds: number of iterations. converged: False if the maximum
+    """The end of an iterative method. rounds: number of iterations. converged: False if the maximum
     number was reached. log_likelihood: of the grades including the prior, None if the method has
     none."""
 

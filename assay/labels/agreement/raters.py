@@ -72,7 +72,7 @@ def count_by_topic(
 
 
 def count_against_others_by_topic(table: LabelTable) -> TopicCounts:
-    """Return `count_against_others` for each topic."""
+    """Count each annotator's grades against the label of the others, by topic."""
     other = compute_labels_of_others(table)
     kept = np.flatnonzero(other != MISSING)
     topic = table.pair_topic[table.pair[kept]]
