@@ -45,12 +45,12 @@ class Table:
         """Return whether each column holds numbers, among which text may occur. A column of
         undefined values counts as numeric."""
 
-        def of(cells: list[Cell]) -> bool:
+        def holds_numbers(cells: list[Cell]) -> bool:
             return any(isinstance(cell, (int, float)) for cell in cells) or (
                 bool(cells) and all(cell is None for cell in cells)
             )
 
-        return [of([row[i] for row in self.rows]) for i in range(len(self.header))]
+        return [holds_numbers([row[i] for row in self.rows]) for i in range(len(self.header))]
 
     @property
     def columns(self) -> list[str]:

@@ -99,8 +99,8 @@ def compute(
     return {
         "pairs": chosen.n_labelled,
         "dropped": {"too_few": chosen.n_too_few, **count_dropped_rows(judged.dropped)},
-        **counts_of(chosen),
-        **{name: counts_of(aggregation) for name, aggregation in labels.items()},
+        **count_labels(chosen),
+        **{name: count_labels(aggregation) for name, aggregation in labels.items()},
         **method_options(options),
         "judgements": len(judged.table),
         "method": options.method,
@@ -108,7 +108,7 @@ def compute(
     }
 
 
-def counts_of(aggregation: Aggregation) -> Values:
+def count_labels(aggregation: Aggregation) -> Values:
     """Return the numbers of labels, of decisions and of both combined, and how an iterative method
     ended."""
     result: Values = {

@@ -124,10 +124,10 @@ def measures_table(result: Values) -> Table:
             row += [result[scale]["alpha_ci"][bound], ""]
         rows.append(row)
     header = ["measure", "graded", "graded in words", "binary", "binary in words"]
-    return Table("measures", "Agreement of annotators", header, rows, note_of(result))
+    return Table("measures", "Agreement of annotators", header, rows, format_note(result))
 
 
-def note_of(result: Values) -> str:
+def format_note(result: Values) -> str:
     """Return the table's note: what the measures are computed over, the confidence intervals, and
     the reasons for undefined values."""
     sentences = [

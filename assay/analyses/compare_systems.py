@@ -129,7 +129,7 @@ def compute(
     undefined: dict[str, str] = {}
 
     def of_topics(values: NDArray[np.float64], measure: str, name: str) -> Values:
-        answer = _compared(values, measure, tags, pairs, options, seed)
+        answer = _compare_measure(values, measure, tags, pairs, options, seed)
         if isinstance(answer, str):
             undefined[name] = answer
             return empty_result(tags)
@@ -183,7 +183,7 @@ def compute_sampled(
     )
 
 
-def _compared(
+def _compare_measure(
     values: NDArray[np.float64],
     measure: str,
     tags: Sequence[str],

@@ -101,7 +101,7 @@ def compute(
         ]
     else:
         entries = dated(submitted, first, warn)
-    entries = chosen(entries, options)
+    entries = select_entries(entries, options)
     if submitted is None:  # without dates, baselines precede all runs
         entries = [replace(one, date="") if one.is_baseline else one for one in entries]
     result = make_board(entries, options.highlight)
@@ -123,7 +123,7 @@ def compute_scores(rows: Sequence[BoardRow], options: Options) -> Values:
     entries = [
         make_entry(row, tag, row.numbers["score"]) for row, tag in zip(rows, tags, strict=True)
     ]
-    return make_board(chosen(entries, options), options.highlight)
+    return make_board(select_entries(entries, options), options.highlight)
 
 
 def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[BoardEntry]:
@@ -147,7 +147,7 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
     ]
 
 
-def chosen(entries: list[BoardEntry], options: Options) -> list[BoardEntry]:
+def select_entries(entries: list[BoardEntry], options: Options) -> list[BoardEntry]:
     """Return the entries that count, with the organisers' baselines marked."""
     named = {tag for tag in options.baselines.split(",") if tag}
     if unknown := named - {one.tag for one in entries}:

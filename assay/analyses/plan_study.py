@@ -147,7 +147,7 @@ def compute(
     undefined: dict[str, str] = {}
     for column, measure in enumerate(map(str, options.measures)):
         values = np.column_stack([evaluation.values[counts, column] for evaluation in evaluations])
-        planned = _planned(values, options, needed)
+        planned = _plan_measure(values, options, needed)
         if isinstance(planned, str):
             undefined[measure], planned = planned, NOT_PLANNED
         result[measure] = dict(planned)
@@ -240,7 +240,7 @@ NOT_PLANNED: Mapping[str, Any] = dict.fromkeys(
 )
 
 
-def _planned(
+def _plan_measure(
     values: NDArray[np.float64], options: Options, needed: Topics
 ) -> Mapping[str, Any] | str:
     """Return the plan for one measure, or the reason why there is none.

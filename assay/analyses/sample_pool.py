@@ -80,7 +80,7 @@ def draw_sample(
         raise BadInput(
             "the runs have no document for these topics, so that there is nothing to draw from"
         )
-    made, spreads = _strata_of(pool, options.strata, llm_labels)
+    made, spreads = _make_strata(pool, options.strata, llm_labels)
     n_wanted = round(options.budget * len(pool))
     counts = allocate_sample(made.sizes, spreads, n_wanted)
     if int(counts.sum()) > n_wanted:
@@ -93,7 +93,7 @@ def draw_sample(
     is_drawn = sampled_mask(made, place, counts)
     labels = None
     if grades is not None:
-        known = [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in pairs_of(pool)]
+        known = [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in iterate_pairs(pool)]
         labels = np.where(is_drawn, known, UNJUDGED)
     return PoolSample(pool, made, place, counts, is_drawn, labels)
 
@@ -115,7 +115,7 @@ def compute(sample: PoolSample) -> Values:
     }
 
 
-def pairs_of(pool: PooledPairs) -> Iterator[tuple[str, bytes]]:
+def iterate_pairs(pool: PooledPairs) -> Iterator[tuple[str, bytes]]:
     """Yield (topic, document) of each pair of the pool, in order."""
     return zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
 
@@ -126,14 +126,14 @@ def grades_by_pair(qrels: QrelsColumns) -> Grades:
     return dict(zip(pairs, qrels.grades.tolist(), strict=True))
 
 
-def _strata_of(
+def _make_strata(
     pool: PooledPairs, strata: str, llm_labels: Grades | None
 ) -> tuple[Strata, NDArray[np.float64]]:
     """Return the strata, and the spread expected within each."""
     if llm_labels is None:
         made = STRATA_MAKERS[strata](pool)
         return made, rate_spreads(made.rates)
-    labels = [llm_labels.get(pair, UNJUDGED) for pair in pairs_of(pool)]
+    labels = [llm_labels.get(pair, UNJUDGED) for pair in iterate_pairs(pool)]
     if missing := sum(label < 0 for label in labels):
         raise BadInput(
             f"{missing} of {len(pool)} pairs of the pool have no label by the "
@@ -204,8 +204,8 @@ class Command(FileCommand):
         sample = draw_sample(
             pool,
             options,
-            llm_labels=None if llm_qrels is None else self.grades_of(llm_qrels, pool),
-            grades=None if judged is None else self.grades_of(judged, pool),
+            llm_labels=None if llm_qrels is None else self.read_grades(llm_qrels, pool),
+            grades=None if judged is None else self.read_grades(judged, pool),
             seed=seed,
             warn=self.warn,
         )
@@ -215,12 +215,12 @@ class Command(FileCommand):
             write_drawn_pairs(draw, sample)
         return compute(sample)
 
-    def grades_of(self, path: str, pool: PooledPairs) -> Grades:
+    def read_grades(self, path: str, pool: PooledPairs) -> Grades:
         """Read the grades of a qrels file. Warns if it has none of the pool's pairs."""
         qrels = read_llm_qrels(path)
         self.note_reading(path, qrels)
         grades = grades_by_pair(qrels)
-        if len(pool) and not any(pair in grades for pair in pairs_of(pool)):
+        if len(pool) and not any(pair in grades for pair in iterate_pairs(pool)):
             self.warn(
                 f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?"
             )
@@ -233,7 +233,7 @@ def write_sample(path: str, sample: PoolSample) -> None:
     rows = [
         (topic, document.decode("utf-8"), sample.strata.names[stratum], grade)
         for (topic, document), stratum, grade in zip(
-            pairs_of(sample.pool), sample.strata.stratum.tolist(), labels.tolist(), strict=True
+            iterate_pairs(sample.pool), sample.strata.stratum.tolist(), labels.tolist(), strict=True
         )
     ]
     with write_text_atomically(path) as out:
@@ -245,7 +245,7 @@ def write_drawn_pairs(path: str, sample: PoolSample) -> None:
     made, probability = sample.strata, sample.probability
     with write_text_atomically(path) as out:
         out.write("topic\tdocument\tstratum\tplace\tprobability\n")
-        for k, (topic, document) in enumerate(pairs_of(sample.pool)):
+        for k, (topic, document) in enumerate(iterate_pairs(sample.pool)):
             if sample.is_drawn[k]:
                 cells = (
                     topic,

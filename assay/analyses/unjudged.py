@@ -98,7 +98,7 @@ def compute(
             f"--max-grade {highest}, but the qrels have the grade {int(qrels.grades.max())}"
         )
     tops = read_topic_tops(run, qrels, required_depth(measures))
-    cutoff = cutoff_of(measures)
+    cutoff = find_cutoff(measures)
     result = list_unjudged(tops, cutoff) | compute_scores(tops, measures, level, highest)
     if before is not None:
         then = read_topic_tops(run, before, required_depth(measures))
@@ -126,7 +126,7 @@ def compute(
     return result
 
 
-def cutoff_of(measures: Sequence[Measure]) -> int:
+def find_cutoff(measures: Sequence[Measure]) -> int:
     return max(measure.cutoff or 10 for measure in measures)
 
 
@@ -137,7 +137,7 @@ def order_of_judging(
     depth = required_depth(measures)
     return judging_order(
         read_topic_tops(run, qrels, depth),
-        cutoff=cutoff_of(measures),
+        cutoff=find_cutoff(measures),
         rival=None if rival is None else read_topic_tops(rival, qrels, depth),
     )
 

@@ -263,9 +263,7 @@ def stacked_bar_chart(
         for i, label in enumerate(labels):
             start = top + sum(heights[:i])
             parts.append(
-                names.drawn(
-                    label, top=start - (0 if names.above else 4), height=heights[i], gap=8.0
-                )
+                names.draw(label, top=start - (0 if names.above else 4), height=heights[i], gap=8.0)
             )
             y, x = start + (names.head(label) + heights[i] - 30) / 2, names.left
             whole = of[i] if shares else widest

@@ -213,9 +213,7 @@ def _draw_rows(
         words = LINE_HEIGHT * n_lines[i] + (6 if n_lines[i] > 1 else -LINE_HEIGHT)
         tall = cell_h if every > 1 or room.above else max(cell_h, words)
         if i % every == 0:
-            parts.append(
-                room.drawn(name, top=y, height=room.head(name) + max(tall, words), gap=8.0)
-            )
+            parts.append(room.draw(name, top=y, height=room.head(name) + max(tall, words), gap=8.0))
         for j in range(len(columns)):
             parts.append(
                 _draw_cell(

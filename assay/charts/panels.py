@@ -56,7 +56,7 @@ class Panel:
         )
         return LINE_HEIGHT * len(name) + 10, below
 
-    def drawn(self, x: float, y: float, width: float) -> list[str]:
+    def draw(self, x: float, y: float, width: float) -> list[str]:
         name, said = self.words(width)
         head = self.height(width)[0]
         parts = [text_lines(name, x=x + 8, first=y + 16, anchor="start", class_="value")]
@@ -135,7 +135,7 @@ def _place_panels(
     for first in range(0, len(each), columns):
         row = each[first : first + columns]
         for number, panel in enumerate(row):
-            parts += panel.drawn(number * wide, y, wide)
+            parts += panel.draw(number * wide, y, wide)
         y += max(sum(panel.height(wide)) for panel in row)
     return svg_drawing(
         wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words)

@@ -120,7 +120,7 @@ def interval_chart(
             )
         for i, row in enumerate(rows):
             start = top + sum(heights[:i])
-            parts.append(names.drawn(row.name, top=start, height=heights[i]))
+            parts.append(names.draw(row.name, top=start, height=heights[i]))
             y = start + (names.head(row.name) + heights[i]) / 2
             if row.value is None:
                 if reference:  # the reference line would cross the text
@@ -349,7 +349,7 @@ def box_chart(
         for i, row in enumerate(rows):
             start = top + sum(heights[:i])
             y = start + (names.head(row.name) + heights[i]) / 2
-            parts.append(names.drawn(row.name, top=start, height=heights[i]))
+            parts.append(names.draw(row.name, top=start, height=heights[i]))
             parts.append(
                 svg_element("text", text=f"n = {row.n:,}", x=width - room, y=y + 4, class_="label")
             )
@@ -452,7 +452,7 @@ def _draw_radar(
             angle
         ) * radius * value / high
 
-    def put(axis: int) -> tuple[float, float, str, float]:
+    def place_name(axis: int) -> tuple[float, float, str, float]:
         """Return x, y, text anchor and available width of an axis' name."""
         tx, ty = place(axis, high * (1.25 if narrow else 1.22))
         anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
@@ -478,7 +478,7 @@ def _draw_radar(
                 class_="label",
             )
         )
-    names, put_at = list(axes), [put(i) for i in range(len(axes))]
+    names, put_at = list(axes), [place_name(i) for i in range(len(axes))]
     numbers = any(
         text_width(name) > room for name, (*_, room) in zip(names, put_at, strict=True)
     ) or any(_overlapping_labels(names, put_at))

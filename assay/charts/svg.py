@@ -231,7 +231,7 @@ class RowNameLayout:
             else max(least, LINE_HEIGHT * len(wrap_label(name, self.most)) + 6)
         )
 
-    def drawn(self, name: str, *, top: float, height: float, gap: float = 10.0) -> str:
+    def draw(self, name: str, *, top: float, height: float, gap: float = 10.0) -> str:
         """Draw the name of the row that begins at `top`. gap: distance to the row's drawing."""
         if self.above:
             return text_lines(

@@ -69,7 +69,7 @@ def compute_label_ranks(
         rng = np.random.default_rng(
             np.random.SeedSequence(seed, spawn_key=(LABELLING_STREAM, number))
         )
-        values = noisy.values(noisy.drawn(rng))[:, topics]
+        values = noisy.values(noisy.resample(rng))[:, topics]
         counts = draw_topic_counts(len(topics), max(1, trials // labellings), rng)
         for measure in range(n_measures):
             scores = np.ascontiguousarray(values[:, :, measure])

@@ -45,7 +45,9 @@ class NoisyLabels:
         evaluator = Evaluator(self.qrels, self.measures, level=level)
         self.packed = [evaluator.pack(run) for run in runs]
 
-    def drawn(self, rng: np.random.Generator, *, per_pair: int | None = None) -> NDArray[np.int32]:
+    def resample(
+        self, rng: np.random.Generator, *, per_pair: int | None = None
+    ) -> NDArray[np.int32]:
         """Return int32 (n_pairs), a resampled label of each labelled pair from as many judgements
         as it has, or `per_pair`."""
         n = self.counts.sum(axis=1)
@@ -80,7 +82,9 @@ class NoisyLabels:
         per_pair: int | None = None,
     ) -> Floats:
         """Return (n, systems, measures), means under resampled labels. counted: as in `means`."""
-        return np.stack([self.means(self.drawn(rng, per_pair=per_pair), counted) for _ in range(n)])
+        return np.stack(
+            [self.means(self.resample(rng, per_pair=per_pair), counted) for _ in range(n)]
+        )
 
 
 def pair_differences(values: Floats) -> Floats:

@@ -104,5 +104,5 @@ def test_the_noise_shown_is_understated_with_two_judgements_and_overstated_with_
     noisy = NoisyLabels(
         table_of_pairs(given.astype(int), n_grades=2), [FIRST], parse_measures("P@1")
     )
-    drawn = np.stack([noisy.drawn(rng) for _ in range(60)])
+    drawn = np.stack([noisy.resample(rng) for _ in range(60)])
     assert drawn.var(axis=0, ddof=1).mean() == pytest.approx(shown, rel=0.06)
