@@ -1,4 +1,5 @@
-// What every page shares: look, dialogs, menus, copying, times of this reader, tables that sort, fields that are wrong.
+// Scripts of every page: appearance, dialogs, menus, copying, local times, sortable tables and
+// invalid fields.
 
 import { sortable } from "./sort.js";
 import { locale, t } from "./words.js";
@@ -18,7 +19,8 @@ function showTheme() {
     );
 }
 
-// Browsers give pages their clipboard over https and on this machine alone; elsewhere what is selected can be copied.
+// Browsers provide the clipboard only over HTTPS and on localhost. Elsewhere the selected text is
+// copied.
 async function keep(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");
@@ -46,7 +48,7 @@ async function copy(button) {
   } catch {
     if (button.dataset.copyText === undefined)
       button.textContent = t("Select the text and copy it");
-    else window.prompt(t("Select the text and copy it"), text); // it stands nowhere on the page
+    else window.prompt(t("Select the text and copy it"), text); // the text is not on the page, so it cannot be selected there
   }
   setTimeout(() => {
     button.textContent = before;
@@ -74,7 +76,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A form with data-confirm asks before it is sent.
+// A form with data-confirm asks for confirmation before it is sent.
 document.addEventListener("submit", (event) => {
   const question =
     event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
@@ -82,21 +84,22 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
 });
 
-// A second press before the answer sends nothing: it would make two campaigns of one. After this time the answer is lost, or was a file to keep.
+// A second press before the response sends nothing, otherwise it could create two campaigns. After
+// this time the response is lost, or was a download.
 const SENT_MS = 10_000;
 const sent = new Map();
 
 window.addEventListener("submit", (event) => {
-  // at the window: whoever sends a form itself, or asks first, has said so by now
+  // on the window, because handlers that send or confirm the form themselves have run before
   const form = event.target;
   if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
   if (performance.now() - (sent.get(form) ?? -SENT_MS) < SENT_MS)
     event.preventDefault();
   else sent.set(form, performance.now());
 });
-window.addEventListener("pageshow", () => sent.clear()); // back again
+window.addEventListener("pageshow", () => sent.clear()); // the user came back to the page
 
-// <time datetime="…" data-relative> says "in 2 days", its title the full time.
+// <time datetime="…" data-relative> shows "in 2 days", with the full time as its title.
 function relative(time) {
   const at = new Date(time.dateTime);
   const seconds = (at - Date.now()) / 1000;
@@ -112,7 +115,7 @@ function relative(time) {
   }).format(Math.round(seconds / size), unit);
 }
 
-// <time datetime="…" data-local> is told in the reader's own time zone, as the browser has it.
+// <time datetime="…" data-local> is shown in the browser's time zone.
 function local(time) {
   const style = {
     weekday: "short",
@@ -138,7 +141,7 @@ showTheme();
 prepare(document);
 document.addEventListener("htmx:load", (event) => prepare(event.detail.elt));
 
-// On a narrow screen the tab of this page is scrolled into view.
+// On a narrow screen, the current tab is scrolled into view.
 const here = document.querySelector(".tabs [aria-current]");
 here?.parentElement.scrollTo({
   left:

@@ -1,11 +1,14 @@
-// The judging API. Every failure is one of three kinds, because each asks for something else:
-// Unreachable (try again), SignedOut (sign in, then try again), Refused (trying again cannot help).
+// Client of the judging API. Failures have three types with different reactions: Unreachable (try
+// again), SignedOut (sign in, then try again), Refused (trying again cannot help).
 
 import { send } from "./request.js";
 import { t } from "../words.js";
 
 export class Unreachable extends Error {
-  /** `waitMs`: when the server wants to be asked again; `said`: what it says of it; `request`: the request's number in its log. */
+  /**
+   * waitMs: delay requested by the server. said: message of the server. request: number of the
+   * request in the server's log.
+   */
   constructor(message, { waitMs = 0, said = "", request = "" } = {}) {
     super(message);
     Object.assign(this, { waitMs, said, request });
@@ -13,7 +16,10 @@ export class Unreachable extends Error {
 }
 export class SignedOut extends Error {}
 export class Refused extends Error {
-  /** `said`: what the server says; the message ends with the request's number in its log, for whoever is asked about it. */
+  /**
+   * said: message of the server. The error's message also includes the number of the request in the
+   * server's log, for support.
+   */
   constructor(status, code, said, body, request) {
     super(said + numbered(request));
     Object.assign(this, { status, code, said, body });
@@ -26,10 +32,13 @@ export const numbered = (request) =>
 const AGAIN = new Set([408, 425, 429]);
 
 export class Api {
-  /** `begun`: {"GET setup": …} requests that are on their way already (request.js); each answers the first call of its kind. */
+  /**
+   * begun: {"GET setup": …} requests that have already been sent (request.js). Each answers the
+   * first call of its kind.
+   */
   constructor({ root, csrf, timeoutMs, begun = {} }) {
     Object.assign(this, { root, csrf, timeoutMs, begun });
-    this.clockOffset = 0; // server clock minus ours, from the answer with the shortest way
+    this.clockOffset = 0; // server clock minus local clock, from the response with the shortest round trip
     this.shortestWay = Infinity;
   }
 
@@ -43,7 +52,7 @@ export class Api {
     return this.call("PUT", path, body);
   }
 
-  /** Milliseconds since 1970 by the server's clock, as far as we can tell. */
+  /** Returns the estimated server time in milliseconds since 1970. */
   serverNow() {
     return Date.now() + this.clockOffset;
   }
@@ -84,7 +93,7 @@ export class Api {
       throw new SignedOut("signed out");
     if (response.status === 403 && (answer === null || /csrf/i.test(message))) {
       if (again) throw new SignedOut("stale token");
-      await fetch(location.pathname, { method: "HEAD" }).catch(() => null); // brings a fresh cookie
+      await fetch(location.pathname, { method: "HEAD" }).catch(() => null); // sets a new cookie
       return this.call(method, path, body, { again: true });
     }
     if (response.status >= 500 || AGAIN.has(response.status)) {

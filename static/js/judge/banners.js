@@ -1,4 +1,4 @@
-// Notices under the query. Each has a name, so that it is said once and can be taken back.
+// Notices below the query. Each has a name, so that it is shown only once and can be removed.
 
 import { make } from "./dom.js";
 import { t } from "../words.js";

@@ -1,4 +1,4 @@
-// The bar of grades. It stands at the bottom and never moves; what must be said about a press is said in it.
+// The bar of grades at the bottom. It never moves, and messages about a press appear in it.
 
 import { make } from "./dom.js";
 import { shape } from "./shapes.js";
@@ -13,7 +13,7 @@ export class Bar {
     this.canUndo = () => false;
   }
 
-  /** `spansFrom`: grades from this one on need a marked passage. */
+  /** spansFrom: grades from this one up require a marked passage. */
   setScale(scale, spansFrom = Infinity) {
     Object.assign(this, { scale, spansFrom });
     this.bar.classList.toggle("many", scale.length > 4);
@@ -102,7 +102,10 @@ export class Bar {
     this.messageBox.hidden = !text;
   }
 
-  /** A note above the bar for eight seconds; with `undo`, a button. `back()` takes back what it tells of; else the page's own undo does. */
+  /**
+   * Shows a message above the bar for eight seconds. undo: label of an undo button. back: called by
+   * undo instead of the page's own undo.
+   */
   toast(text, { undo = null, tone = "", back = null } = {}) {
     clearTimeout(this.toastTimer);
     this.toastBox.className = `toast ${tone}`;

@@ -1,8 +1,10 @@
-// The time of one judgement (METHODS 3), from first paint. A stretch without input is active up to the idle limit, then idle; hidden,
-// unfocused or paused is hidden. Parts survive a reload; while the page is gone it is hidden.
+// Time of one judgement from the first paint (docs/reference/methods/judging.md). Time without
+// input is active up to the inactivity timeout, then idle. Time while the page is hidden, unfocused
+// or paused is hidden. The state survives a reload, and the time until the reload completes is
+// hidden.
 
 export class Clock {
-  /** `now` gives milliseconds since 1970. `limitMs`: idle limit of this document. */
+  /** now: returns milliseconds since 1970. limitMs: inactivity timeout of this document. */
   constructor({ now = () => Date.now(), limitMs = 60000, saved = null } = {}) {
     this.now = now;
     this.limitMs = limitMs;
@@ -24,7 +26,7 @@ export class Clock {
     return this.startedAt !== null && this.at !== undefined;
   }
 
-  /** The document is painted and visible, since `at`: start, or go on after a reload. */
+  /** Starts, or continues after a reload. The document is painted and visible since `at`. */
   start({ seen = true, at = this.now() } = {}) {
     this.startedAt ??= at;
     this.at = at;
@@ -32,13 +34,13 @@ export class Clock {
     this.seen = seen;
   }
 
-  /** The reader moved, scrolled, touched or typed. Ends an idle stretch. */
+  /** Records input of the reader (pointer, scroll, touch or key), which ends idle time. */
   sign() {
     this.#settle();
     this.lastSign = this.at;
   }
 
-  /** The page became visible and focused, or ceased to be (also: paused). */
+  /** Records that the page became visible and focused, or stopped being so (also when paused). */
   watch(seen) {
     if (!this.running || seen === this.seen) return;
     this.#settle();
@@ -51,7 +53,7 @@ export class Clock {
       this.running && this.seen && this.now() - this.lastSign >= this.limitMs
     );
   }
-  /** Milliseconds until the document is idle; Infinity while nobody looks at it. */
+  /** Returns the milliseconds until the document is idle, Infinity while it is hidden. */
   get untilIdle() {
     return this.running && this.seen
       ? Math.max(0, this.limitMs - (this.now() - this.lastSign))
@@ -60,7 +62,7 @@ export class Clock {
 
   #settle() {
     if (!this.running) return;
-    const now = Math.max(this.now(), this.at); // a clock set back makes no negative time
+    const now = Math.max(this.now(), this.at); // no negative time if the clock was set back
     if (!this.seen) this.parts.hidden += now - this.at;
     else {
       const idleFrom = Math.max(
@@ -73,7 +75,7 @@ export class Clock {
     this.at = now;
   }
 
-  /** {active_ms, idle_ms, hidden_ms, wall_ms}: the three parts add up to the wall time. */
+  /** Returns {active_ms, idle_ms, hidden_ms, wall_ms}. The first three add up to the wall time. */
   read() {
     this.#settle();
     const parts = Object.fromEntries(

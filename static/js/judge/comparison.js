@@ -1,4 +1,5 @@
-// Two documents side by side, on a phone one below the other; words that only one of them has are tinted.
+// Comparison of two documents, side by side or, on a phone, one below the other. Words that occur
+// in only one of them are highlighted.
 
 import { differences } from "./differences.js";
 import { make, paint } from "./dom.js";
@@ -55,7 +56,7 @@ export class Comparison {
     document.body.append(this.dialog);
   }
 
-  /** `items`: as the server tells them; the most alike is shown first. */
+  /** items: near-duplicates from the server. The most similar one is shown first. */
   show(pair, items) {
     Object.assign(this, { pair, items, place: scrollY });
     const named = ({ document: { id, title }, judgement }) =>
@@ -135,7 +136,10 @@ export class Comparison {
           );
   }
 
-  /** From its beginning, whatever sentence the campaign begins with; what it cuts off is not compared. */
+  /**
+   * Documents start at their beginning even if the campaign rotates texts. Truncated parts are not
+   * compared.
+   */
   #view(document) {
     const view = this.open.views.build({
       topic: this.pair.topic,
@@ -160,7 +164,7 @@ export class Comparison {
     );
   }
 
-  /** The key that opened it closes it, too. */
+  /** The key that opens the dialog also closes it. */
   #press(event) {
     if (
       event.target === this.choice ||
@@ -172,7 +176,7 @@ export class Comparison {
     )
       return;
     if (keyName(event) !== this.settings.keys.compare) return;
-    event.preventDefault(); // it would open it again
+    event.preventDefault(); // otherwise the same key press would open it again
     this.dialog.close();
   }
 
@@ -186,7 +190,7 @@ export class Comparison {
     this.judgement = null;
     paint("differs", []);
     this.columns.replaceChildren();
-    scrollTo(0, this.place); // a wheel may have turned over the veil
+    scrollTo(0, this.place); // the mouse wheel may have scrolled the document behind the dialog
     this.open.focus();
   }
 }

@@ -1,11 +1,15 @@
-// The connection to the server: whether it is troubled, and how the server put it; whether the session lasts; that the leases are kept.
+// State of the connection to the server: failed requests and the server's message, the session, and
+// renewal of leases.
 
 import { part } from "./lazy.js";
 
-const PATIENCE = 2; // requests without an answer before it is worth saying
+const PATIENCE = 2; // failed requests before a notice is shown
 
 export class Connection {
-  /** `here()`: documents that can be judged without the server; `askSignIn({waiting, done})`; `onBack()`: signed in again. Also `outbox`, `leases`, `banners`. */
+  /**
+   * here: returns the number of documents that can be judged offline. askSignIn: called with
+   * {waiting, done}. onBack: called after signing in again. Also `outbox`, `leases`, `banners`.
+   */
   constructor({ online = () => navigator.onLine, ...parts }) {
     Object.assign(this, {
       online,
@@ -21,7 +25,7 @@ export class Connection {
     return !this.online() || this.misses > (this.said ? 0 : PATIENCE);
   }
 
-  /** A request was answered; or it was not, with what the server said, if it said anything. */
+  /** Records that a request was answered or failed, with the server's message if there is one. */
   reach(ok, error) {
     this.misses = ok ? 0 : this.misses + 1;
     this.said = error?.said;
@@ -55,7 +59,7 @@ export class Connection {
     });
   }
 
-  /** Keeps the leases alive. `told`: {serverNow, onAnswer, onFail, onLost} as in presence.js. */
+  /** Renews the leases. told: {serverNow, onAnswer, onFail, onLost} as in presence.js. */
   async renew(told) {
     const { renew } = await part("presence");
     await renew({

@@ -1,4 +1,4 @@
-// The dialogs of the page, each made when it is first wanted.
+// Dialogs of the page, created on first use.
 
 import { byId } from "./dom.js";
 import { Finder } from "./finder.js";
@@ -8,7 +8,10 @@ import { Preferences } from "./preferences.js";
 import { SignIn } from "./sign_in.js";
 
 export class Dialogs {
-  /** `open`: OpenPair; `signIn`: {url, username}; `openJudgement(id)` and `takeUp(pair)`: what was judged, or put aside, comes on the page. */
+  /**
+   * open: OpenPair. signIn: {url, username}. openJudgement, takeUp: show a judged or a skipped
+   * pair.
+   */
   constructor({ api, settings, open, signIn, openJudgement, takeUp }) {
     Object.assign(this, { api, settings, open, signIn, openJudgement, takeUp });
   }
@@ -24,7 +27,7 @@ export class Dialogs {
     this.finder.open();
   }
 
-  /** One's own judgements: all of them, or those of one query. */
+  /** Shows the annotator's own judgements, all of them or those of one query. */
   history(scale, topic) {
     const dialog = byId("history-dialog");
     const close = (then) => (what) => {

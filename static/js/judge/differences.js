@@ -1,7 +1,8 @@
-// Which words of two texts differ: what is left of each when their longest common sequence of words is taken out (Myers 1986, An O(ND) difference algorithm).
+// Differences between two texts: the words that are not part of their longest common sequence of
+// words (Myers 1986, An O(ND) difference algorithm).
 
-const WORD = /[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff]|[\p{L}\p{N}\p{M}]+/gu; // in scripts written without spaces each character
-const MOST_EDITS = 1500; // of texts that differ more all from there on counts as different
+const WORD = /[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff]|[\p{L}\p{N}\p{M}]+/gu; // in scripts without spaces, each character is a word
+const MOST_EDITS = 1500; // after this many edits, the rest of the texts counts as different
 
 const wordsOf = (text) =>
   [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
@@ -10,7 +11,10 @@ const wordsOf = (text) =>
     end: index + word.length,
   }));
 
-/** {one, other}: for each text {n, places}: how many words it has alone, and where, as [start, end) in UTF-16 units; neighbours are one place. */
+/**
+ * Returns {one, other} with {n, places} for each text: the number of its differing words, and their
+ * positions as [start, end) in UTF-16 units. Adjacent words form one position.
+ */
 export function differences(one, other) {
   const a = wordsOf(one),
     b = wordsOf(other);
@@ -46,12 +50,15 @@ function alone(words, isCommon) {
   return { n: words.length - isCommon.size, places };
 }
 
-/** The places in a and in b of their longest common sequence, as far as so many edits reach. A diagonal k holds x words of a and x - k of b. */
+/**
+ * Returns the positions in a and b of their longest common sequence, within the limit of edits.
+ * Diagonal k has x words of a and x - k of b.
+ */
 function common(a, b) {
   const most = Math.min(MOST_EDITS, a.length + b.length),
     zero = most + 1;
   const reached = new Int32Array(2 * most + 3),
-    before = []; // the greatest x by diagonal; and what it was before each further edit
+    before = []; // the greatest x by diagonal, and its values before each further edit
   let best = { x: 0, k: 0, edits: 0 };
   for (let edits = 0; edits <= most; edits += 1) {
     before.push(reached.slice(zero - edits - 1, zero + edits + 2));
@@ -70,11 +77,14 @@ function common(a, b) {
   return onTheWay(before, best);
 }
 
-/** Whether the greatest x of diagonal k comes by a word of b, not of a. `reached`: before this edit, from diagonal -edits - 1 on. */
+/**
+ * Returns whether the greatest x of diagonal k is reached by a word of b rather than a. reached:
+ * the state before this edit, from diagonal -edits - 1.
+ */
 const goesDown = (reached, k, edits) =>
   k === -edits || (k !== edits && reached[k + edits] < reached[k + edits + 2]);
 
-/** The common words on the way to a point, found from its end. */
+/** Returns the common words on the path to a point, traced back from its end. */
 function onTheWay(before, { x, k, edits }) {
   const ofA = new Set(),
     ofB = new Set();

@@ -1,11 +1,12 @@
-// A pair's document on the page. Built ahead, off the page, so that showing it is one replacement. All text is set as text:
-// nothing of a document is ever parsed, fetched or executed.
+// The document of a pair. It is built in advance, off the page, so that showing it is a single
+// replacement. All text is inserted as text: nothing in a document is parsed as HTML, fetched or
+// executed.
 
 import { here, part } from "./lazy.js";
 import { StoredText, paragraphs, pieces } from "./text.js";
 import { number, t } from "../words.js";
 
-const FIRST_UNITS = 40000; // of a very long text, painted at once; the rest follows when the browser has time
+const FIRST_UNITS = 40000; // of a very long text, painted immediately; the rest follows when the browser is idle
 
 function element(name, className, text) {
   const made = document.createElement(name);
@@ -15,7 +16,7 @@ function element(name, className, text) {
 }
 
 export class DocumentView {
-  /** `isMarkdown`: the collection says so of its texts. */
+  /** isMarkdown: the collection declares its texts as Markdown. */
   constructor(pair, isMarkdown) {
     Object.assign(this, { pair, isMarkdown });
     this.stored = new StoredText(pair.document.text ?? "");
@@ -25,7 +26,7 @@ export class DocumentView {
         : null,
       rotateAt: this.stored.toUnit(pair.document.rotation ?? 0),
     });
-    this.blocks = []; // text nodes: {node, start, end, piece, whole} in the order of display; whole: of another length than what is stored
+    this.blocks = []; // text nodes in display order: {node, start, end, piece, whole}; whole: the length differs from the stored text
     this.later = [];
     this.element = this.#build();
   }
@@ -33,7 +34,7 @@ export class DocumentView {
   #build() {
     const { document: doc } = this.pair;
     const article = element("article", "doc");
-    article.lang = doc.lang ?? ""; // where it is unknown the page's own must not be assumed
+    article.lang = doc.lang ?? ""; // the page's own language must not apply if the document's is unknown
     const title = doc.title || t("Document {id}", { id: doc.id });
     this.heading = element("h2", "doc-title", here.typeset ? "" : title);
     here.typeset?.fill(this.heading, title, { start: 0, end: title.length });
@@ -105,7 +106,7 @@ export class DocumentView {
     );
     made.dir = this.pair.document.dir;
     if (kind === "fixed") {
-      made.tabIndex = 0; // can be scrolled sideways by keyboard
+      made.tabIndex = 0; // can be scrolled sideways with the keyboard
       made.setAttribute("role", "group");
       made.setAttribute("aria-label", t("Table or code"));
     }
@@ -147,12 +148,12 @@ export class DocumentView {
     return box;
   }
 
-  /** Whether what the truncation left out has been shown. */
+  /** Whether the truncated part has been shown. */
   get showsAll() {
     return Boolean(this.rest && !this.cutBox);
   }
 
-  /** Shows what the truncation left out. */
+  /** Shows the truncated part. */
   showRest() {
     if (!this.rest || !this.cutBox) return;
     this.cutBox.remove();
@@ -163,12 +164,15 @@ export class DocumentView {
     this.termRanges = null;
   }
 
-  /** Paints what a very long text still lacks; resolves to whether anything was added. */
+  /** Paints the rest of a very long text. Resolves to whether anything was added. */
   async complete() {
     return (await part("whole_text")).complete(this);
   }
 
-  /** Ranges of the page for [start, end) in units of the stored text; several when a span crosses blocks. */
+  /**
+   * Returns ranges of the page for [start, end) of the stored text, several if a span crosses
+   * blocks.
+   */
   ranges(start, end) {
     const found = [];
     for (const block of this.blocks) {
@@ -190,7 +194,10 @@ export class DocumentView {
     return found;
   }
 
-  /** Where the words of the query stand: [start, end) in each block, as ranges. None until the part that finds them is here. */
+  /**
+   * Returns the occurrences of the query's words as ranges. Empty until the module that finds them
+   * is loaded.
+   */
   terms() {
     return (this.termRanges ??= here.highlight?.rangesOf(this)) ?? [];
   }

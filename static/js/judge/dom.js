@@ -1,4 +1,4 @@
-// Making elements without markup: text is always text.
+// Creation of elements without markup: text is always inserted as text.
 
 export function make(tag, attributes = {}, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -21,7 +21,10 @@ export function make(tag, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Calls back when what was just put on the page has been painted. Waits while the page is hidden: nothing is painted then. */
+/**
+ * Calls back after recent changes have been painted. Waits while the page is hidden, because
+ * nothing is painted then.
+ */
 export function afterPaint(callback) {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
@@ -33,16 +36,19 @@ export function afterPaint(callback) {
   });
 }
 
-/** What a screen reader is told. Said again when it repeats, because the region is emptied in between. */
+/**
+ * Announces a message to screen readers. The region is emptied first, so that repeated messages are
+ * read again.
+ */
 export function announce(text, { urgent = false } = {}) {
   const region = byId(urgent ? "say-now" : "say");
-  for (const name of ["say", "say-now"]) byId(name).textContent = ""; // what was urgent is over when something else is said
+  for (const name of ["say", "say-now"]) byId(name).textContent = ""; // a new message ends an urgent one
   requestAnimationFrame(() => {
     region.textContent = text;
   });
 }
 
-/** Paints ranges of the document under a name that css/judge.css styles. */
+/** Highlights ranges of the document under a name styled in css/judge.css. */
 export function paint(name, ranges, priority = 0) {
   if (!window.Highlight) return;
   if (!ranges.length) {

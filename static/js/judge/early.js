@@ -1,10 +1,11 @@
-// The first requests of the page, sent while its other modules are on their way: a round trip less before the first document. Only the
-// tab that judges asks. The first document comes before the scripts of judging (first.js), which are asked for when it is there.
+// First requests of the page, sent while its other modules are loading, which saves a round trip
+// before the first document. Only the tab that judges sends them. The first document is shown by
+// first.js, and then the scripts for judging are loaded.
 
 import { AHEAD, send } from "./request.js";
 import { api, begun, csrf, leads, trial, unsent } from "./tabs.js";
 
-const SLOW_MS = 1000; // after that the scripts do not wait for the answers
+const SLOW_MS = 1000; // after this time the scripts no longer wait for the responses
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -19,13 +20,13 @@ function ask(method, path, body) {
 async function showFirst() {
   if (!(await leads) || trial !== undefined) return;
   const setup = ask("GET", "setup");
-  if (Object.keys(localStorage).some((name) => name.startsWith(unsent))) return; // the answers that wait bring pairs
+  if (Object.keys(localStorage).some((name) => name.startsWith(unsent))) return; // the responses to pending answers include pairs
   const served = ask("POST", "leases", { want: AHEAD + 1 });
   const first = await import("./first.js");
   await first.showFirst(setup, served);
 }
 
-/** The scripts of judging, all at once; again while they do not come. */
+/** Loads the scripts for judging in parallel, and repeats this until it succeeds. */
 async function goOn() {
   document.head.append(document.getElementById("modules").content);
   for (let last = null; ; ) {
@@ -33,7 +34,7 @@ async function goOn() {
       await (await import("../words.js")).allWords();
       return await import("./main.js");
     } catch (error) {
-      if (error === last) throw error; // they have come, and do not run
+      if (error === last) throw error; // loaded, but they fail to run
       last = error;
       await pause(1000);
     }

@@ -1,8 +1,8 @@
-// What goes into the outbox.
+// Entries of the outbox.
 
 import { t } from "../words.js";
 
-/** What is told to the server of an answer. `times`: Clock.read(). */
+/** Returns the data of an answer for the server. times: Clock.read(). */
 export function bodyOf({
   grade,
   reason,
@@ -26,7 +26,9 @@ export function bodyOf({
   };
 }
 
-/** The entry of the outbox for a judgement, `body`, of what is on the page; `reviewed`: the judgement that it is a new version of. */
+/**
+ * Returns the outbox entry for a judgement with `body`. reviewed: the judgement that it revises.
+ */
 export function entryOf(body, { pair, title, label, reviewed, isWaiting }) {
   const what = { key: body.key, pair: pair.pair, title, label, body };
   if (!reviewed)
@@ -55,7 +57,7 @@ export function skipOf({ pair, lease }) {
   };
 }
 
-/** A random UUID (version 4), also where the page is not served over HTTPS and crypto.randomUUID is missing. */
+/** Returns a random UUID (version 4), also without HTTPS, where crypto.randomUUID is missing. */
 export function uuid() {
   if (crypto.randomUUID) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,4 +1,5 @@
-// What a grade means, at the grade itself: its explanation and examples, by Shift and its digit, or by a long press on it. Nothing is judged by that.
+// Explanation and examples of a grade, shown at the grade by Shift and its digit or by a long
+// press. Nothing is judged by that.
 
 import { announce, make } from "./dom.js";
 import { shape } from "./shapes.js";
@@ -7,7 +8,7 @@ import { t } from "../words.js";
 const LONG_MS = 500,
   STILL_PX = 10;
 
-/** Examples of a grade: each line is one. */
+/** Returns the examples of a grade, one per line. */
 export const examplesOf = ({ example }) =>
   (example ?? "")
     .split("\n")
@@ -15,7 +16,7 @@ export const examplesOf = ({ example }) =>
     .filter(Boolean);
 
 export class Examples {
-  /** `bar`: Bar. */
+  /** bar: Bar. */
   constructor({ bar }) {
     Object.assign(this, {
       bar,
@@ -34,7 +35,7 @@ export class Examples {
     });
     bar.grades.addEventListener("contextmenu", (event) =>
       event.preventDefault(),
-    ); // what a long press would bring
+    ); // otherwise shown by a long press
     document.addEventListener("click", (event) => this.#click(event), true);
   }
 
@@ -43,7 +44,7 @@ export class Examples {
       event;
     if (["Shift", "Control", "Alt", "Meta"].includes(key)) return;
     const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1];
-    // Where digits are typed with Shift (French keyboards) they are grades.
+    // On keyboards that need Shift for digits (French), these are grades.
     const isOurs =
       digit &&
       shiftKey &&
@@ -71,7 +72,7 @@ export class Examples {
     }, LONG_MS);
   }
 
-  /** The end of a long press is no press. */
+  /** Releasing a long press is not a press. */
   #click(event) {
     clearTimeout(this.timer);
     if (!this.isHeld)

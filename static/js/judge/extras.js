@@ -1,5 +1,5 @@
-// What joins the page when its first document is there: reading controls, questions to the manager, near-duplicates, examples at the grades, one's
-// own rhythm, and what is done from time to time.
+// Parts loaded after the first document: reading controls, questions to the manager,
+// near-duplicates, examples of the grades, the annotator's pace, and periodic tasks.
 
 import { Examples } from "./examples.js";
 import { drawGuidelines } from "./guideline.js";
@@ -10,7 +10,7 @@ import { Reading } from "./reading.js";
 import { Rhythm } from "./rhythm.js";
 import { keepUp } from "./upkeep.js";
 
-/** Esc: what is open is closed, the last thing first. */
+/** Esc closes what is open, most recent first. */
 function escapeFrom({
   open,
   bar,
@@ -31,7 +31,10 @@ function escapeFrom({
   else if (!leaveReview()) bar.hideToast();
 }
 
-/** `parts`: what each of them needs (see there), by the same names. Returns what answers to keys: {reading, questions, near, drawGuidelines(), escape()}. */
+/**
+ * parts: the dependencies of each part, by the same names. Returns {reading, questions, near,
+ * drawGuidelines(), escape()}.
+ */
 export function join({ api, settings, open, setup, ...parts }) {
   const draw = () => drawGuidelines(setup);
   draw();

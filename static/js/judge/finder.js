@@ -1,4 +1,4 @@
-// Find in the document.
+// Search in the document.
 
 import { byId, paint } from "./dom.js";
 import { phrases } from "./highlight.js";
@@ -7,7 +7,7 @@ import { number, t } from "../words.js";
 
 export class Finder {
   constructor({ view, onClose }) {
-    this.view = view; // () => DocumentView or null
+    this.view = view; // returns the DocumentView or null
     this.form = byId("finder");
     this.input = byId("find-input");
     this.count = byId("find-count");
@@ -56,7 +56,7 @@ export class Finder {
     paint("found", []);
   }
 
-  /** Again in a new document. */
+  /** Repeats the search in a new document. */
   search() {
     if (!this.isOpen) return;
     const view = this.view();

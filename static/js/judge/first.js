@@ -1,5 +1,6 @@
-// The first document, on the page before the scripts of judging have come: who judges reads while they arrive. main.js goes on with the
-// parts that are made here. Only what will stand there in any case is shown: no pair above which something is to be said, and no state.
+// Shows the first document before the scripts for judging are loaded, so that the annotator can
+// start to read. main.js continues with the parts created here. Only a document that will certainly
+// be shown is shown: not with a pending notice, and not in another state than judging.
 
 import { afterPaint, byId } from "./dom.js";
 import { mine } from "./tabs.js";
@@ -19,11 +20,13 @@ export const memory = new Memory({ prefix: `${mine}:` });
 export const views = new Views();
 export const wide = matchMedia("(min-width: 64rem)");
 
-let isOver = false; // main.js has begun
+let isOver = false; // main.js has started
 const pressed = [];
 const keep = (event) => pressed.push(event);
 
-/** From now on the page is main.js's. Returns the keys that were pressed while it was on its way to a document that was there. */
+/**
+ * Hands over to main.js. Returns the keys pressed while it was loading and a document was visible.
+ */
 export function takeOver() {
   isOver = true;
   document.removeEventListener("keydown", keep);
@@ -51,7 +54,7 @@ export function showGuidelines(open) {
   document.body.classList.toggle("with-guidelines", open);
 }
 
-/** The body of an answer, which api.js reads again; null where there is none yet. */
+/** Returns the body of a response, which api.js reads again, or null if there is none yet. */
 async function read(begun) {
   const { response } = (await begun) ?? {};
   return response?.ok && !response.redirected
@@ -62,7 +65,10 @@ async function read(begun) {
     : null;
 }
 
-/** `setup`, `served`: requests as early.js sends them. Resolves when the document is on the page, or is not to be shown yet. */
+/**
+ * setup, served: requests as sent by early.js. Resolves when the document is shown, or cannot be
+ * shown yet.
+ */
 export async function showFirst(setup, served) {
   const [{ state, profile, campaign, messages } = {}, given] = (
     await Promise.all([setup, served].map(read))
@@ -94,9 +100,9 @@ export async function showFirst(setup, served) {
   head.showNeed(settings.get("need"));
   const view = views.of(pair),
     stands = {};
-  byId("grades").append(document.querySelector(".slow-start")); // until the grades stand there
+  byId("grades").append(document.querySelector(".slow-start")); // until the grades are shown
   byId("document").replaceChildren(view.element);
-  view.stands = stands; // OpenPair leaves it where it is
+  view.stands = stands; // OpenPair keeps it in place
   afterPaint(() => {
     stands.since = Date.now();
   });

@@ -1,4 +1,4 @@
-// What an answer is called: a grade of the scale, or why a document cannot be judged.
+// Names of answers: a grade of the scale, or the reason why a document cannot be judged.
 
 import { lang, t } from "../words.js";
 

@@ -1,4 +1,5 @@
-// The guidelines beside the document, and what must be read before going on: they, and the explanation of a practice answer.
+// The guidelines next to the document, and texts that must be read before continuing: new
+// guidelines, and explanations in the qualification test.
 
 import { announce, byId, make, paint } from "./dom.js";
 import { gradeName } from "./grades.js";
@@ -8,7 +9,7 @@ import { trusted } from "./prose.js";
 import { shape } from "./shapes.js";
 import { t } from "../words.js";
 
-/** The grades with their explanations and examples. */
+/** Returns the grades with their explanations and examples. */
 export function gradeList(scale) {
   return make(
     "ol.grade-list",
@@ -38,7 +39,7 @@ export function gradeList(scale) {
   );
 }
 
-/** The panel beside the document. `setup`: {guideline, scale}. */
+/** Draws the panel next to the document. setup: {guideline, scale}. */
 export function drawGuidelines({ guideline, scale }) {
   byId("guidelines-version").textContent = guideline?.number
     ? `v${guideline.number}`
@@ -49,9 +50,12 @@ export function drawGuidelines({ guideline, scale }) {
   );
 }
 
-/** What must be read or agreed to before the next document. */
+/** Texts that must be read or accepted before the next document. */
 export class Gate {
-  /** `setup`: {scale, guideline}, which learns what was acknowledged. `onPass(answer)`, `onFail(error)`: of the server. */
+  /**
+   * setup: {scale, guideline}, updated after an acknowledgement. onPass, onFail: called with the
+   * answer or error of the server.
+   */
   constructor({ api, setup, onPass, onFail }) {
     Object.assign(this, { api, setup, onPass, onFail });
   }
@@ -114,14 +118,20 @@ export class Gate {
 
 const QUOTED = /[“„«"]([^“”„«»"]{2,})[”“»"]/g;
 
-/** The passages of `text` that an explanation has in quotation marks: [start, end) each, where they stand first. */
+/**
+ * Returns the first occurrences in `text` of the passages that an explanation quotes, as [start,
+ * end).
+ */
 export function decisive(explanation, text) {
   return [...explanation.matchAll(QUOTED)].flatMap(([, words]) =>
     phrases(text, words).slice(0, 1),
   );
 }
 
-/** Says how a practice answer was, above the document it is about, until the reader goes on. `view`: of that document, whose decisive words are tinted. */
+/**
+ * Shows the result of a qualification answer above its document until the annotator continues.
+ * view: of the document, in which quoted words are highlighted.
+ */
 export function explain(
   {
     right,

@@ -1,4 +1,4 @@
-// The strip at the top: campaign, progress, deadline, and whether everything is saved.
+// The header: campaign, progress, deadline, and whether all answers are saved.
 
 import { byId, make } from "./dom.js";
 import { locale, number, t } from "../words.js";
@@ -26,7 +26,7 @@ export class Head {
   constructor() {
     this.deadline = null;
     this.progress = null;
-    this.part = Infinity; // pairs that there are for one person: no target is above it
+    this.part = Infinity; // number of pairs that one annotator can judge, the upper limit of every target
   }
 
   showProgress(progress, pending) {
@@ -52,7 +52,7 @@ export class Head {
       : "";
   }
 
-  /** How many documents of this query follow; null where nobody can tell. */
+  /** Returns how many documents of this query follow, null if unknown. */
   showLeft(n) {
     byId("place").textContent =
       n > 0 ? t("{n} more for this query", { n: number(n) }) : "";
@@ -117,12 +117,12 @@ export class Head {
     const strip = text.closest(".query");
     strip.classList.remove("is-new");
     if (isNew) {
-      void strip.offsetWidth; // starts the animation again
+      void strip.offsetWidth; // restarts the animation
       strip.classList.add("is-new");
     }
   }
 
-  /** A query longer than its lines shows a button. */
+  /** A query that is too long for its lines has a button. */
   measureQuery() {
     const text = byId("query-text"),
       button = byId("query-more");
@@ -136,7 +136,7 @@ export class Head {
     text.closest(".query").classList.toggle("whole", whole);
     button.setAttribute("aria-expanded", String(whole));
     button.textContent = whole ? t("Less") : t("More");
-    text.tabIndex = whole && text.scrollHeight > text.clientHeight ? 0 : -1; // scrolled by keys
+    text.tabIndex = whole && text.scrollHeight > text.clientHeight ? 0 : -1; // can be scrolled with the keyboard
     this.measureQuery();
   }
 

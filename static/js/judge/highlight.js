@@ -1,4 +1,5 @@
-// Words of the query in the document: without case, accents and simple English endings. Also plain finding.
+// Occurrences of the query's words in the document, regardless of case, accents and simple English
+// endings. Also plain search.
 
 import { folded, stopWords } from "./stop_words.js";
 
@@ -20,7 +21,10 @@ function stem(word) {
   return plain.length > 3 ? plain.replace(/e$/, "") : plain;
 }
 
-/** The words of a query worth looking for. `text`: of the document, which shows its language better than a short query. */
+/**
+ * Returns the query's words without stop words. text: of the document, whose language is easier to
+ * detect than that of a short query.
+ */
 export function terms(query, text = "") {
   const stop = stopWords(`${query} ${text}`);
   const words = query.match(WORD) ?? [];
@@ -32,7 +36,7 @@ export function terms(query, text = "") {
   return new Set((telling.length ? telling : words).map(stem));
 }
 
-/** [start, end) places of the query's words in `text`, in UTF-16 units. */
+/** Returns the occurrences of the query's words in `text` as [start, end) in UTF-16 units. */
 export function occurrences(text, wanted) {
   const found = [];
   for (const match of text.matchAll(WORD)) {
@@ -43,7 +47,7 @@ export function occurrences(text, wanted) {
     else if (
       /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]/.test(word)
     ) {
-      // scripts without spaces: the words of the query inside a run
+      // in scripts without spaces, words of the query inside a run of characters
       for (const one of wanted) {
         for (
           let at = word.indexOf(one);
@@ -57,7 +61,7 @@ export function occurrences(text, wanted) {
   return found;
 }
 
-/** Where the words of its query stand on the page in a document, `view`. */
+/** Returns the occurrences of the query's words in a document on the page. view: DocumentView. */
 export function rangesOf({ pair, blocks }) {
   const wanted = terms(
     pair.topic.text ?? "",
@@ -79,7 +83,7 @@ export function rangesOf({ pair, blocks }) {
   );
 }
 
-/** Places of a phrase as typed, without case; spaces match any white space. */
+/** Returns the occurrences of a phrase, regardless of case. Spaces match any white space. */
 export function phrases(text, phrase) {
   const wanted = phrase.trim();
   if (!wanted) return [];

@@ -1,4 +1,4 @@
-// The list of one's own judgements with their earlier versions.
+// The list of the annotator's judgements with their revisions.
 
 import { make } from "./dom.js";
 import { gradeName } from "./grades.js";
@@ -30,7 +30,7 @@ const STANDING = {
 };
 
 export class History {
-  /** `open(judgement id)` shows one, `takeUp(pair)` one that was put aside; null where it cannot be opened. */
+  /** open: shows a judgement by id. takeUp: shows a skipped pair. Null if they cannot be opened. */
   constructor({ api, box, open, takeUp }) {
     Object.assign(this, { api, box, open, takeUp });
     const dialog = box.closest("dialog");
@@ -40,7 +40,7 @@ export class History {
     );
   }
 
-  /** `topic`: of this query only. */
+  /** topic: restricts the list to this query. */
   async show(scale, topic = null) {
     Object.assign(this, { scale, topic, last: null, counts: new Map() });
     const title = document.getElementById("history-title");
@@ -89,7 +89,7 @@ export class History {
     await this.#listPutAside();
   }
 
-  /** A digit opens the judgement that has it. */
+  /** A digit opens the judgement marked with it. */
   #press(event) {
     if (
       !/^[1-9]$/.test(event.key) ||
@@ -198,7 +198,7 @@ export class History {
       );
   }
 
-  /** The sign of the digit that opens the next row. */
+  /** Returns the label of the digit that opens the next row. */
   #key() {
     const n = this.rows.querySelectorAll("button").length + 1;
     return n < 10 && this.rows.closest("dialog")

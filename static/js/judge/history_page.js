@@ -1,4 +1,4 @@
-// The page of one's own judgements.
+// The page of the annotator's judgements.
 
 import { Api } from "./api.js";
 import { History } from "./history.js";

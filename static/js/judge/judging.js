@@ -1,5 +1,5 @@
-// The flow of the judging page: which document is on it, what a press does, what the server's answers change. The modules beside it
-// are given the parts that they need; none knows this one.
+// The flow of the judging page: which document is shown, the effect of a press, and changes from
+// the server's answers. Other modules receive the parts that they need and do not import this one.
 
 import { Refused, SignedOut, Unreachable } from "./api.js";
 import { Connection } from "./connection.js";
@@ -12,7 +12,7 @@ import { ServerState, isOver, isPolled, stops } from "./state_table.js";
 import { Trail } from "./trail.js";
 import { t } from "../words.js";
 
-const FRESH_MS = 3000; // a document on the page for less may be taken away again
+const FRESH_MS = 3000; // a document shown for less than this time may be replaced
 const ASKED_BY_QUEUE = ["nothing_now", "done", "target_reached", "daily_limit"];
 
 export class Judging {
@@ -69,7 +69,7 @@ export class Judging {
       head,
       settings,
     });
-    this.input = { at: null, last: null, device: "keyboard", pending: null }; // presses.js
+    this.input = { at: null, last: null, device: "keyboard", pending: null }; // from presses.js
     bar.canUndo = () => this.canUndo;
     leases.addEventListener("arrived", () => this.#arrived());
     outbox.addEventListener("change", () => this.#outboxChanged());
@@ -86,7 +86,7 @@ export class Judging {
     this.reader.addEventListener("uncovered", () => this.#uncovered());
   }
 
-  // Beginning.
+  // Start.
 
   async begin(setup, open) {
     this.setup = setup;
@@ -117,7 +117,10 @@ export class Judging {
     if (open) this.openJudgement(open);
   }
 
-  /** Asks the server for pairs and shows what there is. Where answers are on their way, theirs bring the pairs and decide. */
+  /**
+   * Asks the server for pairs and shows the result. If answers are being sent, their responses
+   * include the pairs and the state.
+   */
   async check() {
     if (this.outbox.busy) return;
     try {
@@ -154,9 +157,9 @@ export class Judging {
       this.#pollIn(Math.max(4000, error.waitMs) * (1 + Math.random() / 4));
   }
 
-  // What is on the page.
+  // Content of the page.
 
-  /** The state that is shown in place of a document. */
+  /** The state that is shown instead of a document. */
   get #shown() {
     return this.mode === "state" ? this.panel.state : null;
   }
@@ -164,7 +167,7 @@ export class Judging {
     return this.#shown === "card";
   }
 
-  /** Shows the next document, or says why there is none. */
+  /** Shows the next document, or why there is none. */
   advance({ asked = null } = {}) {
     if (this.stopped) return;
     const { state, answer, gate } = this.server,
@@ -186,13 +189,14 @@ export class Judging {
       this.#showWaiting();
       void this.check();
     } else if (outbox.size)
-      this.#showWaiting(); // the answer on its way decides
+      this.#showWaiting(); // the response to the pending answer decides
     else if (ASKED_BY_QUEUE.includes(asked.state))
       this.#showState(asked.state, asked);
     else this.#showState("nothing_now", { ...asked, retry_after_s: 5 });
   }
 
-  // A card at a change of the query. Not for one that was on the page a moment ago, before a pair of another one (gold, an undo).
+  // A card announces a new query, except one that was shown a moment ago before a single pair of
+  // another query (gold, an undo).
 
   #isChange({ topic: { id } }) {
     return (
@@ -203,7 +207,7 @@ export class Judging {
     );
   }
 
-  /** From the card to the document. */
+  /** Continues from the card to the document. */
   start() {
     if (!this.onCard) return;
     const pair = this.leases.current ?? this.leases.next();
@@ -213,7 +217,7 @@ export class Judging {
     else this.advance();
   }
 
-  /** Shows a pair's document; `record`: the own judgement of it that is open again. */
+  /** Shows a pair's document. record: the own judgement that is open for revision. */
   show(pair, { record = null } = {}) {
     const {
       server,
@@ -225,10 +229,10 @@ export class Judging {
       at: null,
       pending: null,
       last: pressedAt ? last : null,
-    }); // where no press has brought it, none is an echo
+    }); // if no press led to it, none can be an echo
     this.mode = "judging";
     this.panel.hide();
-    this.#tellAbout(pair, { practice, record }); // first: a notice moves the document, and the place is found after that
+    this.#tellAbout(pair, { practice, record }); // first, because a notice moves the document, and the scroll position is restored afterwards
     const isNew = this.open.show(pair, {
       record,
       practice,
@@ -242,7 +246,7 @@ export class Judging {
     );
   }
 
-  /** Above a document that is no ordinary one. */
+  /** Notices above a document that is not an ordinary one. */
   #tellAbout(pair, { practice, record }) {
     for (const name of ["expired", "review", ...(practice ? [] : ["practice"])])
       this.banners.hide(name);
@@ -260,7 +264,7 @@ export class Judging {
     else this.banners.hide("later");
   }
 
-  /** What was just done, which a screen reader is told before what comes next. */
+  /** The last action, which screen readers announce before the next document. */
   #takeTold() {
     const { told = "" } = this;
     this.told = "";
@@ -340,7 +344,7 @@ export class Judging {
 
   #topUpSoon() {
     if (this.leases.queue.length >= this.leases.ahead || this.outbox.size)
-      return; // an answer on its way brings pairs with it
+      return; // the response to a pending answer includes pairs
     this.leases.topUp().then(
       (answer) => {
         this.connection.reach(true);
@@ -352,7 +356,7 @@ export class Judging {
 
   // Presses.
 
-  /** Whether a press means the document on the page. */
+  /** Whether a press applies to the document on the page. */
   get ready() {
     return this.mode === "judging" && !this.reader.veil && !this.opening;
   }
@@ -364,12 +368,14 @@ export class Judging {
     else this.press("confirm", device);
   }
 
-  /** What presses.js does about one. */
+  /** Passes a press on to presses.js. */
   async press(what, ...details) {
     (await this.preparePresses())[what](...details);
   }
 
-  /** It is called when the first document is on the page; before, a press waits for it. */
+  /**
+   * Loads presses.js. Called when the first document is shown, and an earlier press waits for it.
+   */
   async preparePresses() {
     const { Presses } = await part("presses");
     const { bar, settings, open, input, setup, trail, outbox, askNote } = this;
@@ -400,17 +406,20 @@ export class Judging {
     this.head.showProgress(null, this.#pending());
   }
 
-  /** The document of a practice answer stays while it is explained. */
+  /** The document of a qualification answer remains while the answer is explained. */
   #awaitSolution(grade) {
     this.input.at = null;
     this.mode = "checking";
     this.open.freeze();
-    this.bar.say(""); // what it asked for is done
+    this.bar.say(""); // its request has been fulfilled
     this.bar.select(grade);
     this.bar.enable(false, { undo: false });
   }
 
-  /** Whether there is anything to take back: what the bar tells of, a mark, a judgement of this page before the open one, or one that the server has. */
+  /**
+   * Whether there is anything to undo: the action in the bar's message, a mark, an earlier
+   * judgement of this page, or one on the server.
+   */
   get canUndo() {
     return (
       this.bar.back ||
@@ -433,7 +442,7 @@ export class Judging {
       this.mode === "checking"
     )
       return;
-    if (this.ready && this.open.spans.undo()) return; // what was done last on this document
+    if (this.ready && this.open.spans.undo()) return; // the last action on this document
     this.review((review) => review.back());
   }
 
@@ -441,7 +450,9 @@ export class Judging {
     this.review((review) => review.openJudgement(id));
   }
 
-  /** Opens an earlier judgement. Until it is open, no press may land on the document that is still on the page. */
+  /**
+   * Opens an earlier judgement. Until it is shown, presses must not apply to the previous document.
+   */
   async review(work) {
     this.opening = true;
     const { Review } = await part("review");
@@ -479,7 +490,7 @@ export class Judging {
     return true;
   }
 
-  // The server's answers.
+  // Answers of the server.
 
   #pending() {
     return this.outbox.entries.filter((entry) => entry.kind === "judge").length;
@@ -516,13 +527,13 @@ export class Judging {
       outbox.size === 0 &&
       performance.now() - (this.open.shownAt ?? 0) < FRESH_MS
     )
-      return void location.reload(); // a newer page is installed
+      return void location.reload(); // a newer version of the page is installed
     if (this.mode === "checking" && isChecked) this.advance();
     else if (["loading", "waiting"].includes(this.mode) && !outbox.busy)
       leases.queue.length || answer.state === "done"
         ? this.advance({ asked: answer })
         : void this.check();
-    // perhaps stale
+    // possibly outdated
     else if (this.#shown === "full" && outbox.size <= this.outboxLimit)
       this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
@@ -544,7 +555,10 @@ export class Judging {
     if (["loading", "waiting"].includes(this.mode)) void this.check();
   }
 
-  /** Takes over state, progress and times of an answer, and does what the state asks for unless `quiet`. */
+  /**
+   * Applies state, progress and times of an answer, and carries out the effect of the state unless
+   * `quiet`.
+   */
   react(answer, { quiet = false } = {}) {
     if (!this.server.take(answer, { onward: this.leases.onward })) return;
     if (answer.progress)
@@ -569,7 +583,7 @@ export class Judging {
       this.advance();
     } else if (effect) {
       this.open.setAside();
-      this.advance(); // to the state, or the gate
+      this.advance(); // to the state or the gate
     }
   }
 
@@ -597,7 +611,7 @@ export class Judging {
     }));
   }
 
-  /** What stood in the way is done. */
+  /** The gate has been passed. */
   #resume(answer) {
     this.drawGuidelines();
     this.server.pass();
@@ -606,7 +620,7 @@ export class Judging {
     void this.check();
   }
 
-  /** Beyond the target. */
+  /** Continues beyond the target. */
   onward() {
     this.leases.onward = true;
     this.server.pass();
@@ -614,7 +628,7 @@ export class Judging {
     this.advance();
   }
 
-  // Connection, session, leases.
+  // Connection, session and leases.
 
   #outboxChanged() {
     const { outbox, banners } = this;
@@ -637,7 +651,10 @@ export class Judging {
   #checkUnlessJudging() {
     if (this.mode !== "judging") void this.check();
   }
-  /** Keeps the leases alive while somebody reads. sinceMs: an answer sent so recently has renewed them. */
+  /**
+   * Renews the leases while the annotator reads. sinceMs: skip if an answer in this time has
+   * renewed them.
+   */
   async heartbeat(sinceMs = 0) {
     const isThere =
       (this.mode === "judging" || this.onCard) &&
@@ -686,7 +703,7 @@ export class Judging {
     });
   }
 
-  // The veil: the reader pauses, or seems to be away.
+  // The veil during a pause or inactivity.
 
   pause() {
     if (this.ready) this.reader.cover("user-pause");
@@ -704,7 +721,7 @@ export class Judging {
     void this.heartbeat();
   }
 
-  /** Another tab took over. */
+  /** Stops because another tab took over. */
   stop() {
     this.open.setAside();
     this.stopped = true;

@@ -1,4 +1,5 @@
-// From key presses to actions. It comes just behind the first document; a press before that waits for it.
+// Conversion of key presses to actions. Loaded right after the first document, and earlier presses
+// wait for it.
 
 import { DEFAULTS } from "./keyboard.js";
 
@@ -12,12 +13,15 @@ export const FIXED = {
   backspace: "unspan",
 };
 
-/** Whether the third sign of a key was meant: AltGr, or Option. */
+/** Whether the third level of a key was used: AltGr or Option. */
 const third = (event) =>
   event.getModifierState?.("AltGraph") ||
   (event.altKey && !event.ctrlKey && !event.metaKey);
 
-/** The name of the key of an event, the same on every keyboard layout: a letter, a digit, or a name such as "delete". */
+/**
+ * Returns the name of an event's key, independent of the keyboard layout: a letter, a digit, or a
+ * name such as "delete".
+ */
 export function keyName(event) {
   const key = event.key.toLowerCase();
   if (
@@ -28,7 +32,7 @@ export function keyName(event) {
     key.length === 1
   )
     return event.code.slice(-1);
-  // Letters of other scripts: the place of the key counts.
+  // For letters of other scripts, the position of the key counts.
   if (
     key.length === 1 &&
     !/[\x20-\x7e]/.test(key) &&
@@ -49,8 +53,10 @@ function typing(target) {
 }
 
 /**
- * The action of a key press as {action} or {action: "grade", place}, or null when the key is not ours: in a text field, with a modifier
- * (except Ctrl-Z), while it repeats (scrolling may). `single`: whether keys of one character act at all (WCAG 2.1.4).
+ * Returns the action of a key press as {action} or {action: "grade", place}.
+ *
+ * Null in a text field, with a modifier (except Ctrl-Z), while the key repeats (except for
+ * scrolling), and for other keys. single: whether single-character keys are enabled (WCAG 2.1.4).
  */
 export function actionOf(event, keys, single = true) {
   const key = keyName(event);
@@ -62,7 +68,7 @@ export function actionOf(event, keys, single = true) {
   if (event.defaultPrevented || event.isComposing || typing(event.target))
     return null;
   if (undo) return event.repeat ? null : { action: "undo" };
-  // Brackets and slashes that a layout has only with AltGr (or Option) are no commands.
+  // Brackets and slashes that need AltGr or Option are not commands.
   const sign = key.length === 1 && !/[\p{L}\p{N}\s]/u.test(key) && third(event);
   if (!sign && (event.ctrlKey || event.metaKey || event.altKey)) return null;
   if (!single && key.length === 1) return null;
@@ -72,7 +78,7 @@ export function actionOf(event, keys, single = true) {
     Object.keys(DEFAULTS).find((name) => keys[name] === key) ?? FIXED[key];
   const scrolls = ["up", "down", "left", "right"].includes(named);
   if (event.repeat && !scrolls) return null;
-  // Enter and space on a button or link press it.
+  // Enter and space on a button or link activate it.
   if (
     key === "enter" &&
     event.target instanceof Element &&
@@ -84,12 +90,15 @@ export function actionOf(event, keys, single = true) {
   return named ? { action: named } : null;
 }
 
-/** What a press does. `page`: {reader, open, input, bar, settings, actions, isStopped(), press(...), escape()}. */
+/**
+ * Carries out key presses. page: {reader, open, input, bar, settings, actions, isStopped(),
+ * press(...), escape()}.
+ */
 export function pressed(
   event,
   { reader, open, input, bar, settings, actions, isStopped, press, escape },
 ) {
-  if (document.querySelector("dialog[open]")) return; // presence.js
+  if (document.querySelector("dialog[open]")) return; // from presence.js
   if (reader.veil) {
     if (
       !["shift", "control", "alt", "meta", "tab"].includes(keyName(event)) &&

@@ -1,4 +1,4 @@
-// The keys of the page and how they are called. Keys are remappable and saved per person; the digits of the grades are not.
+// Keys of the page and their labels. Users can change them, except for the digits of the grades.
 
 import { t } from "../words.js";
 

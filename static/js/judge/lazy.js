@@ -1,5 +1,5 @@
-// Parts of the page that judging does not begin with. They are fetched on first use, and in any case when the first document has
-// been on the page for a moment, so that they are there when the network is not.
+// Parts of the page that the first document does not need. They are loaded on first use or shortly
+// after the first document, so that they are available if the network fails.
 
 const PARTS = {
   dialogs: () => import("./dialogs.js"),
@@ -39,14 +39,17 @@ function style(href) {
 }
 
 const asked = {};
-export const here = {}; // the parts that have arrived, by name
+export const here = {}; // loaded parts by name
 
-/** A part by its name, with the styles of all parts; what sets documents has its own, for the first one may need it. Once it is here, at once. */
+/**
+ * Returns a part by name, immediately if it is loaded. The styles of all parts are loaded with the
+ * first one. The typesetting part has its own, because the first document may need it.
+ */
 export function part(name) {
   return (asked[name] ??= fetched(name));
 }
 
-/** Asks again as long as the server does not answer. */
+/** Repeats a request until the server responds. */
 async function fetched(name) {
   if (name !== "typeset")
     styles ??= Promise.all(
@@ -65,7 +68,7 @@ async function fetched(name) {
   }
 }
 
-/** `then` is called as soon as the words of the query can be found. */
+/** Calls `then` as soon as the query's words can be found. */
 export function fetchAhead(then) {
   setTimeout(async () => {
     await part("highlight");

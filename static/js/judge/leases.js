@@ -1,4 +1,4 @@
-// The pairs that are reserved for this annotator: the one on screen and those behind it.
+// Pairs reserved for this annotator: the one on the screen and the following ones.
 
 import { AHEAD } from "./request.js";
 
@@ -10,7 +10,7 @@ export class Leases extends EventTarget {
     this.ahead = AHEAD;
     this.queue = [];
     this.current = null;
-    this.done = new Set(); // leases judged or put aside in this page: never shown again
+    this.done = new Set(); // leases judged or skipped on this page, never shown again
     this.asking = null;
     this.onward = false; // continue after the target
   }
@@ -19,12 +19,12 @@ export class Leases extends EventTarget {
     return this.ahead + 1;
   }
 
-  /** Tokens of the pair on screen and of those behind it. */
+  /** Tokens of the current and the following pairs. */
   get tokens() {
     return [this.current, ...this.queue].flatMap((pair) => pair?.lease ?? []);
   }
 
-  /** Tokens of the pairs in this page, also of those whose answer is still on its way. */
+  /** Tokens of all pairs on this page, including those whose answer is being sent. */
   held() {
     return [...new Set([...this.tokens, ...this.outbox.leases()])];
   }
@@ -39,18 +39,18 @@ export class Leases extends EventTarget {
     this.dispatchEvent(new Event("arrived"));
   }
 
-  /** Takes those out of the queue whose answer is on its way. */
+  /** Removes pairs from the queue whose answer is being sent. */
   drop(leases) {
     this.queue = this.queue.filter(({ lease }) => !leases.includes(lease));
   }
 
-  /** The next pair, which becomes the current one; null when none is here. */
+  /** Returns the next pair and makes it the current one, or null if there is none. */
   next() {
     this.current = this.queue.shift() ?? null;
     return this.current;
   }
 
-  /** A pair that was put aside comes before the current one, which waits behind it. */
+  /** Puts a skipped pair before the current one, which becomes the next. */
   comeBack(pair) {
     this.done.delete(pair.lease);
     this.queue = this.queue.filter(({ lease }) => lease !== pair.lease);
@@ -58,14 +58,17 @@ export class Leases extends EventTarget {
     this.current = pair;
   }
 
-  /** The current pair is answered. */
+  /** Removes the current pair after its answer. */
   finish(lease) {
     this.done.add(lease);
     if (this.current?.lease === lease) this.current = null;
     this.queue = this.queue.filter((pair) => pair.lease !== lease);
   }
 
-  /** What goes with an answer: only behind the last of several that wait is anything asked for. */
+  /**
+   * Returns the request for pairs that accompanies an answer. Only the last of several waiting
+   * answers requests any.
+   */
   request({ last = true } = {}) {
     return {
       want: last ? this.want : 0,
@@ -74,7 +77,7 @@ export class Leases extends EventTarget {
     };
   }
 
-  /** Asks for more; one request at a time. Resolves to the answer. */
+  /** Requests more pairs, one request at a time. Resolves to the answer. */
   topUp() {
     this.asking ??= this.api
       .post("leases", this.request())
@@ -88,7 +91,7 @@ export class Leases extends EventTarget {
     return this.asking;
   }
 
-  /** Keeps the leases alive. Resolves to true when the lease of the pair on screen is lost. */
+  /** Renews the leases. Resolves to true if the lease of the current pair is lost. */
   async renew() {
     const { tokens } = this;
     if (tokens.length === 0) return { lost: false, answer: null };
@@ -102,7 +105,8 @@ export class Leases extends EventTarget {
       pair.ended = pair.expired ? found.state : null;
       lost ||= pair.expired && pair === this.current;
     }
-    // An expired pair that nobody has looked at goes back; the server offers it again if it is still wanted.
+    // An expired pair that was never shown is dropped. The server assigns it again if it is still
+    // needed.
     this.queue = this.queue.filter((pair) => !pair.expired);
     return { lost, answer };
   }
