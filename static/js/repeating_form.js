@@ -1,5 +1,6 @@
-// <form data-repeat-when-busy>: a server that is busy (503) is asked again after Retry-After, with what was typed. The page is left only once
-// the server has decided. Without this script the browser shows the page that says to try again.
+// <form data-repeat-when-busy>: if the server is busy (503), the form is sent again after
+// Retry-After with the same data. The page remains until the server has processed it. Without this
+// script the browser shows a page that asks the user to try again.
 
 const MOST_REPEATS = 30;
 
@@ -14,7 +15,7 @@ async function send(form) {
       body,
     });
     if (response.type === "opaqueredirect")
-      return void location.assign(location.pathname + location.search); // done: this page leads on
+      return void location.assign(location.pathname + location.search); // done: the response page replaces this one
     if (response.status !== 503) return void show(await response.text(), form);
     form.querySelector("[data-repeating]").hidden = false;
     const seconds = Number(response.headers.get("Retry-After")) || 5;
@@ -42,5 +43,5 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   if (sending.has(form)) return;
   sending.add(form);
-  send(form).catch(() => form.submit()); // the browser itself says that the server does not answer
+  send(form).catch(() => form.submit()); // the browser reports that the server is not responding
 });

@@ -1,4 +1,5 @@
-// Tables that sort: <table data-sortable>; a cell may carry data-value when its text is not what to sort by.
+// Sortable tables: <table data-sortable>. A cell may have data-value if its text is not the sort
+// key.
 
 const collator = new Intl.Collator(undefined, {
   numeric: true,
@@ -39,7 +40,7 @@ export function sortable(table) {
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const body = table.tBodies[0];
-      // Empty cells ("undefined") stay at the end in both directions.
+      // Empty cells ("undefined") remain last in both directions.
       const rows = [...body.rows].map((row, place) => ({
         row,
         place,

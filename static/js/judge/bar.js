@@ -103,7 +103,7 @@ export class Bar {
   }
 
   /**
-   * Shows a message above the bar for eight seconds. undo: label of an undo button. back: called by
+   * Shows a message above the bar for eight seconds. undo: key of the undo button, null for none. back: called by
    * undo instead of the page's own undo.
    */
   toast(text, { undo = null, tone = "", back = null } = {}) {

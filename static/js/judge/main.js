@@ -1,4 +1,4 @@
-// Puts the judging page together and connects it with keys, pointers and the browser.
+// Assembles the judging page and connects it with keys, pointers and browser events.
 
 import { Api, Refused, SignedOut } from "./api.js";
 import { Banners } from "./banners.js";
@@ -81,7 +81,7 @@ async function askNote(...about) {
   (await dialogs()).askNote(...about);
 }
 
-/** One entry of the outbox, to the server. */
+/** Sends one entry of the outbox to the server. */
 function send(entry) {
   const rest = {
     sent_at: new Date().toISOString(),
@@ -109,7 +109,7 @@ let reading,
   questions,
   near,
   escape = () => {},
-  drawGuidelines = escape; // extras.js
+  drawGuidelines = escape; // from extras.js
 
 function toggle(name) {
   settings.set({ [name]: !settings.get(name) });
@@ -205,7 +205,7 @@ const early = takeOver();
 document.addEventListener("keydown", onKey);
 
 let pointer = "mouse",
-  resumes = false; // a press that only lifts the veil presses nothing else
+  resumes = false; // a press that lifts the veil has no other effect
 document.addEventListener(
   "pointerdown",
   (event) => {
@@ -218,7 +218,7 @@ document.addEventListener(
 
 document.addEventListener("click", (event) => {
   if (resumes) return;
-  const device = event.detail === 0 ? "keyboard" : pointer; // Enter or space on a button makes a click without a pointer
+  const device = event.detail === 0 ? "keyboard" : pointer; // Enter or space on a button causes a click without a pointer
   const target = event.target instanceof Element ? event.target : null;
   const grade = target?.closest("#grades button");
   if (grade) {
@@ -243,7 +243,7 @@ const sizes = new ResizeObserver(() => {
   style.setProperty(
     "--top",
     `${strips[0].offsetHeight || strips[1].offsetHeight}px`,
-  ); // in a low window only the query stays
+  ); // in a low window, only the query remains visible
   style.setProperty("--bar", `${strips[2].offsetHeight}px`);
   head.measureQuery();
 });
@@ -280,9 +280,9 @@ async function setUp() {
 
 async function begin() {
   if (!(await leads) || !tabs.leading) return judging.stop();
-  outbox.load(); // what the tab that judged before still had to send
+  outbox.load(); // answers that the tab that judged before has not sent
   const setup = await setUp();
-  if (!tabs.leading) return; // another tab has answered meanwhile
+  if (!tabs.leading) return; // another tab has answered it in the meantime
   judging.connection.reach(true);
   settings.take(setup.profile);
   judging.setup = setup;
@@ -300,7 +300,7 @@ async function begin() {
     later = address.searchParams.get("later");
   if (open || later) window.history.replaceState(null, "", address.pathname);
   await judging.begin(setup, open);
-  api.begun = {}; // what was not wanted is old now
+  api.begun = {}; // unrequested data are outdated now
   for (const event of early) onKey(event);
   if (later && judging.mode === "judging")
     judging.review((review) => review.takeUp(later));
@@ -344,7 +344,7 @@ async function begin() {
   );
 }
 
-window.history.scrollRestoration = "manual"; // the place is kept by lease
+window.history.scrollRestoration = "manual"; // the position is stored by lease
 tabs.addEventListener("lost", () => judging.stop());
 applySettings();
 begin()

@@ -1,11 +1,14 @@
-// From places on the page to spans of the stored text.
+// Conversion of positions on the page to spans of the stored text.
 
 let graphemes = null;
 
-/** The character, as people see it, around a place of a text: [start, end) in UTF-16 units. */
+/**
+ * Returns the character (grapheme cluster) around a position of a text as [start, end) in UTF-16
+ * units.
+ */
 function character(text, unit) {
   if (unit <= 0 || unit >= text.length) return [unit, unit];
-  // Clusters are short, and a line break always ends one: the line is window enough.
+  // Clusters are short and end at line breaks, so the line is a sufficient window.
   const from = text.lastIndexOf("\n", unit - 1) + 1;
   let to = text.indexOf("\n", unit);
   if (to < 0) to = text.length;
@@ -23,7 +26,10 @@ function character(text, unit) {
   return [from + index, from + index + segment.length];
 }
 
-/** [start, end) grown so that no character is cut, without white space at the ends; null when nothing is left. */
+/**
+ * Returns [start, end) extended to whole characters, without white space at the ends. Null if
+ * nothing remains.
+ */
 export function whole(text, start, end) {
   let [from] = character(text, start);
   const last = character(text, end);
@@ -33,7 +39,10 @@ export function whole(text, start, end) {
   return from < to ? [from, to] : null;
 }
 
-/** The place of a boundary point of a selection: {piece, unit}; null outside the document's body. */
+/**
+ * Returns the position {piece, unit} of a selection's boundary point, null outside the document's
+ * body.
+ */
 export function placeOf(view, node, offset) {
   if (!view.body.contains(node)) return null;
   const point = document.createRange();
@@ -55,7 +64,10 @@ export function placeOf(view, node, offset) {
   return last ? { piece: last.piece, unit: last.end } : null;
 }
 
-/** Spans, in units, between two places in the order of display: one for each piece that they touch. */
+/**
+ * Returns the spans, in units, between two positions in display order, one for each piece that they
+ * touch.
+ */
 export function between(view, from, to) {
   const spans = [];
   for (let index = from.piece; index <= to.piece; index += 1) {
@@ -70,7 +82,7 @@ export function between(view, from, to) {
   return spans;
 }
 
-/** Words that a sign of their own (an entity) parts are one. */
+/** Words separated only by a character that an entity stands for count as one. */
 function rejoined(words, word) {
   const last = words[words.length - 1];
   if (
@@ -84,7 +96,7 @@ function rejoined(words, word) {
   return words;
 }
 
-/** Words in the order of display, for the word cursor: {piece, start, end}. */
+/** Returns the words in display order for the word cursor: {piece, start, end}. */
 export function wordsOf(view) {
   if (view.wordList && view.wordBlocks === view.blocks.length)
     return view.wordList;
@@ -118,9 +130,9 @@ export function wordsOf(view) {
   return view.wordList;
 }
 
-const BESIDE = 3; // units: a finger is seldom exact
+const BESIDE = 3; // units, because touch is rarely exact
 
-/** The index of the word at a point of the window, or close beside it; -1 where there is none. */
+/** Returns the index of the word at or close to a point of the window, -1 if there is none. */
 export function wordAt(view, x, y) {
   const caret = document.caretPositionFromPoint?.(x, y),
     range = caret ? null : document.caretRangeFromPoint?.(x, y);
@@ -140,7 +152,7 @@ export function wordAt(view, x, y) {
   return best;
 }
 
-/** Two places of a selection, moved outwards where they stand inside a word. */
+/** Returns two positions of a selection, moved outwards if they are inside a word. */
 export function onWords(view, from, to) {
   const words = wordsOf(view);
   const cut = ({ piece, unit }) =>
@@ -155,7 +167,7 @@ export function onWords(view, from, to) {
   ];
 }
 
-/** Sorted, with overlapping and touching spans joined. */
+/** Returns the spans sorted, with overlapping and adjacent ones merged. */
 export function joined(spans) {
   const result = [];
   for (const [start, end] of [...spans].sort(

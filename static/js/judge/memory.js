@@ -1,4 +1,5 @@
-// What must survive a reload of this tab, by a pair's lease: the clock, the draft (note, passages), how far it was read.
+// State that survives a reload of this tab, by the pair's lease: clock, draft (note, passages) and
+// reading position.
 
 export class Memory {
   constructor({ prefix, storage = sessionStorage }) {
@@ -21,7 +22,7 @@ export class Memory {
         JSON.stringify(value),
       );
     } catch {
-      /* full: the page works on, only a reload would lose the draft */
+      /* storage full: the page works, but a reload would lose the draft */
     }
   }
 

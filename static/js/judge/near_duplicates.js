@@ -1,5 +1,7 @@
-// Where the document on the page is very like one that the annotator has graded in the topic, a line in the bar says so, and both can be read side by
-// side. It is asked for when the document is on the page and all answers have arrived; nothing waits for it. The bar grows upwards: no text moves.
+// Notice of near-duplicates: if the document is very similar to one that the annotator has graded
+// in the topic, a line in the bar says so, and both can be compared. The request is sent after the
+// document is shown and all answers have been received, and nothing waits for it. The bar grows
+// upwards, so no text moves.
 
 import { Refused, SignedOut, Unreachable } from "./api.js";
 import { announce, byId, make } from "./dom.js";
@@ -9,7 +11,7 @@ import { tn } from "../plurals.js";
 import { t } from "../words.js";
 
 export class NearDuplicates {
-  /** `open`: OpenPair. `openJudgement(id)`: the judged document comes on the page. */
+  /** open: OpenPair. openJudgement: shows the judged document by id. */
   constructor({ api, open, outbox, bar, settings, setup, openJudgement }) {
     Object.assign(this, {
       api,
@@ -51,7 +53,7 @@ export class NearDuplicates {
 
   async #ask() {
     const { pair, paintedAt } = this.open;
-    if (!pair || !paintedAt || this.asked === pair || this.outbox.size) return; // what was just graded may be the one
+    if (!pair || !paintedAt || this.asked === pair || this.outbox.size) return; // the document graded last may be a near-duplicate
     this.asked = pair;
     try {
       const { items = [] } = await this.api.get(
@@ -69,7 +71,7 @@ export class NearDuplicates {
           error instanceof Unreachable
         )
       )
-        throw error; // without it judging goes on
+        throw error; // judging continues without it
     }
   }
 
@@ -93,7 +95,7 @@ export class NearDuplicates {
     announce(this.words.textContent);
   }
 
-  /** By key or button. */
+  /** Opens the comparison by key or button. */
   compare() {
     if (!this.asked || this.open.pair !== this.asked) return;
     if (this.items?.length) this.comparison.show(this.open.pair, this.items);

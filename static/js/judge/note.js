@@ -1,4 +1,4 @@
-// The note on a document. What is typed is kept at once; "Put back" takes the note as it was before.
+// The note on a document. Input is saved immediately, and "Put back" restores the previous note.
 
 import { announce, byId } from "./dom.js";
 import { t } from "../words.js";
@@ -44,10 +44,13 @@ export class Note {
       return;
     }
     this.dialog.close();
-    this.done(this.field.value); // not by the close event, which comes later: a grade given at once must have the note
+    this.done(this.field.value); // not by the close event, which is later: a grade given immediately must include the note
   }
 
-  /** `needed`: it is the reason why the document cannot be judged. `keep(text)` at each change, `done(text)` when it is saved, `left()` at the end. */
+  /**
+   * needed: the note is the reason why the document cannot be judged. keep(text): called on each
+   * change. done(text): called when it is saved. left(): called at the end.
+   */
   ask(text, { needed, keep, done, left }) {
     Object.assign(this, { before: text, needed, keep, done, left });
     this.field.value = text;

@@ -1,4 +1,4 @@
-// Notices that somebody has to take note of: a manager's message, an answer that was not accepted.
+// Notices that the annotator must acknowledge: a manager's message, or an answer that was refused.
 
 import { numbered } from "./api.js";
 import { tn } from "../plurals.js";
@@ -17,7 +17,7 @@ export function messages(unread, { api, banners }) {
   }
 }
 
-/** One notice for all answers that were not accepted, with the documents they were about. */
+/** Shows one notice for all refused answers, with their documents. */
 export function refused({ outbox, banners }) {
   const entries = [...outbox.refused];
   const what = ({ title, label, refused: why }) =>
@@ -36,7 +36,7 @@ export function refused({ outbox, banners }) {
   });
 }
 
-/** Called when the connection was troubled; it may be well again by now. */
+/** Shows the state of the connection, which may have recovered since the call. */
 export function connection(
   { troubled, said, request, online },
   { banners, waiting, here },
@@ -58,7 +58,10 @@ export function connection(
 
 const WORTH_SAYING = new Set(["extra", "excluded"]);
 
-/** What became of an answer, where that is not a matter of course. One faster than anybody reads is a question about that very document: `reopen(id)`. */
+/**
+ * Shows the result of an answer that needs attention. After an answer that was too fast, reopen(id)
+ * returns to its document.
+ */
 export function outcome(
   { kind, title, label, body },
   { id, standing, late, revision, after_deadline: afterDeadline, message },
@@ -96,7 +99,7 @@ export function outcome(
   }
 }
 
-/** Before judging begins: what the test is, and what it asks. */
+/** Before judging: explains the qualification test. */
 export function practice({ message: what, needed, total }, { banners }) {
   banners.show("practice", {
     text: `${what} ${t("You need {needed} of {total} answers correct. Test answers do not count as judgements.", { needed, total })}`,

@@ -1,10 +1,10 @@
-// The pair on the page: its query, its document, what is marked and noted of it.
+// The pair on the page: its query, document, marked passages and note.
 
 import { afterPaint, announce, byId, paint } from "./dom.js";
 import { part } from "./lazy.js";
 import { t } from "../words.js";
 
-// Where passages are not marked.
+// For campaigns without marked passages.
 const NO_SPANS = {
   units: [],
   points: [],
@@ -19,7 +19,7 @@ const NO_SPANS = {
   step: () => announce(t("Passages are not marked in this campaign.")),
 };
 
-/** Tells "painted" when a document is on the page, "marked" and "cursor" as spans.js does. */
+/** Emits "painted" when a document is shown, and "marked" and "cursor" as in spans.js. */
 export class OpenPair extends EventTarget {
   constructor({ reader, memory, views, bar, head, settings }) {
     super();
@@ -40,10 +40,10 @@ export class OpenPair extends EventTarget {
       topic: null,
       ahead: null,
       paintedAt: null,
-    }); // record: the own judgement that is open again
+    }); // record: the own judgement that is open for revision
   }
 
-  /** In a campaign where passages are marked. */
+  /** In a campaign with marked passages. */
   async markPassages() {
     const { Spans } = await part("marking");
     this.spans = new Spans({ list: byId("marks"), markButton: byId("mark") });
@@ -57,7 +57,10 @@ export class OpenPair extends EventTarget {
     );
   }
 
-  /** `practice`: {judged, total}, where it is no judgement yet. Returns whether the query is another one than before. */
+  /**
+   * Shows a pair. practice: {judged, total} in the qualification test. Returns whether the query
+   * has changed.
+   */
   show(
     pair,
     { record = null, practice = null, idleLimitMs, pressedAt = null },
@@ -83,7 +86,7 @@ export class OpenPair extends EventTarget {
     const box = byId("document");
     box.hidden = false;
     box.setAttribute("aria-busy", "false");
-    const stands = view.element.isConnected ? view.stands : null; // first.js has put it there
+    const stands = view.element.isConnected ? view.stands : null; // already placed by first.js
     view.stands = null;
     if (!stands) box.replaceChildren(view.element);
     this.head.showTopic(pair.topic, {
@@ -117,14 +120,17 @@ export class OpenPair extends EventTarget {
     return isNew;
   }
 
-  /** The query of the pair that follows, before its document. */
+  /** Shows the query of the next pair before its document. */
   introduce({ topic }) {
     this.ahead = topic;
     this.head.showTopic(topic, { isNew: true, label: t("New query") });
-    this.head.showNeed(false); // the card has it
+    this.head.showNeed(false); // shown on the card
   }
 
-  /** Whether the reader has a query in mind: that of the last document, or of the card before this one. */
+  /**
+   * Returns whether the annotator has just seen a query: that of the last document, or of the card
+   * before this one.
+   */
   knows(topic) {
     return !this.topic || [this.topic.id, this.started].includes(topic);
   }
@@ -141,7 +147,7 @@ export class OpenPair extends EventTarget {
     for (const name of ["term", "find", "found"]) paint(name, []);
   }
 
-  /** It is answered, and stays while the answer is explained. */
+  /** Keeps the answered document while its answer is explained. */
   freeze() {
     this.reader.close();
     this.spans.enabled = false;

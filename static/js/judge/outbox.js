@@ -1,17 +1,19 @@
-// Answers on their way to the server. Each is in localStorage, under a key of its own, before the next document is painted, and
-// leaves it when the server has it or has refused it for good. It is sent again with the same idempotency key after a failed
-// request, a reload, a crash, a new sign-in.
+// Answers waiting to be sent. Each is stored in localStorage under its own key before the next
+// document is painted, and removed when the server has accepted or finally refused it. After a
+// failed request, a reload, a crash or a new sign-in it is sent again with the same idempotency
+// key.
 //
-// An entry: {key, kind, lease, pair, label, body, of}. `of` is the key of an entry that must arrive first: a revision needs its id.
+// An entry is {key, kind, lease, pair, label, body, of}. `of` is the key of an entry that must
+// arrive first, because a revision needs its id.
 
 import { Refused, SignedOut } from "./api.js";
 
-const AT_ONCE = 3; // requests in flight
+const AT_ONCE = 3; // parallel requests
 const FIRST_PAUSE_MS = 400;
 const LONGEST_PAUSE_MS = 30000;
 
 export class Outbox extends EventTarget {
-  /** `send(entry)` resolves to the server's answer. `prefix` keeps campaigns and people apart. */
+  /** send(entry): resolves to the server's answer. prefix: separates campaigns and users. */
   constructor({ prefix, send, storage = localStorage, random = Math.random }) {
     super();
     this.prefix = prefix;
@@ -71,7 +73,7 @@ export class Outbox extends EventTarget {
     return this.entries.find((entry) => entry.key === key);
   }
 
-  /** What the page says: saved, saving, waiting, failed or signed-out. */
+  /** The status for display: saved, saving, waiting, failed or signed-out. */
   get status() {
     if (this.size === 0) return "saved";
     if (this.held) return "signed-out";
@@ -95,7 +97,7 @@ export class Outbox extends EventTarget {
     return full;
   }
 
-  /** Sends what is due. With `now`, also what waits for its next try. */
+  /** Sends entries that are due and, with `now`, those that wait for their next attempt. */
   flush({ now = false } = {}) {
     clearTimeout(this.timer);
     if (this.held) return;
@@ -108,7 +110,7 @@ export class Outbox extends EventTarget {
         busyPairs.add(entry.pair);
         continue;
       }
-      busyPairs.add(entry.pair); // answers about one pair keep their order
+      busyPairs.add(entry.pair); // answers about one pair remain in order
       if (entry.dueAt > Date.now()) {
         next = Math.min(next, entry.dueAt);
         continue;
@@ -133,7 +135,7 @@ export class Outbox extends EventTarget {
     this.#changed();
   }
 
-  /** Takes back what has not been sent yet. -> whether it was still here */
+  /** Removes an entry that has not been sent yet. Returns whether it was still here. */
   async cancel(key) {
     while (this.inFlight.has(this.find(key)))
       await new Promise((resolve) =>
@@ -163,7 +165,7 @@ export class Outbox extends EventTarget {
     this.inFlight.delete(entry);
     const event = outcome ?? this.#failed(detail);
     if (event === "sent") this.#arrived(detail);
-    this.flush(); // before anybody is told: who asks whether answers are on their way sees the next one
+    this.flush(); // before listeners are called, so that they see the next entry as being sent
     this.dispatchEvent(new CustomEvent(event, { detail }));
     this.#changed();
   }
@@ -179,7 +181,7 @@ export class Outbox extends EventTarget {
     this.#drop(entry.key);
   }
 
-  /** Decides what a failure means. -> the name of its event */
+  /** Handles a failure and returns the name of its event. */
   #failed({ entry, error }) {
     if (error instanceof SignedOut) {
       this.held = true;

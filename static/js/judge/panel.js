@@ -1,16 +1,16 @@
-// What stands in place of the document: a state of the server or of the page.
+// The panel shown instead of the document: a state of the server or of the page.
 
 import { announce, byId, make } from "./dom.js";
 import { part } from "./lazy.js";
 import { t } from "../words.js";
 
 export class Panel {
-  /** `context()`: what the words of a state are made with (states.js). */
+  /** context(): returns the values for the texts of a state (states.js). */
   constructor({ context }) {
     Object.assign(this, { context, state: null, answer: null, isOpen: false });
   }
 
-  /** `told()`: what is said before its title. */
+  /** told(): returns the text before its title. */
   async show(state, answer, { told = () => "" } = {}) {
     Object.assign(this, { state, answer, isOpen: true });
     byId("document").hidden = true;
@@ -28,7 +28,7 @@ export class Panel {
     byId("panel").hidden = true;
   }
 
-  /** A document is on its way. */
+  /** Shows that a document is loading. */
   wait() {
     this.hide();
     const box = byId("document");
@@ -44,11 +44,11 @@ export class Panel {
     );
   }
 
-  /** Again, because what it tells has changed. Resolves to whether it is still this state. */
+  /** Redraws the state after its values have changed. Resolves to whether it is still shown. */
   async draw() {
     const { state } = this;
     const { drawState } = await part("states");
-    if (state !== this.state || !this.isOpen) return false; // overtaken
+    if (state !== this.state || !this.isOpen) return false; // replaced in the meantime
     drawState(byId("panel"), state, this.answer, this.context());
     return true;
   }

@@ -1,4 +1,4 @@
-// The shortcut sheet, and a person's settings with the keys.
+// The list of shortcuts, and the user's settings with the keys.
 
 import { announce, byId, make } from "./dom.js";
 import { FIXED, keyName } from "./key_presses.js";
@@ -55,7 +55,7 @@ const RESERVED = new Set([
   ...Object.keys(FIXED),
 ]);
 
-/** Why a key cannot be given to an action; "" when it can. */
+/** Returns why a key cannot be assigned to an action, "" if it can. */
 function refusal(key, action, keys) {
   if (RESERVED.has(key)) return t("{key} is reserved.", { key: label(key) });
   const other = Object.keys(DEFAULTS).find(
@@ -151,7 +151,9 @@ export class Preferences {
     document.querySelector(`[data-remap="${action}"]`).focus();
   }
 
-  /** With a button beside it that brings the own keys back: the bar lies behind the dialog. */
+  /**
+   * Shows a message with a button that restores the user's keys, because the dialog covers the bar.
+   */
   resetKeys() {
     const { keys } = this.settings;
     const set = (wanted) => {

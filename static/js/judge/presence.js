@@ -1,14 +1,14 @@
-// What shows that the reader is there, has gone or comes back; and Enter in dialogs.
+// Detection of the annotator's presence: leaving and returning. Also Enter in dialogs.
 
 import { Unreachable } from "./api.js";
 
 let isLeaving = false; // on purpose, with everything sent
 const LAST_ANSWERS_MS = 1500;
 
-/** Gives the pairs back, and goes when everything is sent, or after a moment. */
+/** Releases the leases, and leaves after all answers are sent or a short time has passed. */
 export async function leave({ leases, outbox, go }) {
   await leases.release().catch(() => {
-    /* they come back by themselves when their time is over */
+    /* leases expire without a release */
   });
   if (outbox.size)
     await Promise.race([
@@ -21,7 +21,7 @@ export async function leave({ leases, outbox, go }) {
   go();
 }
 
-/** Keeps the leases alive, and hears what became of them: `onLost()` when the current pair is not reserved any more. */
+/** Renews the leases and calls onLost() if the current pair is no longer reserved. */
 export async function renew({
   leases,
   serverNow,
@@ -44,7 +44,10 @@ export async function renew({
   }
 }
 
-/** Begins to listen. `onReturn()`: the reader is back, and another device may have judged meanwhile; `onNetwork(isThere)`. */
+/**
+ * Starts to listen. onReturn(): the annotator is back, and another device may have judged in the
+ * meantime. onNetwork(isThere): the network has changed.
+ */
 export function attend({ reader, onReturn, onNetwork, hasUnsent }) {
   let lastSign = 0;
   for (const name of [
@@ -89,7 +92,7 @@ export function attend({ reader, onReturn, onNetwork, hasUnsent }) {
   reader.watch();
 }
 
-/** Enter presses the first button of a dialog, unless it means something where the focus is. */
+/** Enter activates the first button of a dialog, unless the focused element handles it. */
 function pressFirstButton(event) {
   const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
   if (

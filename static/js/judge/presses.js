@@ -1,5 +1,5 @@
-// What a press means: a judgement, a grade that waits for a passage or a confirmation, or nothing, because it was meant for the document
-// before.
+// Effect of a press: a judgement, a grade that waits for a passage or confirmation, or nothing, if
+// it was meant for the previous document.
 
 import { announce } from "./dom.js";
 import { bodyOf, entryOf, skipOf } from "./entries.js";
@@ -9,21 +9,23 @@ import * as prompts from "./prompts.js";
 import { t } from "../words.js";
 
 const NO_TIME = { active_ms: 0, idle_ms: 0, hidden_ms: 0, wall_ms: 0 };
-const DOUBLE_MS = 300; // the same press again, sooner after a document was painted, was not meant for it
+const DOUBLE_MS = 300; // an equal press sooner after a paint was meant for the previous document
 
 export class Presses {
   /**
-   * `open`: OpenPair. `input`: {at, last, device, pending}, shared with whoever shows documents: when the press was that brings the next one, which
-   * one was the last, by what device, and the grade that is chosen but lacks a passage or a confirmation. `setup`: {scale, campaign, guideline}.
-   * `isReady()`: whether a press means the document on the page; `isPractice()`. `onFinish(pair)`: it is answered; then `onPractice(grade)`, or
-   * `advance(told)` to the next document. Also `bar`, `settings`, `trail`, `outbox`, `askNote`.
+   * open: OpenPair. input: {at, last, device, pending}, shared with the code that shows documents:
+   * time of the press that leads to the next document, the last press, its device, and the chosen
+   * grade that lacks a passage or confirmation. setup: {scale, campaign, guideline}. isReady():
+   * whether a press applies to the document on the page. isPractice(): whether it is a
+   * qualification pair. onFinish(pair): called after an answer, followed by onPractice(grade) or
+   * advance(told) to the next document. Also `bar`, `settings`, `trail`, `outbox`, `askNote`.
    */
   constructor(parts) {
     Object.assign(this, parts);
     const { bar, input, open, settings } = parts;
     open.addEventListener("marked", () => {
       const { units, guided } = open.spans;
-      if (bar.back) bar.hideToast(); // the mark is what was done last
+      if (bar.back) bar.hideToast(); // the mark is the last action
       if (input.pending && (units.length || guided))
         this.#prompt(units.length ? "marked" : "missing");
     });
@@ -34,11 +36,14 @@ export class Presses {
         this.#prompt(open.spans.units.length ? "marked" : "missing");
       else if (guided && !cursor) prompts.tapping({ bar });
       else if (cursor || !input.pending)
-        prompts.cursor({ bar, cursor, key: settings.keys.span }); // else what is said about the grade stays
+        prompts.cursor({ bar, cursor, key: settings.keys.span }); // otherwise the message about the grade remains
     });
   }
 
-  /** Whether a press is the second half of a double one, whose first half has brought this document. */
+  /**
+   * Returns whether a press is the second half of a double press whose first half led to this
+   * document.
+   */
   #isEcho(press) {
     const {
       input,
@@ -94,7 +99,7 @@ export class Presses {
   /** Enter. */
   confirm(device) {
     const { input } = this;
-    input.last = null; // no echo of the grade that it confirms
+    input.last = null; // not an echo of the grade that it confirms
     if (input.pending && this.isReady())
       this.grade(this.bar.scale.indexOf(input.pending), device);
   }
@@ -125,7 +130,7 @@ export class Presses {
     this.#judge({ grade: null, reason });
   }
 
-  /** `needed`: it is the reason why the document cannot be judged. */
+  /** needed: the note is the reason why the document cannot be judged. */
   note({ needed = false } = {}) {
     if (!this.isReady()) return;
     const { open } = this,
@@ -134,7 +139,7 @@ export class Presses {
     const done = (text) => {
       open.setNote(text);
       if (needed) this.cannot("other", this.input.device);
-      else if (open.record) this.#judge(open.record); // kept at once
+      else if (open.record) this.#judge(open.record); // saved immediately
     };
     const back = () => {
       if (!isHere()) return;
@@ -158,7 +163,7 @@ export class Presses {
     });
   }
 
-  /** Sends a judgement, or a new version of an earlier one. */
+  /** Sends a judgement or a revision. */
   #judge({ grade, reason = "" }) {
     const {
       bar,
@@ -190,7 +195,7 @@ export class Presses {
     this.onFinish(pair);
     bar.bar.classList.remove("urgent");
     if (this.isPractice()) {
-      // its solution is shown: final
+      // final, because its solution is shown
       announce(`${t("Judged {grade}", { grade: name })}.`);
       return void this.onPractice(grade);
     }
@@ -210,7 +215,7 @@ export class Presses {
     this.advance(`${t("Judged {grade}", { grade: name })}. `);
   }
 
-  /** What is open again has a new version, on its way. */
+  /** Sends a revision of the open judgement. */
   #revised({ key, grade, cannot_reason: reason, note, spans }, name) {
     const {
       bar,
@@ -255,7 +260,10 @@ export class Presses {
     this.advance(`${told.replace(/\.$/, "")}. `);
   }
 
-  /** Undo of a new version: the one before it is sent once more, behind it. It took no time. */
+  /**
+   * Undoes a revision: the previous one is sent again as a further revision, with a duration of
+   * zero.
+   */
   #putBack({ pair, title, record, before, label: name }) {
     const body = bodyOf({
       ...before,

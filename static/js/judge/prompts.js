@@ -1,11 +1,12 @@
-// What the bar asks: why a document cannot be judged; what a grade waits for, a passage or a confirmation; and what the word cursor does.
+// Prompts in the bar: the reason why a document cannot be judged, the passage or confirmation that
+// a grade waits for, and help for the word cursor.
 
 import { announce, make } from "./dom.js";
 import { REASONS } from "./grades.js";
 import { label } from "./keyboard.js";
 import { t } from "../words.js";
 
-/** `choices`: [what it is called, its action] of the buttons behind the words. */
+/** choices: [label, action] of the buttons after the text. */
 function tell(bar, text, { urgent = false, choices = [] } = {}) {
   bar.bar.classList.toggle("urgent", urgent);
   bar.say(text);
@@ -31,7 +32,7 @@ const CHANGE = [t("Change grade"), "cancel"],
   DONE = [t("Done"), "confirm"],
   AGAIN = [t("Start over"), "cancel"];
 
-/** Five reasons take the place of the grades, of the same size. */
+/** Five reasons replace the grades, with the same size. */
 export function reasons({ bar }) {
   bar.askingReason = true;
   bar.bar.classList.add("asks");
@@ -57,7 +58,7 @@ export function reasons({ bar }) {
   );
 }
 
-// Of the grade that waits, of {name}: for a passage, for a confirmation, or with its passage marked.
+// For a waiting grade {name}: needs a passage, needs confirmation, or has its passage marked.
 
 export function missing({ bar, grade: { name: grade }, device, key }) {
   const text =
@@ -92,21 +93,21 @@ export function marked({ bar, grade, device }) {
   });
 }
 
-/** The first word of a passage is tapped; its last is awaited. */
+/** The first word of a passage has been tapped, and its last word is expected. */
 export function begun({ bar, word }) {
   tell(bar, t("Starts at “{word}”. Tap the last word.", { word }), {
     choices: [AGAIN],
   });
 }
 
-/** Passages may be tapped, though no grade waits for one. */
+/** Passages can be tapped although no grade is waiting. */
 export function tapping({ bar }) {
   tell(bar, t("Tap the first word of the passage, then the last."), {
     choices: [[t("Stop marking"), "cancel"]],
   });
 }
 
-/** `cursor`: {word, anchor} of the word cursor, or null; `key`: that of passages. */
+/** cursor: {word, anchor} of the word cursor, or null. key: the key for passages. */
 export function cursor({ bar, cursor: at, key }) {
   bar.say(
     !at

@@ -1,8 +1,11 @@
-// Texts of people with their markup.
+// Texts written by managers, with their markup.
 
 import { make } from "./dom.js";
 
-/** HTML that the server has sanitised (guidelines, consent). Never a document. */
+/**
+ * Returns an element with HTML that the server has sanitised (guidelines, consent). Never used for
+ * documents.
+ */
 export function trusted(html, className = "prose") {
   const box = make(`div.${className}`);
   box.innerHTML = html ?? "";

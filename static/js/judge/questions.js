@@ -1,4 +1,5 @@
-// Asking the manager about the document on the page, and reading the answers; and the one line about a new example of the guidelines.
+// Questions to the manager about the document, and their answers. Also the notice about a new
+// example in the guidelines.
 
 import { announce, make } from "./dom.js";
 import { uuid } from "./entries.js";
@@ -8,7 +9,10 @@ import { t } from "../words.js";
 const MOST = 2000;
 
 export class Questions {
-  /** `open`: OpenPair. `setup`: learns of new guidelines. `openJudgement(id)`: the judged document comes on the page. `drawGuidelines()`: again. */
+  /**
+   * open: OpenPair. setup: receives new guidelines. openJudgement: shows the judged document by id.
+   * drawGuidelines(): redraws the guidelines.
+   */
   constructor({ api, banners, open, setup, openJudgement, drawGuidelines }) {
     Object.assign(this, {
       api,
@@ -25,7 +29,7 @@ export class Questions {
     });
   }
 
-  /** What an answer of the server tells beside pairs. */
+  /** Applies the data about questions and guidelines in an answer of the server. */
   take({ state, progress, guideline }) {
     const n = progress?.unread_answers ?? 0;
     if (!n) this.banners.hide("answers");
@@ -55,7 +59,7 @@ export class Questions {
       this.#tellExample(guideline);
   }
 
-  /** Only an example is new: told, not asked to be read before going on. */
+  /** A version that only adds an example needs no acknowledgement. */
   #tellExample(version) {
     this.setup.guideline = { ...version, acknowledged: version.number };
     this.drawGuidelines();
@@ -70,11 +74,14 @@ export class Questions {
     this.api
       .post("guideline/acknowledge", { number: version.number })
       .catch(() => {
-        /* told again next time */
+        /* shown again next time */
       });
   }
 
-  /** `toRead`: for the answers, which no keyboard of a phone may cover. `unsent`: {pair, title, draft, key} of a question that did not arrive. */
+  /**
+   * toRead: opened to read answers, without the keyboard of a phone covering them. unsent: {pair,
+   * title, draft, key} of a question that was not sent.
+   */
   async ask({ toRead = false, unsent = null } = {}) {
     const { pair, title } = unsent ?? this.open;
     this.dialog ??= this.#made();
@@ -241,7 +248,7 @@ export class Questions {
     this.button.disabled = false;
   }
 
-  /** Undo of the question, as long as nobody has answered: its words are back in the field. */
+  /** Withdraws a question without an answer and restores its text in the field. */
   async #takeBack({ id, text, pair }, button) {
     button.disabled = true;
     try {
@@ -268,8 +275,9 @@ export class Questions {
   }
 
   /**
-   * The questions that `request()` answers, drawn. A change is asked for when the one before has its answer, and a list when no change is on its way;
-   * a list that was asked for before the last change arrived is not drawn.
+   * Draws the questions returned by `request()`. Changes are sent one after the other, and a list
+   * is requested when no change is being sent. A list requested before the last change arrived is
+   * not drawn.
    */
   async #drawn(request, { changes = false } = {}) {
     let turn = 0;
@@ -279,7 +287,7 @@ export class Questions {
     });
     if (changes)
       this.changing = answer.catch(() => {
-        /* told by whoever asked */
+        /* reported by the caller */
       });
     const { items } = await answer;
     if (changes) turn = ++this.turn;

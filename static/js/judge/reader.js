@@ -1,9 +1,10 @@
-// The reader of the document on the page: the clock, the veil, and how far it was read. Tells "covered" and "uncovered".
+// The reading of the current document: clock, veil and scroll position. Emits "covered" and
+// "uncovered".
 
 import { Clock } from "./clock.js";
 
 export class Reader extends EventTarget {
-  /** `isReading`: whether a document is on the page; `mayLook`: whether nothing that is asked stands before it. */
+  /** isReading: whether a document is on the page. mayLook: whether no dialog or gate covers it. */
   constructor({ memory, isReading, mayLook = () => true }) {
     super();
     Object.assign(this, {
@@ -26,7 +27,10 @@ export class Reader extends EventTarget {
     );
   }
 
-  /** A document comes on the page. `lease`: what the clock and the place are kept by; null for an earlier judgement. */
+  /**
+   * Opens a document. lease: identifies the stored clock and position, null for an earlier
+   * judgement.
+   */
   open({ view, lease, limitMs }) {
     Object.assign(this, {
       view,
@@ -37,7 +41,9 @@ export class Reader extends EventTarget {
     return this.clock;
   }
 
-  /** It is painted. `at`: since when, where that is a while ago. */
+  /**
+   * Starts the clock when the document is painted. at: the time of the paint, if it was earlier.
+   */
   start(at) {
     this.clock.start({ seen: this.looking, at });
     this.#watchIdle();
@@ -48,7 +54,7 @@ export class Reader extends EventTarget {
     Object.assign(this, { view: null, lease: null, clock: null, veil: null });
   }
 
-  /** Whether somebody looks may have changed. */
+  /** Updates the clock after visibility or focus may have changed. */
   watch() {
     this.clock?.watch(this.looking);
     this.keep();
@@ -61,7 +67,7 @@ export class Reader extends EventTarget {
     this.#watchIdle();
   }
 
-  /** For when the document is shown again, or the page is loaded again. */
+  /** Stores the position for a later display or reload. */
   keep() {
     this.keepPlace();
     if (this.clock?.running && this.lease)
@@ -76,7 +82,10 @@ export class Reader extends EventTarget {
       });
   }
 
-  /** Scrolls to where the reader was, when the text is there that far. Resolves to whether the document has grown by that. */
+  /**
+   * Restores the scroll position when enough of the text is painted. Resolves to whether the
+   * document has grown for that.
+   */
   async toPlace() {
     const { view } = this,
       place = this.memory.place(this.lease);
@@ -99,7 +108,7 @@ export class Reader extends EventTarget {
     }, wait + 5);
   }
 
-  /** `why`: "idle" or "user-pause". */
+  /** why: "idle" or "user-pause". */
   cover(why) {
     if (!this.isReading() || this.veil) return;
     this.keepPlace();

@@ -1,5 +1,6 @@
-// The reading controls in the head: size, width and height of lines, typeface, how the words of the query are shown. They act at once, and
-// the words at the top of the document stay where they are.
+// Reading controls in the header: font size, line width and height, typeface, and highlighting of
+// the query's words. They take effect immediately, and the words at the top of the document stay in
+// place.
 
 import { announce, byId } from "./dom.js";
 import { label } from "./keyboard.js";
@@ -10,7 +11,7 @@ import { locale, t } from "../words.js";
 const OWN = ["text_size", "measure", "leading", "font", "terms", "highlight"];
 
 export class Reading {
-  /** `open`: OpenPair. */
+  /** open: OpenPair. */
   constructor({ settings, open, bar }) {
     Object.assign(this, {
       settings,
@@ -27,7 +28,7 @@ export class Reading {
         if (Math.abs(scrollY - this.scrolledTo) > 2) this.anchor = null;
       },
       { passive: true },
-    ); // the reader's own
+    ); // the user's own
     settings.addEventListener("change", () => this.#fill());
     this.#fill();
   }
@@ -70,7 +71,7 @@ export class Reading {
       );
   }
 
-  /** What it was before comes back by the page's undo, while the bar tells of it. */
+  /** The page's undo restores the previous value while the bar shows the message. */
   reset() {
     const before = Object.fromEntries(
       OWN.map((name) => [name, this.settings.get(name)]),
@@ -92,7 +93,7 @@ export class Reading {
     });
   }
 
-  /** The same word stays at the same height, also over many steps of a slider. */
+  /** Keeps the same word at the same height, even over many steps of a slider. */
   #keepingPlace(change) {
     this.anchor ??= scrollY > 0 ? this.#first() : null;
     change();
@@ -101,7 +102,7 @@ export class Reading {
     this.scrolledTo = scrollY;
   }
 
-  /** The first character of the document in sight: {node, offset, top}; null when there is none. */
+  /** Returns the first visible character of the document: {node, offset, top}, or null. */
   #first() {
     const { top } = stage();
     const block = this.open.view?.blocks.find(

@@ -1,6 +1,7 @@
-// A request of the judging API as it leaves the page. Short, for it comes before the other modules (early.js).
+// Requests of the judging API. Kept short, because it is loaded before the other modules
+// (early.js).
 
-/** Pairs behind the one on the page, until the campaign has said how many. */
+/** Pairs held after the current one, until the campaign's setting is known. */
 export const AHEAD = 3;
 
 const cookie = (name) =>
@@ -9,7 +10,10 @@ const cookie = (name) =>
     .find((part) => part.startsWith(`${name}=`))
     ?.slice(name.length + 1);
 
-/** Resolves to {sentAt, response, cameAt}: milliseconds since 1970 by our clock, `cameAt` when the head of the answer was here. */
+/**
+ * Resolves to {sentAt, response, cameAt} with local times in milliseconds since 1970. cameAt:
+ * arrival of the response's headers.
+ */
 export async function send(address, { method, csrf, body, timeoutMs = 20000 }) {
   const sentAt = Date.now();
   const response = await fetch(address, {

@@ -1,4 +1,4 @@
-// Opening one's own earlier judgements: those of this page first, then those that the server has.
+// Opening of own earlier judgements: first those of this page, then those on the server.
 
 import { Refused } from "./api.js";
 import { announce } from "./dom.js";
@@ -6,8 +6,11 @@ import { gradeName } from "./grades.js";
 import { locale, t } from "../words.js";
 
 export class Review {
-  /** `open`: OpenPair. `show(pair, {record})`: on the page; `advance()`: to the next document; `onFail(error)`: the server could not be asked.
-   * Also `trail`, `api`, `outbox`, `leases`, `bar`, `banners`, `scale`. */
+  /**
+   * open: OpenPair. show(pair, {record}): shows a pair. advance(): continues with the next
+   * document. onFail(error): called if the server cannot be reached. Also `trail`, `api`, `outbox`,
+   * `leases`, `bar`, `banners`, `scale`.
+   */
   constructor({ open, ...parts }) {
     Object.assign(this, { page: open, ...parts });
   }
@@ -19,7 +22,7 @@ export class Review {
     return this.open(this.trail.place + 1);
   }
 
-  /** Opens the judgement at a place of the trail; -1: the one before all of them. */
+  /** Opens the judgement at a position of the trail, -1 for the one before all of them. */
   async open(place) {
     const { records } = this.trail;
     if (place >= records.length) return void this.advance();
@@ -46,7 +49,7 @@ export class Review {
     this.#show(0);
   }
 
-  /** A pair that was put aside, by a new lease, unless others judge it meanwhile. */
+  /** Resumes a skipped pair with a new lease, unless its slots are taken by others. */
   async takeUp(id) {
     try {
       const {
@@ -60,14 +63,14 @@ export class Review {
     }
   }
 
-  /** Undo of Later: the document is there again, and the one on the page waits behind it. */
+  /** Undoes a skip: the document is shown again before the current one. */
   async #comeBack({ pair, key }) {
     if (await this.outbox.cancel(key))
-      this.#showAgain(pair); // the server has not heard of it
+      this.#showAgain(pair); // not sent to the server yet
     else await this.takeUp(pair.pair);
   }
 
-  /** Puts judgements from the server before those of the trail. Resolves to how many. */
+  /** Adds judgements from the server before those of the trail. Resolves to their number. */
   async #fetchOlder() {
     const { trail } = this;
     const [first] = trail.records;
@@ -134,7 +137,7 @@ export class Review {
     );
   }
 
-  /** What was put aside is there again. */
+  /** A skipped pair is shown again. */
   #showAgain(pair) {
     this.page.setAside();
     this.trail.leave();

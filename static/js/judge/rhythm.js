@@ -1,5 +1,6 @@
-// One's own pace: judged today, the usual time for a document, about how much is left. It is reckoned and kept in this browser only: the
-// server is told nothing of it, so nobody else can see it. And, for who wants it, a reminder of a break.
+// The annotator's own pace: documents judged today, typical time per document, and estimated time
+// left. It is computed and stored only in this browser and never sent to the server. Also an
+// optional reminder to take a break.
 
 import { byId, make } from "./dom.js";
 import { tn } from "../plurals.js";
@@ -29,7 +30,7 @@ const about = (ms) => {
       });
 };
 
-/** One quiet sentence or two. `paces`: active ms of the last judgements. */
+/** Returns one or two sentences. paces: active milliseconds of the last judgements. */
 export function sentence({ paces, today, judged, target }) {
   const told = t("Today: {n}.", { n: number(today ?? 0) });
   if (paces.length < FEWEST)
@@ -42,7 +43,10 @@ export function sentence({ paces, today, judged, target }) {
 }
 
 export class Rhythm {
-  /** `name`: of what is kept in this browser; `progress()`: the newest from the server. `now`, `storage`: for tests. */
+  /**
+   * name: of the stored value in this browser. progress(): the latest progress from the server.
+   * now, storage: for tests.
+   */
   constructor({
     outbox,
     reader,
@@ -110,7 +114,7 @@ export class Rhythm {
   #remind(now) {
     const minutes = Number(this.settings.get("break_minutes") ?? 0);
     if (!minutes || now - this.since < minutes * 60000) return;
-    this.since = now; // and not again before as long a time
+    this.since = now; // and not again until the same time has passed
     this.banners.show("break", {
       text: tn(
         "You have been judging for {n} minute. A short break rests your eyes.",

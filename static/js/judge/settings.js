@@ -1,4 +1,5 @@
-// A person's own settings of this page. Kept by the server; a copy in this browser serves until the server has answered.
+// The user's settings of this page. They are stored on the server, and a copy in this browser is
+// used until the server responds.
 
 import { DEFAULTS } from "./keyboard.js";
 
@@ -43,14 +44,14 @@ export class Settings extends EventTarget {
     return { ...DEFAULTS, ...this.values.keys };
   }
 
-  /** What the server knows wins over the copy here. */
+  /** Values from the server override the local copy. */
   take(fromServer) {
     this.values = { ...this.values, ...fromServer };
     this.#store();
     this.dispatchEvent(new Event("change"));
   }
 
-  /** `changed`: {name: value}. */
+  /** changed: {name: value}. */
   set(changed) {
     this.values = { ...this.values, ...changed };
     this.#store();
@@ -59,7 +60,7 @@ export class Settings extends EventTarget {
     this.timer = setTimeout(
       () =>
         this.api.put("profile", this.values).catch(() => {
-          /* the copy here has it; the next change sends all */
+          /* kept in the local copy, and the next change sends all */
         }),
       600,
     );
@@ -69,7 +70,7 @@ export class Settings extends EventTarget {
     try {
       this.storage.setItem(this.name, JSON.stringify(this.values));
     } catch {
-      /* private mode: settings last as long as the page */
+      /* private mode: settings are lost when the page is closed */
     }
   }
 }

@@ -1,4 +1,4 @@
-// The sign of a grade, beside its colour. The same signs as templates/_shape.html.
+// The symbol of a grade, shown with its colour. The same symbols as in templates/_shape.html.
 
 const SHAPES = {
   cross: [["path", { d: "M3.5 3.5l9 9M12.5 3.5l-9 9" }]],

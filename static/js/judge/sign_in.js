@@ -42,7 +42,7 @@ export class SignIn {
 
   async #send() {
     try {
-      await fetch(this.url, { credentials: "same-origin" }); // brings a fresh CSRF cookie
+      await fetch(this.url, { credentials: "same-origin" }); // sets a new CSRF cookie
       const token =
         document.cookie
           .split("; ")
@@ -65,7 +65,7 @@ export class SignIn {
     }
   }
 
-  // Many sign in at once: the dialog tries again by itself.
+  // Too many users are signing in: the dialog repeats the request.
   #repeat(seconds) {
     clearTimeout(this.repeating);
     this.repeating = setTimeout(() => {

@@ -1,5 +1,6 @@
-// Marked passages of the document on screen: by mouse (select), by touch (select, then press Mark), by keyboard (word cursor).
-// Kept as [start, end) in UTF-16 units of the stored text while on screen; sent as code points.
+// Marked passages of the document: by mouse (select), by touch (select, then press Mark), by
+// keyboard (word cursor). On the page they are [start, end) in UTF-16 units of the stored text, and
+// they are sent as code points.
 
 import { announce, paint } from "./dom.js";
 import {
@@ -22,8 +23,8 @@ export class Spans extends EventTarget {
     this.enabled = false;
     this.view = null;
     this.units = [];
-    this.cursor = null; // {word, anchor, tapped}: word cursor by keyboard, or the first word of a passage that is being tapped
-    this.guided = false; // words may be tapped: "needed" by a grade that waits, or "asked" for
+    this.cursor = null; // {word, anchor, tapped}: the keyboard's word cursor, or the first word of a passage that is being tapped
+    this.guided = false; // words can be tapped: "needed" by a waiting grade, or "asked" for by the user
     this.pointer = "mouse";
     this.isClicked = false;
     this.before = [];
@@ -38,14 +39,14 @@ export class Spans extends EventTarget {
         !this.view?.body.contains(event.target)
       )
         return;
-      this.isClicked = event.detail > 1; // a double click selects, perhaps only to copy: marking is offered
+      this.isClicked = event.detail > 1; // a double click may select only to copy, so marking is offered
       if (this.isClicked) this.#offer();
       else if (this.#selected()?.length)
-        setTimeout(() => this.markSelection(), 0); // a click on a selection takes it away
+        setTimeout(() => this.markSelection(), 0); // a click on a selection clears it
     });
     document.addEventListener("pointerdown", ({ target }) => {
       this.isPressed = Boolean(this.view?.body.contains(target));
-    }); // else it lifted the veil
+    }); // otherwise it lifted the veil
     document.addEventListener("click", (event) => this.#tap(event));
     markButton.addEventListener("click", () => this.markSelection());
     list.addEventListener("click", (event) => {
@@ -67,7 +68,7 @@ export class Spans extends EventTarget {
     this.cursor = null;
     this.guided = false;
     this.before = []; // the marks before each change, for undo
-    this.last = -1; // the word at which the last passage was closed
+    this.last = -1; // the word at which the last passage ended
     this.units = points.map(([start, end]) => [
       view.stored.toUnit(start),
       view.stored.toUnit(end),
@@ -146,7 +147,7 @@ export class Spans extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Takes back the last change of the marks of this document; false when there is none. */
+  /** Undoes the last change of marks in this document. Returns false if there is none. */
   undo() {
     if (!this.view || !this.before.length) return false;
     const more = this.before[this.before.length - 1].length > this.units.length;
@@ -184,7 +185,7 @@ export class Spans extends EventTarget {
       : null;
   }
 
-  // A selection that ends at the very start of a block ends, for the reader, with the block before.
+  // A selection that ends at the start of a block visually ends with the previous block.
   #backOverGap(from, to) {
     const index = this.view.blocks.findIndex(
       (block) => block.piece === to.piece && block.start === to.unit,
@@ -215,7 +216,7 @@ export class Spans extends EventTarget {
 
   // By taps: the first word, then the last.
 
-  /** From now on, or no more, words may be tapped. */
+  /** Enables or disables the tapping of words. */
   guide(on) {
     this.guided = on ? "needed" : false;
     if (!on && this.cursor?.tapped) this.#leaveCursor();
@@ -241,7 +242,7 @@ export class Spans extends EventTarget {
     this.dispatchEvent(new Event("cursor"));
   }
 
-  /** What the first tapped word is; "" when none is. */
+  /** The text of the first tapped word, "" if there is none. */
   get begun() {
     return this.cursor?.tapped ? this.#textOf(this.#word) : "";
   }
@@ -276,8 +277,10 @@ export class Spans extends EventTarget {
     );
   }
 
-  /** S: mark the selection if there is one; else bring up the word cursor, start a span at it, or close the span. By mouse or touch: let
-   * words be tapped. */
+  /**
+   * S: marks the selection if there is one. Otherwise shows the word cursor, starts a span at it,
+   * or ends the span. By mouse or touch: enables the tapping of words.
+   */
   step(device = "keyboard") {
     if (!this.view) return;
     if (this.markSelection()) return;
@@ -327,7 +330,7 @@ export class Spans extends EventTarget {
     return this.view.stored.text.slice(word.start, word.end);
   }
 
-  /** Moves the word cursor by an arrow key; left is forward where the text runs from right to left. */
+  /** Moves the word cursor by an arrow key. Left moves forward in right-to-left text. */
   move(arrow) {
     const words = wordsOf(this.view);
     const { node } = this.view.blocks.find(
@@ -358,7 +361,9 @@ export class Spans extends EventTarget {
     else if (box.bottom > bottom - 24) scrollBy(0, box.bottom - bottom + 24);
   }
 
-  /** Esc: first the started span, then the cursor. True when there was something to leave. */
+  /**
+   * Esc: cancels a started span, then the cursor. Returns whether there was something to cancel.
+   */
   cancel() {
     if (!this.cursor) {
       if (this.guided !== "asked") return false;
@@ -374,7 +379,7 @@ export class Spans extends EventTarget {
     return true;
   }
 
-  /** Del: the span under the word cursor, else the last one. */
+  /** Del: removes the span under the word cursor, or else the last one. */
   removeNear() {
     if (!this.view || !this.units.length) return;
     const word = this.cursor ? this.#word : null;

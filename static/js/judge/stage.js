@@ -1,8 +1,11 @@
-// Where the document is seen.
+// The visible area of the document.
 
 import { byId } from "./dom.js";
 
-/** The part of the window, from top to bottom in pixels, in which the document is seen: between what stands fast above and below. */
+/**
+ * Returns the top and bottom, in pixels, of the area between the fixed bars in which the document
+ * is visible.
+ */
 export function stage() {
   const bottoms = [".jtop", ".query", ".finder"].map(
     (name) => document.querySelector(name).getBoundingClientRect().bottom,

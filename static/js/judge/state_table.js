@@ -1,8 +1,10 @@
-// What the states of the server (and of the page) do to the document that is on it. Their words are in states.js.
+// Effects of the states of the server and the page on the current document. Their texts are in
+// states.js.
 
 /**
- * stops: whatever is on the page. gates: only the next document. over: nothing can be changed any more. polled: the page asks again by
- * itself. A state without a row comes when there is no document anyway.
+ * stops: interrupts the current document. gates: applies before the next document. over: nothing
+ * can be changed any more. polled: the page asks the server regularly. States without a row occur
+ * only when no document is shown.
  */
 const TABLE = {
   closed: { stops: true, over: true },
@@ -23,7 +25,7 @@ export const gates = (state) => TABLE[state]?.gates ?? false;
 export const isOver = (state) => TABLE[state]?.over ?? false;
 export const isPolled = (state) => TABLE[state]?.polled ?? false;
 
-/** What the server said last, and what that does to the page. */
+/** The last state from the server and its effect on the page. */
 export class ServerState {
   constructor() {
     Object.assign(this, {
@@ -39,12 +41,15 @@ export class ServerState {
     return this.state === "qualification";
   }
 
-  /** An answer to a judgement: what was asked for earlier is stale from now on. */
+  /** Records an answer to a judgement. Responses to earlier requests are outdated from now on. */
   answered(answer, now) {
     answer.sentAt = this.answeredAt = now;
   }
 
-  /** Takes an answer over, unless it has no state or is stale; says whether it did. `onward`: the target is no gate any more. */
+  /**
+   * Applies an answer unless it has no state or is outdated, and returns whether it did. onward:
+   * the target is no longer a gate.
+   */
   take(answer, { onward = false } = {}) {
     if (
       !answer?.state ||
@@ -59,14 +64,15 @@ export class ServerState {
     return true;
   }
 
-  /** The gate is open. */
+  /** Opens the gate. */
   pass() {
     this.gate = null;
   }
 
   /**
-   * What the page does about it: "stop" (whatever is on it), "gate", "go on", or "" for nothing. `mode`: of the page; `shown`: the state on it;
-   * `isFresh`: its document came a moment ago, and may be taken away again.
+   * Returns the effect of the state: "stop" (interrupts the document), "gate", "go on", or "" for
+   * none. mode: of the page. shown: the state on the page. isFresh: the document was shown a moment
+   * ago and may be replaced.
    */
   effect({ mode, shown, isFresh }) {
     const isShown = mode === "state" && shown === this.state;

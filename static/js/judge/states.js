@@ -1,4 +1,5 @@
-// What the page says when there is no document on it: what happened, what it means, what can be done. No dead ends.
+// Texts of the page when no document is shown: what happened, what it means, and what the annotator
+// can do next.
 
 import { numbered } from "./api.js";
 import { byId, make } from "./dom.js";
@@ -52,13 +53,18 @@ const sentLate = ({ waiting, grace }) =>
 
 const HOME = { label: t("Back to my campaigns"), action: "leave" };
 
-/** The queries of a pair, its need, and how many of its documents follow. */
+/**
+ * Returns the query of a pair, its information need, and the number of its documents that follow.
+ */
 const need = (topic) =>
   [topic.description, topic.narrative]
     .filter((part) => part?.trim())
     .map((part) => make("p", { dir: "auto" }, part));
 
-/** {title, text: [...], actions: [{label, action, primary}], extra: element} for a state of the server or of the page. */
+/**
+ * Returns {title, text: [...], actions: [{label, action, primary}], extra: element} for a state of
+ * the server or of the page.
+ */
 const STATES = {
   nothing_now: (a, c) => ({
     title: t("Nothing to judge right now"),
@@ -215,7 +221,7 @@ const STATES = {
     text: [a.message || t("A manager will review your answers.")],
     actions: [{ label: t("Open the guidelines"), action: "guidelines" }, HOME],
   }),
-  // states of the page itself
+  // States of the page itself.
   card: ({ topic, left_in_topic: left }) => ({
     title: topic.text,
     eyebrow: t("New query"),
@@ -290,7 +296,10 @@ const STATES = {
 
 export const knows = (state) => state in STATES;
 
-/** Draws a state into `panel`. `context`: {now, deadline, grace, waiting, online, noTopic, feedbackGiven, sendFeedback(feedback)}. */
+/**
+ * Draws a state into `panel`. context: {now, deadline, grace, waiting, online, noTopic,
+ * feedbackGiven, sendFeedback(feedback)}.
+ */
 export function drawState(panel, state, answer, context) {
   const {
     title,

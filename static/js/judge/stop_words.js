@@ -1,4 +1,5 @@
-// Words that tell nothing about a query, by language. The language is that of the words themselves: the one whose stop words occur most often.
+// Stop words by language. The language of a text is the one whose stop words occur most often in
+// it.
 
 const LISTS = {
   en: `a about above after again against all also am an and any are as at be because been before being below between both but by can could did do does
@@ -23,18 +24,18 @@ const LISTS = {
     مع من منذ هذا هذه هل هو هي هناك و ولا وهو وهي يكون`,
 };
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-const ENOUGH = 400; // words that show which language it is
+const ENOUGH = 400; // words that identify the language
 const SETS = Object.entries(LISTS).map(([language, words]) => [
   language,
   new Set(words.split(/\s+/).map(folded)),
 ]);
 
-/** Without case and accents. */
+/** Returns a word without case and accents. */
 export function folded(word) {
   return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** The stop words of the language in which `text` is written; English if it has none of any. */
+/** Returns the stop words of the language of `text`, English if the text has no stop words. */
 export function stopWords(text) {
   const words = (text.match(WORD) ?? []).slice(0, ENOUGH).map(folded);
   const counted = SETS.map(

@@ -1,5 +1,6 @@
-// One tab judges. Web Locks decide where the page is served securely; elsewhere the tabs ask each other. Here is also what this tab begins
-// with: whose it is, and the requests that were sent before api.js came. early.js may not be imported, for it imports what needs that.
+// Coordination of tabs, of which only one judges. Web Locks are used on secure pages, and messages
+// between the tabs otherwise. This module also holds the initial data of the tab: its user, and the
+// requests sent before api.js was loaded. It cannot import early.js, which needs these data.
 
 export class Tabs extends EventTarget {
   constructor(name) {
@@ -12,13 +13,13 @@ export class Tabs extends EventTarget {
       if (data === "anybody?" && this.leading) this.channel.postMessage("me");
       if (data === "me") {
         this.other = true;
-        if (!navigator.locks) this.#lose(); // answered after the wait, by a tab that was busy: it was there first
+        if (!navigator.locks) this.#lose(); // answered after the wait by a busy tab, which was first
       }
       if (data === "yield" && this.leading) this.#lose();
     });
   }
 
-  /** Resolves to whether this tab may judge. With `take`, the other tab is told to stop. */
+  /** Resolves to whether this tab may judge. take: the other tab is stopped. */
   async lead({ take = false } = {}) {
     if (take) {
       this.channel.postMessage("yield");
@@ -30,7 +31,7 @@ export class Tabs extends EventTarget {
         ? await this.#lock({ steal: true })
         : (await this.#lock({ ifAvailable: true })) ||
           ((await this.#ask()) &&
-            this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab is silent and lets go
+            this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab does not answer and loses its role
     return this.leading;
   }
 
@@ -49,7 +50,7 @@ export class Tabs extends EventTarget {
         .catch(() => {
           resolve(false);
           this.#lose();
-        }); // stolen, or waited for in vain
+        }); // taken by another tab, or timed out
     });
   }
 
@@ -71,8 +72,8 @@ export class Tabs extends EventTarget {
 export const { api, slug, user, csrf, trial } =
   document.getElementById("judge").dataset;
 export const mine = `assay:${user}:${slug}`;
-export const unsent = `${mine}:out:`; // begins the names of what waits to be sent
-export const begun = {}; // as Api takes it
+export const unsent = `${mine}:out:`; // prefix of the names of unsent answers
+export const begun = {}; // in the form that Api expects
 export const tabs = new Tabs(`${mine}:tab`);
 
 const take = sessionStorage.getItem(`${mine}:take`) === "yes";

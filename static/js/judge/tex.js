@@ -1,4 +1,5 @@
-// A small part of TeX as a line of Unicode: Greek, signs, exponents and indices, fractions, roots. What it does not know stays as written.
+// A subset of TeX as a line of Unicode: Greek letters, symbols, superscripts and subscripts,
+// fractions, roots. Everything else remains as written.
 
 const SIGNS = Object.fromEntries(
   (
@@ -75,7 +76,7 @@ class TexReader {
     return this.at >= this.source.length;
   }
 
-  /** Up to `end`, or to the end of the source. */
+  /** Converts up to `end` or the end of the source. */
   row(end = null) {
     let text = "";
     while (!this.isOver && this.next !== end) text += this.atom();
@@ -84,7 +85,7 @@ class TexReader {
     return text;
   }
 
-  /** What a command or a sign means is its argument: a group, or one atom. */
+  /** Returns the argument of a command or symbol: a group or a single atom. */
   argument() {
     while (this.next === " ") this.at += 1;
     if (this.isOver) throw new UnknownTex();
@@ -142,7 +143,7 @@ class TexReader {
   }
 }
 
-/** A formula as a line of text; null where it holds what is not known here. */
+/** Returns a formula as a line of text, null if it contains unsupported TeX. */
 export function line(source) {
   try {
     return (

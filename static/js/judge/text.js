@@ -1,11 +1,12 @@
-// A stored text, seen as UTF-16 units (what the browser counts) and as code points (what is stored). Never a half emoji.
+// A stored text with positions in UTF-16 units (browser) and code points (database). Never splits a
+// surrogate pair.
 
 export class StoredText {
   constructor(text) {
     this.text = text;
     this.pairs = [...text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(
       ({ index }) => index,
-    ); // places of first halves
+    ); // positions of high surrogates
   }
 
   toPoint(unit) {
@@ -19,7 +20,10 @@ export class StoredText {
   }
 }
 
-/** The parts of the stored text as shown: {start, end, rest}. Cut at `shownEnd`, so that all judge the same words, begun at `rotateAt`; `rest`: shown on demand. */
+/**
+ * Returns the displayed parts of the stored text: {start, end, rest}. They are cut at `shownEnd`,
+ * so that all annotators judge the same words, and start at `rotateAt`. rest: shown on request.
+ */
 export function pieces(text, { shownEnd = null, rotateAt = 0 } = {}) {
   const cut = shownEnd ?? text.length;
   const shown =
@@ -35,7 +39,10 @@ export function pieces(text, { shownEnd = null, rotateAt = 0 } = {}) {
   return all;
 }
 
-/** Paragraphs of a piece of the text as {start, end, kind}: prose, prose of which a machine broke the lines, or a table or code whose columns stay. */
+/**
+ * Returns the paragraphs of a piece of text as {start, end, kind}: prose, prose with hard line
+ * breaks, or a table or code whose columns are kept.
+ */
 export function paragraphs(text, { start, end }) {
   const found = [];
   const gaps = /\n[^\S\n]*(?:\n[^\S\n]*)+/g;
@@ -57,11 +64,14 @@ export function paragraphs(text, { start, end }) {
   }
 }
 
-const ITEM = /^\s*(?:[-–—*•·+]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])\s/; // begins an item of a list
+const ITEM = /^\s*(?:[-–—*•·+]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])\s/; // starts a list item
 const widestLine = (text) =>
   Math.max(...text.split("\n").map((line) => line.trimEnd().length));
 
-/** A block as one paragraph, or as those that indents, items and short last lines show where a machine broke its lines. */
+/**
+ * Returns a block as one paragraph or, if it has hard line breaks, as the paragraphs indicated by
+ * indents, list items and short last lines.
+ */
 function parted(text, from, to, widest) {
   const block = text.slice(from, to);
   const kind = kindOf(block);
@@ -82,17 +92,19 @@ function parted(text, from, to, widest) {
   return found;
 }
 
-// In prose a line ends anywhere: seldom with a stop, and also after words after which verse, lists and code seldom break.
+// Hard-wrapped prose breaks anywhere: rarely after punctuation, and often after words that rarely
+// end lines of verse, lists and code.
 const STOPS = /[.,;:!?…—–)"”’]\s*$/;
 const RUNS_ON =
   /(?:^|\W)(?:the|an?|of|in|on|at|to|by|for|from|with|and|or|that|which|is|are|was|were|as|its?|this|these|be|has|have)\s*$|[a-z]-\s*$/i;
-const WITHIN = /\w{3}[)"”’]? ?[.?!]["”’)]? +\S/g; // a sentence begins within a line
-// Words of verse and of lists of things to buy have 3.5 to 4.6 letters at the mean, those of half the abstracts more than 5.3.
+const WITHIN = /\w{3}[)"”’]? ?[.?!]["”’)]? +\S/g; // a sentence starts within a line
+// Words of verse and shopping lists have 3.5 to 4.6 letters on average, and those of half of the
+// abstracts more than 5.3.
 const LEARNED = 4.9,
   PLAIN = 4.65;
 const VERB = /\b(?:is|are|was|were|has|have|had|be|been|can|may|does|shows?)\b/;
 const indent = (line) => /^\s*/.exec(line)[0].length;
-/** Whether the first word of the next line would hardly have fitted. */
+/** Returns whether the first word of the next line would hardly have fitted on this line. */
 const isFull = (line, next, width) =>
   line.trimEnd().length + 1 + /\S*/.exec(next.trimStart())[0].length >
   width * 0.92;
@@ -107,7 +119,7 @@ function endsParagraph(line, next, width) {
   );
 }
 
-/** The mean length of the words. */
+/** Returns the mean word length in letters. */
 const wordLength = (text) =>
   (text.match(/\p{L}/gu)?.length ?? 0) / (text.match(/\p{L}+/gu)?.length ?? 1);
 
@@ -181,7 +193,7 @@ function kindOf(block) {
       line,
     ),
   ).length;
-  // Prose may be indented, too; code is so to unequal depths.
+  // Prose can be indented, too. The indents of code vary.
   const depths = new Set(lines.map((line) => /^\s*/.exec(line)[0].length));
   const signs = lines.filter((line) =>
     /[=(){}\[\]<>;]/.test(line.replace(ITEM, "")),

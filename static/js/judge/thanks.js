@@ -1,4 +1,4 @@
-// The end: thanks, the completion code, and what the annotator has to tell us.
+// The end of a campaign: thanks, the completion code and the feedback form.
 
 import { make } from "./dom.js";
 import { trusted } from "./prose.js";
@@ -111,7 +111,7 @@ export function thankYou(answer, { feedbackGiven, sendFeedback }) {
             { role: "alert" },
             t("Your feedback could not be sent. Please try again later."),
           ),
-        ); // the words stay
+        ); // the text remains
     });
     parts.push(form);
   }

@@ -1,20 +1,20 @@
-// One's own judgements of this page, oldest first, and which of them is open again.
+// The annotator's judgements on this page, oldest first, and which of them is open for revision.
 
 const KEPT = 60;
-const RECENT = 5; // judgements ago: a query is still in mind
+const RECENT = 5; // number of judgements for which a query counts as recent
 
 export class Trail {
   constructor() {
-    this.records = []; // {pair, key, judgement, grade, reason, note, spans, at}; or put aside: {pair, key, later}; or {judgement, stub}
-    this.place = null; // of the judgement that is open again
-    this.isWhole = false; // the server has nothing earlier
+    this.records = []; // {pair, key, judgement, grade, reason, note, spans, at}, for a skipped pair {pair, key, later}, or {judgement, stub}
+    this.place = null; // index of the judgement that is open for revision
+    this.isWhole = false; // the server has no earlier judgements
   }
 
-  /** The judgement that is open again. */
+  /** The judgement that is open for revision. */
   get open() {
     return this.place === null ? null : this.records[this.place];
   }
-  /** Where one step back leads; -1: before all of them. */
+  /** The index of the previous judgement, -1 for the one before all of them. */
   get before() {
     return (this.place ?? this.records.length) - 1;
   }
@@ -33,7 +33,7 @@ export class Trail {
       .some(({ pair }) => pair?.topic.id === topic);
   }
 
-  /** The server has stored the answer with this key. */
+  /** Records that the server has stored the answer with this key. */
   stored(key, judgement) {
     const record = this.records.find((one) => one.key === key);
     if (record && judgement) record.judgement = judgement.id;

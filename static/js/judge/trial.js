@@ -1,14 +1,15 @@
-// A manager's trial: the page is the real one, and this plays the server's part. What is judged stays in this page and goes with it.
+// A manager's trial of the judging page. This module replaces the server, and judgements are lost
+// when the page is closed.
 
 import { Api, Refused } from "./api.js";
 import { uuid } from "./entries.js";
 import { t } from "../words.js";
 
-const STILL = 1000; // leases a page may want; a trial has fewer
+const STILL = 1000; // number of leases the page may request, more than a trial has
 const MOST_NEAR = 3;
 
 export class TrialApi extends Api {
-  /** `trial`: where all that a trial shows comes from. */
+  /** trial: URL of the trial's data. */
   constructor({ trial, ...rest }) {
     super(rest);
     this.trial = trial;
@@ -16,9 +17,9 @@ export class TrialApi extends Api {
 
   async call(method, path, body) {
     if (path.startsWith("/")) return super.call(method, path, body);
-    if (path === "profile") return {}; // settings of a trial are kept by the browser only
+    if (path === "profile") return {}; // settings of a trial are stored only in the browser
     this.beginning ??= this.#begin();
-    this.given = await this.beginning; // no server answers before the press that asked it is over
+    this.given = await this.beginning; // answers asynchronously, as a server does
     const [address, query = ""] = path.split("?"),
       [what, id, act] = address.split("/");
     const answer =
@@ -33,7 +34,7 @@ export class TrialApi extends Api {
   async #begin() {
     const given = await super.call("GET", this.trial);
     const now = new Date().toISOString(),
-      later = "9999-12-31T23:59:59Z"; // nobody else waits for them
+      later = "9999-12-31T23:59:59Z"; // no other annotator waits for them
     this.pairs = given.pairs.map((pair, order) => ({
       ...pair,
       lease: uuid(),
@@ -48,7 +49,7 @@ export class TrialApi extends Api {
           topic.id === pair.topic.id &&
           !known === !pair.known,
       ).length;
-    this.judged = []; // one list of versions for each pair, in the order of judging
+    this.judged = []; // one list of revisions per pair, in the order of judging
     this.aside = [];
     this.consented = !given.consent_html;
     this.read = !given.guideline;
@@ -194,7 +195,10 @@ export class TrialApi extends Api {
     });
   }
 
-  /** Of what was graded in the topic, neither too fast nor as practice: three at most, the most alike first, of equals the one judged last. */
+  /**
+   * Returns up to three near-duplicates among the graded documents of the topic (no too fast or
+   * qualification judgements), most similar first, and the last judged first among ties.
+   */
   #nearTo(pairId) {
     const found = this.pairs
       .find(({ pair }) => pair === pairId)

@@ -1,6 +1,7 @@
-// Texts set for reading: entities decoded, formulas as a line, Markdown where the collection says that its texts are. Only what is shown changes:
-// every piece of text on the page knows its place in the stored text, and passages are kept by that. Nothing of a document is made an element by
-// its own markup but emphasis, code and the like; links and pictures stay words.
+// Typesetting of texts: entities are decoded, formulas shown as a line, and Markdown formatted if
+// the collection declares it. Only the display changes: every text node has its position in the
+// stored text, and passages refer to it. Markup in a document creates only elements such as
+// emphasis and code. Links and images remain text.
 
 import { line } from "./tex.js";
 
@@ -33,11 +34,14 @@ const TAGS = {
 
 let decoder = null;
 const decoded = new Map();
-/** The sign that an entity stands for. The browser knows them all; the field in which it is asked is on no page and holds text only. */
+/**
+ * Returns the character of an entity. The browser decodes it in a text field that is not on the
+ * page.
+ */
 function sign(name) {
   if (!decoded.has(name)) {
     decoder ??= document.createElement("textarea");
-    decoder.innerHTML = name; // one entity, by its pattern
+    decoder.innerHTML = name; // one entity that matches the pattern
     decoded.set(name, decoder.value);
   }
   return decoded.get(name);
@@ -46,7 +50,10 @@ function sign(name) {
 const isFormula = (source) =>
   /[\\^_=<>]/.test(source) || /^[a-zA-Z]$/.test(source);
 
-/** The parts of [start, end) of a text: {start, end, shown, tags}; `shown`: what stands in place of the stored text, null for that itself. */
+/**
+ * Returns the parts of [start, end) of a text: {start, end, shown, tags}. shown: the text to
+ * display instead of the stored one, null for the stored text.
+ */
 export function parts(text, start, end, { markdown = false, tags = [] } = {}) {
   const found = [],
     pattern = new RegExp(markdown ? MARKDOWN : PLAIN);
@@ -77,7 +84,7 @@ export function parts(text, start, end, { markdown = false, tags = [] } = {}) {
   return found;
 }
 
-/** What stands between the signs of a mark. */
+/** Returns the parts of the text between the delimiters of a mark. */
 function inner(text, at, { 0: all, groups }, { tags, ...how }) {
   const name = Object.keys(TAGS).find((one) => groups[one] !== undefined);
   const from = at + all.indexOf(groups[name], groups.ticks?.length ?? 1),
@@ -89,7 +96,10 @@ function inner(text, at, { 0: all, groups }, { tags, ...how }) {
     : parts(text, from, to, { ...how, tags: its });
 }
 
-/** Fills `box` with [start, end) of a text. Returns its text nodes: {node, start, end, whole}; whole: stands for all of its place, not sign by sign. */
+/**
+ * Fills `box` with [start, end) of a text. Returns its text nodes: {node, start, end, whole}.
+ * whole: the node represents its whole range and not character by character.
+ */
 export function fill(box, text, { start, end }, markdown) {
   return parts(text, start, end, { markdown }).map(
     ({ start: from, end: to, shown, tags }) => {
@@ -120,7 +130,10 @@ const ITEM = /^([ \t]*)(?:([-*+])|\d{1,9}[.)])[ \t]+(?=\S)/,
   UNDER = /^ {0,3}(=+|-+)[ \t]*$/,
   ROW = /\|.*\||^\s*\|/;
 
-/** The blocks of a piece of Markdown: {start, end, kind}; kind: heading-1 to -6, item-0 to -3 (or numbered-), quoted, fixed, wrapped. Signs are left out. */
+/**
+ * Returns the blocks of a piece of Markdown without their markers: {start, end, kind}. kind:
+ * heading-1 to -6, item-0 to -3 (or numbered-), quoted, fixed, wrapped.
+ */
 export function blocks(text, { start, end }) {
   const lines = [],
     found = [];
@@ -146,7 +159,7 @@ export function blocks(text, { start, end }) {
       if (text.slice(from, to).trim())
         found.push({ start: from, end: to, kind });
     };
-    /** The last line that `goes` on from this one. */
+    /** Returns the last of the consecutive lines for which `goes` is true. */
     const run = (goes) => {
       while (n + 1 < lines.length && goes(lines[n + 1])) n += 1;
       return lines[n].to;

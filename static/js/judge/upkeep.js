@@ -1,9 +1,11 @@
-// What the page does from time to time while it is open.
+// Periodic tasks of the open page.
 
 const DEADLINE_MS = 15000,
   BUILD_MS = 300000;
 
-/** `leaseMinutes`: of the campaign. `onNewBuild()`: another version of the page is installed. */
+/**
+ * leaseMinutes: of the campaign. onNewBuild(): called if another version of the page is installed.
+ */
 export function keepUp({
   leaseMinutes,
   api,

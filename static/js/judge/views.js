@@ -1,4 +1,4 @@
-// The documents behind the one on the page, built ahead, so that showing them is one replacement.
+// Views of the next documents, built in advance so that showing one is a single replacement.
 
 import { DocumentView } from "./document_view.js";
 import { here, part } from "./lazy.js";
@@ -13,7 +13,7 @@ export class Views {
     this.built = new Map(); // by pair
   }
 
-  /** What the documents are set with is here, where one asks for it. */
+  /** Resolves when the typesetting part is loaded, if a document in the queue needs it. */
   async prepare(queue) {
     if (
       !here.typeset &&
@@ -36,7 +36,7 @@ export class Views {
     this.built.delete(pair);
   }
 
-  /** Builds what comes next, and keeps what is `open` beside it. */
+  /** Builds the views of the next documents and keeps that of the `open` one. */
   warmUp(queue, open) {
     const wanted = queue.slice(0, WARM);
     for (const pair of wanted)

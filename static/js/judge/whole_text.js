@@ -1,6 +1,6 @@
-// The rest of a very long text, which is painted when the browser has time.
+// The rest of a very long text, painted when the browser is idle.
 
-/** `view`: DocumentView. Resolves to whether all of it is there. */
+/** view: DocumentView. Resolves to whether the whole text is painted. */
 export async function complete(view) {
   const waiting = view.later;
   view.later = [];

@@ -1,5 +1,6 @@
-// Keys of the page of one disputed pair: 1, 2, … choose a grade, Enter saves and goes on, n and b go to the next and the last pair, z undoes
-// the decision that was saved last, also on the page that follows the last pair.
+// Keys of the page of a disputed pair: 1, 2, … choose a grade, Enter saves and continues, n and b
+// go to the next and the previous pair, z undoes the last saved decision, also on the page after
+// the last pair.
 
 const form = document.querySelector("#adjudicate");
 

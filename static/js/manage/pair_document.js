@@ -1,4 +1,5 @@
-// The document of a pair as annotators see it: the judging page's own view, with the words of the query marked.
+// The document of a pair as annotators see it, with the query's words highlighted. Uses the view of
+// the judging page.
 
 import { paint } from "../judge/dom.js";
 import { part } from "../judge/lazy.js";

@@ -1,4 +1,5 @@
-// The scale editor: shows as many grades as there are names, and one more on request. Without this script all nine are shown.
+// The scale editor shows as many grades as there are names, and another one on request. Without
+// this script all nine are shown.
 import { t } from "../words.js";
 
 const form = document.querySelector("[data-scale]");
@@ -30,7 +31,8 @@ if (form) {
       field.value = "";
   };
 
-  // Names that nobody has changed give way to those that fit the new number: of Wrong, Topic, Partial, Perfect the first two are no scale.
+  // Unchanged default names are replaced by those for the new number of grades: the first two of
+  // Wrong, Topic, Partial, Perfect would not form a scale.
   const rename = (before) => {
     const names = presets.get(shown);
     const own = rows.slice(0, before).map((row) => nameOf(row).value.trim());

@@ -1,4 +1,5 @@
-// One box in the head of a list chooses all rows of the page; it is there only with this script. The boxes may stand outside of their form.
+// A checkbox in the header of a list selects all rows of the page. It exists only with this script.
+// The checkboxes may be outside their form.
 for (const form of document.querySelectorAll("form[data-choose]")) {
   const ticked = [...form.elements].filter(
     (field) => field.type === "checkbox",

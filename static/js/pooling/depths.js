@@ -1,4 +1,5 @@
-// The slider over the depths of a pool: what each costs, without asking the server. It follows the field of the depth, and the field follows it.
+// The slider over the depths of a pool shows the cost of each without a request. Slider and depth
+// field follow each other.
 
 import { locale, number, t } from "../words.js";
 
@@ -47,5 +48,5 @@ function ready(field) {
 }
 
 const look = () => document.querySelectorAll("[data-depths]").forEach(ready);
-document.addEventListener("htmx:afterSettle", look); // the page comes anew when its job has ended
+document.addEventListener("htmx:afterSettle", look); // the page is reloaded when its job has finished
 look();

@@ -1,4 +1,5 @@
-// Files dropped or chosen go up one after another with their progress; what becomes of each is then the job's own card.
+// Uploads dropped or selected files one after the other and shows their progress. The card of each
+// import job then shows its result.
 
 import { t } from "../words.js";
 
@@ -77,7 +78,7 @@ function send(form, file, shown) {
       });
       const signedOut =
         request.status === 403 ||
-        new URL(request.responseURL).pathname !== new URL(form.action).pathname; // sent to sign in
+        new URL(request.responseURL).pathname !== new URL(form.action).pathname; // redirected to the sign-in page
       try {
         answer = signedOut
           ? { error: t("you are signed out; sign in again in another tab") }
@@ -112,7 +113,8 @@ function showJobs(form, jobs) {
     }
     const holder = document.createElement("div");
     place.prepend(holder);
-    // A source of its own: of several requests of one element htmx keeps the first and the last.
+    // A separate source element, because htmx keeps only the first and the last of several requests
+    // of one element.
     window.htmx.ajax("GET", `${job.fragment}?was=active`, {
       source: holder,
       target: holder,
@@ -174,7 +176,7 @@ function ready(form) {
     take(dropped.filter(([, is]) => !is).map(([file]) => file));
   });
 
-  // Options that the chosen kind of file does not have are out of the way, and not sent.
+  // Options that do not apply to the selected file type are hidden and not sent.
   const showOptions = () => {
     const kind = new FormData(form).get("kind");
     for (const field of form.querySelectorAll("[data-for]")) {
@@ -190,7 +192,8 @@ function ready(form) {
 
 for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
 
-// A file that waits stands in the table: its card would say the same once more, and goes before both are painted.
+// A waiting file is listed in the table. Its card would repeat that and is removed before both are
+// painted.
 document.addEventListener("htmx:afterSwap", () => {
   for (const waiting of document.querySelectorAll("[data-waits]"))
     document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
