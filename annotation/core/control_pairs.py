@@ -1,7 +1,7 @@
-"""Known grades from elsewhere: whether they are of the campaign's scale, and which pairs become
-gold and which teach.
+"""Selection of gold and qualification pairs from known grades, and mapping of the grades to the
+campaign's scale.
 
-Pairs are drawn evenly over the grades, and the same again for the same seed.
+Pairs are drawn evenly over the grades. The same seed gives the same pairs.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from annotation.core.scale import Scale
 
 
 def is_scale_uncertain(grades: Iterable[int], scale: Scale) -> bool:
-    """Return whether these grades may be of another scale: the campaign's lacks one of them, or
-    goes on above the highest.
+    """Return whether the grades may be from another scale: the scale lacks one of them, or has
+    grades above the highest.
 
-    So binary qrels (0, 1, or 1 alone) are in doubt on a scale of four grades, and grades 0 and 3
-    are not."""
+    On a scale of four grades, binary qrels (0, 1, or 1 alone) are uncertain, and grades 0 and 3 are
+    not.
+    """
     given = set(grades)
     return bool(given) and (not given <= set(scale.values) or max(given) != scale.values[-1])
 
 
 def suggest_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
-    """Return what to propose for grades in doubt: binary ones are the lowest grade and the lowest
-    relevant one, lower ones stay, higher ones have none."""
+    """Return a suggested grade of the scale for each uncertain grade. Binary grades become the
+    lowest grade and the lowest relevant one. Otherwise grades of the scale are kept, and higher
+    ones have no suggestion."""
     given = set(grades)
     if given <= {0, 1}:
         return {grade: (scale.values[0], scale.threshold)[grade] for grade in given}
@@ -39,8 +41,8 @@ def suggest_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
 def map_grades(
     rows: Iterable[Mapping[str, Any]], counts_as: Mapping[int, int | None]
 ) -> list[dict[str, Any]]:
-    """Return the rows with their grades replaced; rows whose grade counts as None are left out,
-    rows without a grade stay."""
+    """Return the rows with mapped grades. Rows whose grade maps to None are omitted, and rows
+    without a grade are unchanged."""
     kept = (row for row in rows if row.get("grade") is None or counts_as[row["grade"]] is not None)
     return [
         {**row, "grade": counts_as[row["grade"]]} if row.get("grade") is not None else dict(row)
@@ -49,7 +51,7 @@ def map_grades(
 
 
 def format_grades(grades: Iterable[int]) -> str:
-    """Return “1”, “0–3” or “0, 2, 7”."""
+    """Format grades as “1”, “0–3” or “0, 2, 7”."""
     given = sorted(set(grades))
     if len(given) > 1 and given == list(range(given[0], given[-1] + 1)):
         return f"{given[0]}–{given[-1]}"
@@ -59,9 +61,11 @@ def format_grades(grades: Iterable[int]) -> str:
 def draw_over_grades(
     pairs: Iterable[tuple[str, str, int]], n: int, *, seed: int = 0
 ) -> list[tuple[str, str, int]]:
-    """n of the pairs (topic, document, grade), or all where there are no more: one of each grade in
-    turn, the lowest first, within a grade by a hash of seed, topic and document, so that the choice
-    does not depend on the order of the file."""
+    """Draw n of the pairs (topic, document, grade), or all if there are fewer.
+
+    Takes one pair of each grade in turn, the lowest grade first. The order within a grade is a hash
+    of seed, topic and document, so the result does not depend on the order of the input.
+    """
     of_grade: dict[int, list[tuple[str, str, int]]] = {}
     for pair in sorted(pairs, key=lambda pair: _draw_key(seed, pair)):
         of_grade.setdefault(pair[2], []).append(pair)
@@ -76,8 +80,8 @@ def draw_over_grades(
 def split_known_pairs(
     pairs: Sequence[tuple[str, str, int]], *, n_qualification: int, n_gold: int, seed: int = 0
 ) -> tuple[list[tuple[str, str, int]], list[tuple[str, str, int]]]:
-    """-> (qualification, gold): both spread over the grades, no pair in both. Qualification comes
-    first where there are too few."""
+    """Return disjoint (qualification, gold) pairs, both balanced across grades. If there are too
+    few pairs, qualification takes precedence."""
     both = draw_over_grades(pairs, max(n_qualification, 0) + max(n_gold, 0), seed=seed)
     qualification = draw_over_grades(both, n_qualification, seed=seed)
     taken = set(qualification)

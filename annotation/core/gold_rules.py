@@ -1,4 +1,4 @@
-"""When a judgement of a pair whose grade is known counts as right."""
+"""Rules for whether a judgement of a pair with a known grade counts as correct."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from annotation.core.scale import Scale
 
 
 class GoldRule(StrEnum):
-    """side: both grades relevant, or both not. near: the same grade or a neighbour on the scale.
-    exact: the same grade."""
+    """When a grade is correct. side: both grades are relevant or both are not. near: the same or an
+    adjacent grade of the scale. exact: the same grade."""
 
     SIDE = "side"
     NEAR = "near"
@@ -18,8 +18,7 @@ class GoldRule(StrEnum):
 
 
 def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
-    """Return the grades that count as right for a pair whose known grade is `gold`, lowest
-    first."""
+    """Return the grades that count as correct for the known grade `gold`, lowest first."""
     values = scale.values
     if rule == GoldRule.EXACT or gold not in values:
         return [gold]
@@ -30,13 +29,14 @@ def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
 
 
 def is_right(rule: str, grade: int | None, gold: int, scale: Scale) -> bool:
-    """Return whether the grade counts as right; None, for "cannot judge", never does."""
+    """Return whether the grade counts as correct. False for None ("cannot judge")."""
     return grade is not None and grade in right_grades(rule, gold, scale)
 
 
 def best_single_key(rule: str, golds: Sequence[int], scale: Scale) -> tuple[int, int]:
-    """Return the grade that is right for most of the known grades, and for how many: what pressing
-    one key would reach. Of equals the lowest."""
+    """Return (grade, n): the grade that is correct for most of the known grades, and for how many.
+    This is the score of an annotator who always gives the same grade. The lowest grade among ties.
+    """
     right = {
         grade: sum(is_right(rule, grade, gold, scale) for gold in golds) for grade in scale.values
     }

@@ -1,4 +1,5 @@
-"""The optional test before judging: pairs with known grades, explained after each answer."""
+"""The optional qualification test before judging: pairs with known grades that are explained after
+each answer."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ from annotation.services.judging.leases import lease_expiry
 
 
 def serve_qualification_pair(annotator: Membership, *, now: datetime) -> Lease | None:
-    """A lease for the next qualification pair in the pool's order, or None when all are judged or
-    served. Takes no slot."""
+    """Return a lease for the next qualification pair in the pool's order, or None if all are judged
+    or assigned. The lease takes no slot."""
     own_judged = Judgement.objects.filter(
         CURRENT_ATTEMPT, membership=annotator, current=True
     ).values("pair_id")
@@ -48,7 +49,8 @@ def serve_qualification_pair(annotator: Membership, *, now: datetime) -> Lease |
 
 
 def serve_qualification_pairs(annotator: Membership, at_most: int, *, now: datetime) -> None:
-    """Serve until the annotator holds `at_most` live leases or all qualification pairs."""
+    """Assign qualification pairs until the annotator holds `at_most` active leases or none are
+    left."""
     for _more in range(
         at_most - Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).count()
     ):
@@ -57,8 +59,8 @@ def serve_qualification_pairs(annotator: Membership, at_most: int, *, now: datet
 
 
 def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
-    """After an answer: True when the annotator has passed, False when failed (and is paused), None
-    while pairs are left. The membership is brought up to date in place."""
+    """Decide the test after an answer: True if the annotator has passed, False if the annotator has
+    failed (and is paused), None while pairs are left. Refreshes the membership in place."""
     campaign, result = annotator.campaign, get_score(annotator)
     has_passed = qualification_result(campaign, result)
     if has_passed is None:
@@ -85,7 +87,7 @@ def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
 def admit_annotator(
     annotator: Membership, *, actor: User | None, now: datetime | None = None
 ) -> None:
-    """The manager lets an annotator judge whatever the qualification said."""
+    """Let an annotator judge regardless of the result of the test."""
     annotator.qualified_at = now or timezone.now()
     annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
     annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
@@ -95,10 +97,9 @@ def admit_annotator(
 
 
 def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
-    """The annotator is asked all qualification pairs once more; the answers until now stay in the
-    record and decide nothing.
+    """Let the annotator repeat the test. Earlier answers are kept but do not count.
 
-    Raises CampaignError unless the annotator failed and waits.
+    Raises CampaignError unless the annotator has failed and waits for a manager.
     """
     if not get_failed_annotators().filter(pk=annotator.pk).exists():
         raise CampaignError(
@@ -116,5 +117,6 @@ def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
 
 
 def is_from_earlier_attempt(annotator: Membership, pair: Pair, judged: int) -> bool:
-    """judged: row id of the annotator's current judgement of the pair."""
+    """Return whether the annotator's judgement of the pair is from an earlier attempt. judged: id
+    of the current judgement."""
     return pair.kind == Pair.Kind.QUALIFICATION and judged <= annotator.qualification_after

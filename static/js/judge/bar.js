@@ -103,8 +103,8 @@ export class Bar {
   }
 
   /**
-   * Shows a message above the bar for eight seconds. undo: key of the undo button, null for none. back: called by
-   * undo instead of the page's own undo.
+   * Shows a message above the bar for eight seconds. undo: key of the undo button, null for none.
+   * back: called by undo instead of the page's own undo.
    */
   toast(text, { undo = null, tone = "", back = null } = {}) {
     clearTimeout(this.toastTimer);
