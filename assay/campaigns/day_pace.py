@@ -1,8 +1,8 @@
-"""The pace of a campaign by whole days, and what it says of the days to come.
+"""The pace of a campaign in whole days, and its extrapolation.
 
-The day is the unit. Judgements of one day depend on each other (sessions, the annotators who have
-time today), so hours tell little about the days to come. docs/reference/methods/watching.md
-describes the model."""
+The unit is the day. Judgements of one day depend on each other (sessions, the annotators available
+that day), so single hours predict little. docs/reference/methods/watching.md describes the model.
+"""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from assay.campaigns.working_days import Calendar, WorkClock
 
 DAY_SECONDS = 86400.0
 WINDOW_DAYS = 42
-"""Calendar days of history that count."""
+"""Number of calendar days of history that are used."""
 HALF_LIFE = 7.0
-"""Working days after which a day counts half."""
+"""Number of working days after which a day's weight is halved."""
 KICK_OFF, KICK_OFF_DAYS = 3.0, 3
 """A kick-off has more than KICK_OFF times the judgements of any other day, and is one of the first
 KICK_OFF_DAYS days with judgements."""
 USUAL_SPREAD, SPREAD_DAYS = 0.3, 3.0
-"""The day-to-day spread (standard deviation over mean) assumed before there is any history, and the
-number of days that this counts for."""
+"""The day-to-day spread (standard deviation over mean) assumed without history, and the number of
+days that this assumption weighs."""
 FADE, FADE_DAYS = 0.05, 10.0
-"""The late end allows for a pace that falls by so much per working day, for so many days to come at
-most."""
+"""The late end allows for a pace that falls by FADE per working day, for at most FADE_DAYS days to
+come."""
 WEEKEND_DAYS = 2.0
-"""Days of the weekend after which their pace is taken to be known."""
+"""Number of weekend days after which the pace of weekends is considered known."""
 HORIZON_DAYS = 731
 NORMAL_QUANTILE = 1.959964
 
 
 @dataclass(frozen=True, eq=False)
 class DayHistory:
-    """Days with the judgements made on them, oldest first, until now.
+    """Days with the number of judgements on each, oldest first, until now.
 
     counts: (n_days). profile: (24), the share of a day's judgements in each hour. exposure:
-    (n_days), the share of a day's judgements that are usually made in the part of the day that was
-    seen: 1 except for the first day and today, 0 until the kick-off is over. begin: the moment from
-    which on days count. has_kick_off: whether a kick-off is left out."""
+    (n_days), the usual share of a day's judgements in the observed part of the day: 1 except for
+    the first day and today, and 0 until the kick-off is over. begin: time from which days are used.
+    has_kick_off: whether a kick-off is excluded.
+    """
 
     calendar: Calendar
     counts: NDArray[np.float64]
@@ -54,7 +55,7 @@ class DayHistory:
 
     @classmethod
     def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo) -> DayHistory:
-        """moments: at least one of them not after `now`."""
+        """Create the history. moments: at least one of them not after `now`."""
         begin = float(moments[moments <= now].min())
         calendar = Calendar.between(max(begin, now - WINDOW_DAYS * DAY_SECONDS), now, zone)
         recent = moments[(moments >= calendar.edges[0]) & (moments <= now)]
@@ -74,18 +75,20 @@ class DayHistory:
 
     @cached_property
     def whole_days(self) -> NDArray[np.float64]:
-        """Judgements on each working day that is over and was seen from its beginning."""
+        """Return the number of judgements on each past working day that was observed from its
+        beginning."""
         whole = self.calendar.working & (self.calendar.edges[:-1] >= self.begin)
         whole[-1] = False
         return self.counts[whole]
 
 
 def find_kick_off(counts: NDArray[np.float64], working: NDArray[np.bool_]) -> int | None:
-    """Return the index of the kick-off day, None without one: far above every other day, and among
-    the first with judgements.
+    """Return the index of the kick-off day, or None: one of the first days with judgements, with
+    far more of them than every other day.
 
-    counts, working: (n_days), the last day is not over. A busy day that repeats is no kick-off, and
-    before a whole working day has followed nothing can be said."""
+    counts, working: (n_days), of which the last day is not over. A busy day that repeats is not a
+    kick-off. A kick-off is detected only after a complete working day has followed.
+    """
     first = np.flatnonzero(counts)[:KICK_OFF_DAYS]
     if not len(first):
         return None
@@ -96,11 +99,13 @@ def find_kick_off(counts: NDArray[np.float64], working: NDArray[np.bool_]) -> in
 
 @dataclass(frozen=True, eq=False)
 class DayPace:
-    """What a working day brings, recent days weighted, and how sure that is.
+    """The number of judgements per working day, weighted towards recent days, and its uncertainty.
 
-    per_day: judgements. spread: standard deviation of a day's judgements over their mean. n_days:
-    working days that this rests on, weighted. freedom: degrees of freedom of the spread. weekend:
-    what a Saturday or Sunday brings in proportion to a working day: at least, probably, at most."""
+    per_day: judgements per working day. spread: standard deviation of a day's judgements over their
+    mean. n_days: weighted number of working days. freedom: degrees of freedom of the spread.
+    weekend: judgements of a Saturday or Sunday relative to a working day (minimum, expected,
+    maximum).
+    """
 
     history: DayHistory
     now: float
@@ -113,10 +118,12 @@ class DayPace:
 
     @classmethod
     def of(cls, history: DayHistory, *, now: float, zone: tzinfo) -> DayPace | None:
-        """None if nothing was judged on a working day."""
+        """Compute the pace. None if there are no judgements on working days."""
         counts, exposure, working = history.counts, history.exposure, history.calendar.working
         worked = exposure * working
-        age = np.cumsum(worked[::-1])[::-1] - worked / 2  # working days since the middle of each
+        age = (
+            np.cumsum(worked[::-1])[::-1] - worked / 2
+        )  # number of working days since the middle of each day
         weight = 0.5 ** (age / HALF_LIFE)
         n_days = float(weight @ worked)
         per_day = float(weight[working] @ counts[working]) / max(n_days, 1e-9)
@@ -135,11 +142,12 @@ class DayPace:
         return cls(history, now, zone, per_day, spread, n_days, freedom, weekend)
 
     def ends(self, remaining: float) -> tuple[float, float, float]:
-        """Return the early, expected and late end, seconds since 1970; inf: later than in two
-        years.
+        """Return the early, expected and late end in seconds since 1970, inf if more than two years
+        from now.
 
-        The expected end is `remaining` over the pace, in working days; early and late are the
-        bounds of the 95% prediction interval."""
+        The expected end is `remaining` divided by the pace, in working days. The others are the
+        bounds of the 95% prediction interval.
+        """
         days, variance = remaining / self.per_day, self.spread**2
         error = math.sqrt(math.log1p(variance / days) + math.log1p(variance / self.n_days))
         reach = student_quantile(self.freedom) * error
@@ -152,13 +160,13 @@ class DayPace:
         )
 
     def expected_until(self, moment: float) -> float:
-        """Return how many judgements are expected until a moment, within two years."""
+        """Return the expected number of judgements until a time, within two years."""
         now, then = self._clocks[1].elapsed(np.array([self.now, moment]))
         return self.per_day * float(then - now)
 
     @cached_property
     def _clocks(self) -> tuple[WorkClock, WorkClock, WorkClock]:
-        """The time to come, with idle, usual and busy weekends."""
+        """Return clocks of the time to come, with idle, usual and busy weekends."""
         calendar = Calendar.between(self.now, self.now + HORIZON_DAYS * DAY_SECONDS, self.zone)
         profile = self.history.profile
         idle, usual, busy = (WorkClock.of(calendar, profile, weekend=w) for w in self.weekend)
@@ -166,7 +174,7 @@ class DayPace:
 
 
 def student_quantile(freedom: float) -> float:
-    """Return the 97.5% quantile of Student's t (Gaver and Kafadar 1984), within 3% from three
-    degrees of freedom on."""
+    """Return the 97.5% quantile of Student's t (Gaver and Kafadar 1984), accurate to 3% from three
+    degrees of freedom."""
     ratio = NORMAL_QUANTILE**2 * (freedom - 1.5) / (freedom - 1) ** 2
     return math.sqrt(freedom * math.expm1(ratio))

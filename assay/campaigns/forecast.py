@@ -1,5 +1,5 @@
-"""When will the campaign be complete, and what will be missing at the deadline? From the pace of
-the days so far."""
+"""Forecast when a campaign will be complete and how much will be missing at its deadline, from the
+pace of the days so far."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from assay.campaigns.working_days import add_working_days, count_working_days
 
 MINUTE_SECONDS = 60.0
 LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
-"""Working days of history, and judgements within as many working days before now: below either
-there is no forecast."""
+"""Minimum number of working days of history, and of judgements within as many working days before
+now. Below either there is no forecast."""
 VAGUE_DAYS, VAGUE_RATIO = 60, 3.0
-"""An interval wider than so many days, whose end is more than so many times as far away as its
-beginning, says too little to plan by."""
+"""A prediction interval is too wide to plan by if it is longer than VAGUE_DAYS and its end is more
+than VAGUE_RATIO times as far away as its beginning."""
 SIGNIFICANT_Z = 1.96
 JUDGED_MESSAGE = "Everything that is needed has been judged."
 UNJUDGED_MESSAGE = "No judgements yet."
@@ -27,15 +27,18 @@ UNJUDGED_MESSAGE = "No judgements yet."
 
 @dataclass(frozen=True)
 class Forecast:
-    """Moments are seconds since 1970. `expected` None: there is no forecast, and `reason` says why.
+    """A forecast. Times are seconds since 1970. If `expected` is None, there is no forecast, and
+    `reason` says why.
 
-    expected: what is missing over the pace of the last working days. early, late: 95% prediction
-    interval of the end; late None: more than two years from now. per_day: that pace, judgements per
-    working day; None before there can be a forecast. reason, with a forecast: what it does not
-    know. possible_from: without a forecast, the minute from which on enough working days have been
-    seen for one; None where they have, and before the first judgement. n_short: judgements missing
-    to LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: the interval is too wide to plan by.
-    trend: relative change of the pace per working day, None if it is not significant."""
+    expected: end at the pace of the last working days. early, late: 95% prediction interval of the
+    end. late is None if more than two years from now. per_day: judgements per working day, None if
+    unknown. reason: why there is no forecast, or what the forecast does not take into account.
+    possible_from: without a forecast, the minute from which the history is long enough, or None if
+    it is already or there are no judgements yet. n_short: number of judgements missing to
+    LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: whether the prediction interval is too
+    wide to plan by. trend: relative change of the pace per working day, None if it is not
+    significant.
+    """
 
     expected: float | None = None
     early: float | None = None
@@ -51,18 +54,19 @@ class Forecast:
 def make_forecast(
     moments: NDArray[np.float64], *, remaining: float, now: float, zone: tzinfo = UTC
 ) -> Forecast:
-    """When `remaining` judgements more will have been made. moments: float64 (n), when the
-    judgements so far were made."""
+    """Forecast when `remaining` more judgements will have been made. moments: float64 (n), times of
+    the judgements so far."""
     return Forecaster.of(moments, now=now, zone=zone).forecast(remaining)
 
 
 @dataclass(frozen=True, eq=False)
 class Forecaster:
-    """Forecasts of one campaign at one moment: every question is answered from the same pace.
+    """Forecasts of one campaign at one time, all based on the same pace.
 
-    past: moments of the judgements so far. lately: those within the last LEAST_DAYS working days.
-    lacking: working days of history missing to LEAST_DAYS, the kick-off not counted. pace: None
-    where there is no forecast."""
+    past: times of the judgements so far. lately: number of judgements within the last LEAST_DAYS
+    working days. lacking: working days of history missing to LEAST_DAYS, without the kick-off.
+    pace: None if there is no forecast.
+    """
 
     past: NDArray[np.float64]
     now: float
@@ -74,9 +78,9 @@ class Forecaster:
 
     @classmethod
     def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
-        """moments: float64 (n), NaN and later ones are left out. zone: of the campaign's calendar
-        days."""
-        past = moments[moments <= now]  # NaN is not
+        """Create a forecaster. moments: float64 (n), NaN and times after `now` are ignored. zone:
+        of the campaign's calendar days."""
+        past = moments[moments <= now]  # NaN compares as false
         if not len(past):
             return cls(past, now, zone, 0, float(LEAST_DAYS), False, None)
         history = DayHistory.of(past, now=now, zone=zone)
@@ -92,7 +96,7 @@ class Forecaster:
         return cls(past, now, zone, lately, lacking, history.has_kick_off, pace)
 
     def forecast(self, remaining: float) -> Forecast:
-        """When `remaining` judgements more will have been made."""
+        """Forecast when `remaining` more judgements will have been made."""
         if remaining <= 0:
             return Forecast(reason=JUDGED_MESSAGE)
         if self.pace is None:
@@ -114,16 +118,17 @@ class Forecaster:
         return Forecast(expected, early, until, per_day, reason, is_vague=is_vague, trend=trend)
 
     def ends(self, remaining: float) -> tuple[float, float, float]:
-        """Return the early, expected and late end, as in `Forecast`; inf: later than in two years,
-        NaN without a forecast."""
+        """Return the early, expected and late end as in `Forecast`, inf if more than two years from
+        now, NaN without a forecast."""
         return (math.nan, math.nan, math.nan) if self.pace is None else self.pace.ends(remaining)
 
     def expected_until(self, until: float, *, remaining: float = math.inf) -> float | None:
-        """How many judgements are expected until a moment, at most `remaining`; None where there is
-        no forecast.
+        """Return the expected number of judgements until a time, at most `remaining`, or None
+        without a forecast.
 
-        At the same pace as `forecast`: it reaches `remaining` by `until` if the expected end is not
-        later."""
+        The pace is that of `forecast`, so `remaining` is reached by `until` if the expected end is
+        not later.
+        """
         if remaining <= 0 or (self.pace is not None and until <= self.now):
             return 0.0
         return None if self.pace is None else min(remaining, self.pace.expected_until(until))
@@ -140,8 +145,8 @@ class Forecaster:
         return f"Fewer than {LEAST_JUDGEMENTS} judgements in the last two working days."
 
     def _missing_for_one(self, remaining: float) -> tuple[float | None, int]:
-        """-> (possible_from, n_short) of `Forecast`; nothing is promised that asks for more
-        judgements than remain."""
+        """Return (possible_from, n_short) of `Forecast`. There is no time if a forecast would need
+        more judgements than remain."""
         n_short = max(0, LEAST_JUDGEMENTS - self.lately)
         if remaining < max(n_short, 1):
             return None, 0
@@ -166,8 +171,8 @@ class Forecaster:
 
 
 def mann_kendall_z(counts: NDArray[np.float64]) -> float:
-    """Return the standard normal statistic of a monotone trend (Mann 1945; ties as in Kendall
-    1975); 0 below three values."""
+    """Return the standard normal statistic of a monotone trend (Mann 1945, ties as in Kendall
+    1975), 0 with fewer than three values."""
     n = len(counts)
     if n < 3:
         return 0.0
@@ -178,10 +183,11 @@ def mann_kendall_z(counts: NDArray[np.float64]) -> float:
 
 
 def estimate_significant_trend(counts: NDArray[np.float64]) -> float | None:
-    """Return the relative change from one value to the next; None if there is no significant
-    monotone trend.
+    """Return the relative change from one value to the next, or None without a significant monotone
+    trend.
 
-    The median of the changes of all pairs of positive values, on the log scale (Sen 1968).
+    This is the median of the changes between all pairs of positive values, on the log scale (Sen
+    1968).
     """
     statistic, positive = mann_kendall_z(counts), np.flatnonzero(counts > 0)
     if abs(statistic) <= SIGNIFICANT_Z or len(positive) < 2:
@@ -201,12 +207,13 @@ def _describe_trend(trend: float | None) -> str:
 def count_short_pairs(
     counted: NDArray[np.integer], needed: NDArray[np.integer], *, capacity: int, least: int = 2
 ) -> int:
-    """Pairs that will have some judgements but fewer than `least` (or than they need, if that is
-    less) once `capacity` more are made.
+    """Return the number of pairs that will have judgements, but fewer than `least` (or than they
+    need, if that is less), after `capacity` more judgements.
 
-    counted, needed: (n_pairs), in the order in which the scheduler serves them. It closes started
-    pairs first, those nearest to their end before others, and then opens new ones in order. Pairs
-    without any judgement are not short: they are simply not judged."""
+    counted, needed: (n_pairs), in the order in which the scheduler assigns pairs. It completes
+    started pairs first, those with the fewest missing judgements first, and then starts new ones in
+    order. Pairs without judgements are not counted.
+    """
     counted, needed = counted.astype(np.int64).copy(), needed.astype(np.int64)
     missing = np.maximum(needed - counted, 0)
     started = np.flatnonzero((counted > 0) & (missing > 0))

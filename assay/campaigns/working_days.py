@@ -1,5 +1,5 @@
-"""Calendar days of one time zone, and working time: Monday to Friday count, Saturday and Sunday do
-not."""
+"""Calendar days of a time zone, and working time, in which Monday to Friday count, but not Saturday
+and Sunday."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 class Calendar:
     """Consecutive calendar days.
 
-    edges: float64 (n + 1), the midnights that bound the days, seconds since 1970. A day has 23 or
-    25 hours where the clocks change. working: bool (n), whether the day is one of Monday to Friday.
+    edges: float64 (n + 1), the midnights between the days in seconds since 1970. A day has 23 or 25
+    hours when the clocks change. working: bool (n), whether the day is one of Monday to Friday.
     """
 
     edges: NDArray[np.float64]
@@ -24,7 +24,7 @@ class Calendar:
 
     @classmethod
     def between(cls, first: float, last: float, zone: tzinfo) -> Calendar:
-        """Return the days from the one that holds `first` to the one that holds `last`."""
+        """Return the days from the one that contains `first` to the one that contains `last`."""
         day = datetime.fromtimestamp(first, UTC).astimezone(zone).date()
         end = datetime.fromtimestamp(last, UTC).astimezone(zone).date()
         days = [day + timedelta(days=n) for n in range((end - day).days + 2)]
@@ -35,11 +35,11 @@ class Calendar:
         return len(self.working)
 
     def day_of(self, moments: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the index of the day that holds each moment."""
+        """Return the index of the day that contains each time."""
         return np.searchsorted(self.edges, moments, side="right") - 1
 
     def share_of_day(self, moment: float) -> tuple[int, float]:
-        """Return the index of the day that holds the moment, and the share of this day that has
+        """Return the index of the day that contains the time, and the share of this day that has
         passed."""
         day = int(np.searchsorted(self.edges, moment, side="right")) - 1
         return day, float((moment - self.edges[day]) / (self.edges[day + 1] - self.edges[day]))
@@ -47,18 +47,19 @@ class Calendar:
 
 @dataclass(frozen=True, eq=False)
 class WorkClock:
-    """Working days that have passed, by the usual hours of judging.
+    """Elapsed working days as a function of time, which advances at the usual hours of judging.
 
     moments: (24 n + 1), the hours of n calendar days. passed: (24 n + 1), working days that have
-    passed at each."""
+    passed at each.
+    """
 
     moments: NDArray[np.float64]
     passed: NDArray[np.float64]
 
     @classmethod
     def of(cls, calendar: Calendar, profile: NDArray[np.float64], *, weekend: float) -> WorkClock:
-        """profile: (24), the share of a day's judgements in each hour. weekend: what a Saturday or
-        Sunday brings in proportion to a working day."""
+        """Create a clock. profile: (24), the share of a day's judgements in each hour. weekend:
+        judgements of a Saturday or Sunday relative to a working day."""
         length = np.diff(calendar.edges)[:, None]
         hours = calendar.edges[:-1, None] + length * np.arange(24) / 24
         brought = np.where(calendar.working, 1.0, weekend)[:, None] * profile
@@ -67,11 +68,11 @@ class WorkClock:
         )
 
     def elapsed(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the working days that have passed at each moment."""
+        """Return the number of working days that have passed at each time."""
         return np.interp(moments, self.moments, self.passed)
 
     def add(self, moment: float, days: float) -> float:
-        """Return the earliest moment that lies so many working days after `moment`; inf beyond the
+        """Return the earliest time that is `days` working days after `moment`, inf beyond the
         calendar."""
         target = float(np.interp(moment, self.moments, self.passed)) + days
         if target > self.passed[-1]:
@@ -80,7 +81,7 @@ class WorkClock:
 
 
 def count_working_days(first: float, last: float, zone: tzinfo) -> float:
-    """Return the working time from `first` to `last`, in days."""
+    """Return the working time from `first` to `last` in days."""
     calendar = Calendar.between(first, max(first, last), zone)
     return float(
         np.diff(np.interp([first, last], calendar.edges, _elapsed_working_days(calendar)))[0]
@@ -88,7 +89,7 @@ def count_working_days(first: float, last: float, zone: tzinfo) -> float:
 
 
 def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
-    """Return the earliest moment that lies so many working days after `moment`; before it if `days`
+    """Return the earliest time that is `days` working days after `moment`, or before it if `days`
     is negative."""
     margin = (abs(days) + 7) * 2 * 86400
     calendar = Calendar.between(moment - margin * (days < 0), moment + margin * (days >= 0), zone)
@@ -96,9 +97,9 @@ def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
     here = float(np.interp(moment, calendar.edges, passed))
     return float(
         np.interp(here + days - 1e-9, passed, calendar.edges)
-    )  # of a weekend its beginning
+    )  # on a weekend, its beginning
 
 
 def _elapsed_working_days(calendar: Calendar) -> NDArray[np.float64]:
-    """(n + 1) working days that have passed at each midnight."""
+    """Return (n + 1), the working days that have passed at each midnight."""
     return np.concatenate([[0.0], np.cumsum(calendar.working)])

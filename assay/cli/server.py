@@ -115,6 +115,6 @@ def load_settings(words: list[str]) -> None:
     from django.core.exceptions import ImproperlyConfigured
 
     try:
-        settings.INSTALLED_APPS  # noqa: B018  reads the settings now, so that a wrong one is told in a sentence
+        settings.INSTALLED_APPS  # noqa: B018 - read now, to report invalid settings in one sentence
     except ImproperlyConfigured as error:
         raise SystemExit(f"assay: {error}") from None

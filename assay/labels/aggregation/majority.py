@@ -1,4 +1,4 @@
-"""Majority voting with the lowest-grade rule (TripJudge: Althammer et al. 2022, section 3)."""
+"""Aggregation by majority with the lowest-grade rule (TripJudge, Althammer et al. 2022, section 3)."""
 
 from __future__ import annotations
 

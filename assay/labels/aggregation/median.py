@@ -1,4 +1,4 @@
-"""The median grade."""
+"""Aggregation by the median grade."""
 
 from __future__ import annotations
 
