@@ -1,2 +1,2 @@
-"""What a manager watches while a campaign runs: progress, time, annotators and their agreement,
-labels, gold pairs."""
+"""Monitoring of a running campaign: progress, times, annotators and their agreement, labels and
+gold questions."""

@@ -1,4 +1,4 @@
-"""What one more judgement of chosen pairs costs, before anybody is asked for it."""
+"""Preview of the cost of additional judgements for selected pairs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from annotation.services.judging import additional_judgements
 
 @dataclass(frozen=True)
 class AdditionalJudgementsPreview:
-    """now, after: the outlook as it is, and then. seconds: of work, at the campaign's expected
-    seconds a judgement."""
+    """The effect of requesting or withdrawing additional judgements.
+
+    now, after: the outlook before and after. seconds: expected work, from the campaign's expected
+    seconds per judgement.
+    """
 
     chosen: additional_judgements.SelectionResult
     now: Outlook
@@ -25,14 +28,15 @@ class AdditionalJudgementsPreview:
 
     @property
     def n(self) -> int:
-        """Judgements asked for, or taken back."""
+        """Return the number of judgements requested or withdrawn."""
         return len(self.chosen.ids)
 
 
 def preview_additional_judgements(
     campaign: Campaign, ids: Collection[int], *, back: bool = False
 ) -> AdditionalJudgementsPreview:
-    """Nothing is changed. Raises CampaignError where it cannot be done to any of these pairs."""
+    """Compute the effect without changing anything. Raises CampaignError if the action is possible
+    for none of these pairs."""
     chosen = additional_judgements.check_selection(campaign, ids, back=back)
     live = get_snapshot(campaign, fresh=0.0)
     base = read_outlook_inputs(campaign, live)

@@ -1,5 +1,5 @@
-"""Figures that take longer than a page may: computed by a job, kept as its report, shown with their
-age."""
+"""Agreement statistics that are too slow for a page. A job computes them and stores them in its
+report. Pages show them with their age."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from pooling.platform.jobs import ClaimedJob
 
 AGREEMENT_JOB = "agreement figures"
 STALE_AFTER = timedelta(seconds=60)
-"""Figures are computed anew at most so often, and only while somebody looks."""
+"""Minimum age before the statistics are computed again. They are only computed while a page shows
+them."""
 ALPHA_MAX_AGE = timedelta(minutes=10)
-"""The alpha beside the progress may be so old while nobody looks at the agreement."""
+"""Maximum age of the alpha on the progress page while the agreement page is not open."""
 MIN_PAIRS = 10
 MAX_GROUPS = 15
 LENGTH_RANGES = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
-"""Words of a document: from, below."""
+"""Ranges of document length in words: lower limit (inclusive), upper limit (exclusive)."""
 
 
 def latest_agreement_job(campaign: Campaign) -> Job | None:
@@ -57,8 +58,8 @@ def is_running(campaign: Campaign) -> bool:
 def agreement_with_refresh(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest figures as `newest_agreement` tells them; a new job to be sent, if they are
-    out of date)"""
+    """Return the newest statistics, as from `newest_agreement`, and a new job to send if they are
+    out of date."""
     newest = newest_agreement(campaign, live)
     if newest is not None and (newest["current"] or newest["age"] < STALE_AFTER.total_seconds()):
         return newest, None
@@ -68,8 +69,8 @@ def agreement_with_refresh(
 
 
 def newest_agreement(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any] | None:
-    """The figures that were computed last, with `age` in seconds, `finished_at` and `current`; None
-    where none were."""
+    """Return the newest stored statistics with `age` in seconds, `finished_at` and `current`.
+    Returns None if there are none."""
     newest = latest_agreement_job(campaign)
     if newest is None or newest.finished_at is None:
         return None
@@ -82,9 +83,13 @@ def newest_agreement(campaign: Campaign, live: CampaignSnapshot) -> dict[str, An
 
 
 def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
-    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when;
-    None: never), reason for what is None in words; judgements: that it rests on, current: whether
-    these are all; by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
+    """Return the newest stored ordinal alpha.
+
+    value, low, high: alpha and its confidence interval, None if undefined. reason: why they are
+    undefined. at: time of computation, None if never computed. judgements: number of judgements it
+    is based on. current: whether these are all judgements. by_entry: for prioritised pools, one
+    line with alpha of the randomly sampled pairs and of the other pairs.
+    """
     newest = latest_agreement_job(campaign)
     if newest is None:
         never: dict[str, Any] = dict.fromkeys(("value", "low", "high", "at", "judgements"))
@@ -111,13 +116,13 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
 
 
 def _is_current(job: Job, live: CampaignSnapshot) -> bool:
-    """Whether nothing has been judged or excluded since."""
+    """Return whether no judgement or exclusion has been added since the job."""
     return bool(job.parameters.get("marks") == [live.newest, live.audit])
 
 
 def refresh_alpha_if_due(campaign: Campaign, live: CampaignSnapshot) -> Job | None:
-    """A new job to be sent, if there are judgements that alpha does not know and it is older than
-    OLD."""
+    """Return a new job to send if alpha is older than ALPHA_MAX_AGE and does not cover all
+    judgements."""
     newest = latest_agreement_job(campaign)
     if not live.rows.counts.any():
         return None
@@ -133,7 +138,7 @@ def refresh_alpha_if_due(campaign: Campaign, live: CampaignSnapshot) -> Job | No
 def request_agreement_job(
     campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None
 ) -> Job | None:
-    """A new job, unless one is on its way."""
+    """Create a job unless one is queued or running."""
     if is_running(campaign):
         return None
     label = f"Agreement figures of {campaign.name}"
@@ -149,8 +154,8 @@ def request_agreement_job(
 
 @jobs.register_job_kind(AGREEMENT_JOB, unit="steps", figures=True)
 def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic,
-    by_length, by_guideline, by_entry"""
+    """Compute the report: graded and binary (the keys of the command `agreement`), over_time,
+    by_topic, by_length, by_guideline and by_entry."""
     campaign = Campaign.objects.get(pk=work.campaign_id)
     live = get_snapshot(campaign, fresh=0.0)
     table = live.table(campaign.grades.size)
@@ -202,7 +207,7 @@ def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _alpha_by_group(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
-    """Ordinal alpha of the groups with at least `fewest` pairs judged twice."""
+    """Return ordinal alpha for each group with at least `fewest` pairs judged twice."""
     twice = table.judgements_per_pair > 1
     group = np.where(twice, group, -1)
     values, n = np.unique(group[group >= 0], return_counts=True)
@@ -228,15 +233,15 @@ def _name_groups(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, An
 
 
 def _lowest_topics(table: LabelTable) -> NDArray[np.int64]:
-    """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals
-    of thousands would not be shown."""
+    """Return the topic of each pair, of shape (n_pairs,), or -1 unless it is one of the MAX_GROUPS
+    topics with the lowest alpha. Confidence intervals of further topics would not be shown."""
     alphas = _alpha_by_group(table, table.pair_topic, fewest=MIN_PAIRS)
     shown = sorted(alphas, key=lambda t: (*_alpha_sort_key(alphas[t].alpha), t))[:MAX_GROUPS]
     return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
 
 
 def _alpha_sort_key(alpha: float) -> tuple[bool, float]:
-    """The undefined last."""
+    """Sort undefined alphas last."""
     return bool(np.isnan(alpha)), 0.0 if np.isnan(alpha) else alpha
 
 
@@ -250,8 +255,8 @@ def _format_length_group(group: int) -> str:
 
 
 def _guideline_groups(live: CampaignSnapshot) -> Any:
-    """The version under which all judgements of the pair were made; -1 where they are of
-    several."""
+    """Return the guideline version of each pair's judgements, or -1 if they were made under several
+    versions."""
     counts, size = live.rows.counts, len(live.pairs)
     lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, -1)
     np.minimum.at(lowest, live.pair[counts], live.rows.guideline[counts])
@@ -264,11 +269,13 @@ DEFAULT_COMMON, DEFAULT_PARTNERS = 10, 3
 
 @dataclass(frozen=True)
 class OverlapPlan:
-    """common, partners: the rule (or a usual one, where `planned` is false). partners_of: annotator
-    -> others with enough in common.
+    """The annotation overlap planned by a campaign, and the overlap reached.
 
-    everyone: pairs that every annotator judges; everyone_cost: judgements that they take beyond the
-    usual number per pair."""
+    common, partners: the rule, or the default rule if `planned` is false. partners_of: each
+    annotator with the number of others with whom they share at least `common` pairs. everyone:
+    number of calibration pairs. everyone_cost: judgements that these need beyond the usual number
+    per pair.
+    """
 
     planned: bool
     common: int

@@ -1,5 +1,4 @@
-"""What is known of every annotator from their own judgements alone, in columns: one sorting of the
-rows, however many people judged."""
+"""Statistics of each annotator's own judgements, as columns computed from one sort of the rows."""
 
 from __future__ import annotations
 
@@ -14,17 +13,19 @@ from analysis.judgements.rows import CANNOT_JUDGE, EXCLUDED, NO_GRADE, TOO_FAST,
 Floats = NDArray[np.float64]
 QUARTILES = (0.25, 0.5, 0.75)
 MAX_CELLS = 20_000_000
-"""Bytes of a table of annotators and topics; beyond, pairs of the two are sorted instead."""
+"""Maximum size in bytes of a table of annotators by topics. Larger data is counted by sorting
+(annotator, topic) pairs."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorColumns:
-    """One element an annotator of the rows, in their order (code of each name: its place).
+    """Columns with one element per annotator, in the order of the annotator codes of the rows.
 
-    n: counted now; n_kept, counts (n, grades), quartiles (n, 3), medians (n, grades): with those
-    that an exclusion took out. Seconds, and NaN where there is none. active_s: of all judgements
-    with a time, whatever became of them. n_topics: in which anything was judged. last: seconds
-    since 1970."""
+    n: counted judgements. n_kept, counts (n, grades), quartiles (n, 3) and medians (n, grades) also
+    include judgements that an exclusion removed. Times are in seconds, NaN if undefined. active_s:
+    active time of all judgements with a time, whatever their status. n_topics: topics with at least
+    one judgement. last: time of the last judgement in seconds since 1970.
+    """
 
     code: dict[str, int]
     n: NDArray[np.int64]
@@ -41,7 +42,7 @@ class AnnotatorColumns:
 
 
 def get_annotator_columns(live: CampaignSnapshot, n_grades: int) -> AnnotatorColumns:
-    """Made anew only when the judgements have changed."""
+    """Return the columns, computed again only if the judgements have changed."""
     return live.derived("own figures", lambda: compute_annotator_columns(live.rows, n_grades))
 
 
@@ -81,14 +82,16 @@ def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorCo
 
 
 def counted_before_exclusion(rows: JudgementRows) -> NDArray[np.bool_]:
-    """(n) of each row whether it counts, or did until its annotator was excluded."""
+    """Return for each row, in an array of shape (n,), whether it counts or counted until its
+    annotator was excluded."""
     return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
 
 
 def count_distinct_by_group(
     group: NDArray[np.integer], value: NDArray[np.integer], n_groups: int, n_values: int
 ) -> NDArray[np.int64]:
-    """(n_groups) how many different values, 0 to n_values - 1, each group has."""
+    """Return the number of distinct values, each from 0 to n_values - 1, per group, of shape
+    (n_groups,)."""
     cell = group.astype(np.int64) * max(n_values, 1) + value
     if n_groups * n_values > MAX_CELLS:
         return np.bincount(np.unique(cell) // max(n_values, 1), minlength=n_groups)
@@ -100,14 +103,14 @@ def count_distinct_by_group(
 def quantiles_by_group(
     values: Floats, group: NDArray[np.integer], n_groups: int, shares: tuple[float, ...]
 ) -> Floats:
-    """(n_groups, shares) quantiles of the known values of each group, linear between neighbours as
-    numpy's; NaN of a group without any."""
+    """Return quantiles of the known values of each group, of shape (n_groups, shares). They are
+    interpolated linearly, as by numpy, and NaN for a group without values."""
     known = ~np.isnan(values)
     values, group = values[known], group[known]
     order = np.argsort(values)
     narrow = group[order].astype(
         np.uint16 if n_groups < 2**16 else np.int64
-    )  # numpy sorts numbers of 16 bits in one pass over each byte
+    )  # numpy sorts 16-bit integers with a fast radix sort
     values = values[order[np.argsort(narrow, kind="stable")]]
     n = np.bincount(group, minlength=n_groups)
     first = np.cumsum(n) - n

@@ -1,4 +1,4 @@
-"""What each annotator's judgements look like beside the others'."""
+"""Comparison of each annotator's judgements with those of the other annotators."""
 
 from __future__ import annotations
 
@@ -46,13 +46,14 @@ UNDEFINED = float("nan")
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorSummary:
-    """One annotator. Seconds are active seconds of counted judgements; None where there is none to
-    speak of.
+    """The statistics of one annotator. Times are active seconds of counted judgements, None if
+    undefined.
 
-    Of somebody excluded n is 0, and the rest says what the judgements made until then were like:
-    why they are out stays to be seen. n_kept: judgements that times, shares and agreement are of; n
-    of everybody else. hours: active ones, of all judgements with a time, whatever became of them.
-    n_topics: in which anything was judged."""
+    For an excluded annotator, n is 0 and the other values describe the judgements made until the
+    exclusion, so that the reason for it stays visible. n_kept: judgements behind times, shares and
+    agreement. It equals n for annotators who are not excluded. hours: active hours of all
+    judgements with a time, whatever their status. n_topics: topics with at least one judgement.
+    """
 
     membership: Membership
     n: int
@@ -72,12 +73,12 @@ class AnnotatorSummary:
     agreement: AnnotatorKappa | None
     gold: QualificationScore | None
     qualification: QualificationScore | None
-    last: datetime | None  # judged, or was served or answered a pair of any kind
+    last: datetime | None  # has judged, or was assigned or answered any kind of pair
     flags: list[AnnotatorFlag]
 
     @property
     def waits(self) -> bool:
-        """Whether the person failed the qualification and waits for a manager."""
+        """Return whether the annotator failed the qualification test and waits for a manager."""
         member = self.membership
         return (
             member.standing == Membership.Standing.PAUSED
@@ -99,8 +100,8 @@ class AnnotatorSummary:
 
     @property
     def kappa(self) -> float | None:
-        """Undefined below LEAST_SHARED pairs shared with others: three pairs alike are no agreement
-        of 1.00 that anybody may act on."""
+        """Return pairwise kappa with the others. It is undefined below MIN_SHARED shared pairs,
+        because a perfect agreement on three pairs is no evidence."""
         agreement = self.agreement
         return (
             None
@@ -110,7 +111,7 @@ class AnnotatorSummary:
 
     @property
     def kappa_reason(self) -> str:
-        """Why there is no kappa."""
+        """Return why kappa is undefined."""
         if self.agreement is None or self.agreement.n == 0:
             return _("no pair shared with others yet")
         if self.agreement.n < MIN_SHARED:
@@ -126,8 +127,8 @@ class AnnotatorSummary:
 def list_annotators(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> list[AnnotatorSummary]:
-    """All annotators, by pseudonym, in a number of queries that does not depend on how many they
-    are."""
+    """Return all annotators by pseudonym. The number of queries does not depend on the number of
+    annotators."""
     live = live or get_snapshot(campaign)
     members = list(
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
@@ -137,7 +138,7 @@ def list_annotators(
     names = campaign.grades.names
     known = get_known_scores(campaign)
     for member in members:
-        member.campaign = campaign  # whose target is theirs where they have none of their own
+        member.campaign = campaign  # members without their own target have the campaign's
     gold = gold_results(campaign, known)
     depends_on = (
         live.newest,
@@ -159,7 +160,7 @@ def list_annotators(
 
 
 def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | None:
-    """One annotator, as `people` tells it. None: there is no such annotator."""
+    """Return one annotator as in `list_annotators`, or None if the pseudonym is unknown."""
     live = get_snapshot(campaign)
     member = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym)
@@ -178,14 +179,16 @@ def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | Non
 
 @dataclass(frozen=True)
 class GoldResults:
-    """right of judged: by everybody. chance: share right of random keys."""
+    """Results on gold questions of all annotators together: `right` of `judged`. chance: expected
+    share correct with random grades."""
 
     right: int
     judged: int
     chance: float
 
     def share_without(self, own: QualificationScore | None) -> float:
-        """Share right of everybody else; NaN where they judged none."""
+        """Return the share correct of all other annotators, NaN if they have judged no gold
+        questions."""
         right, judged = (
             (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
         )
@@ -217,7 +220,7 @@ def _member_summary(
     campaign: Campaign,
     live: CampaignSnapshot,
 ) -> AnnotatorSummary:
-    """last: of the judgements alone."""
+    """Summarise one member. last: time of the last judgement."""
     name, names = member.pseudonym, campaign.grades.names
     agreements = live.derived(
         "leave one out", lambda: {loo.name: loo for loo in _agreement_with_others(campaign, live)}
@@ -249,8 +252,8 @@ def _agreement_with_others(campaign: Campaign, live: CampaignSnapshot) -> list[A
 
 
 def _agreement_of_excluded(campaign: Campaign, live: CampaignSnapshot) -> list[AnnotatorKappa]:
-    """Of the judgements made until the exclusion, each annotator's against the label of those who
-    count."""
+    """Compare the judgements that excluded annotators made until their exclusion with the labels of
+    the annotators who count."""
     rows, g = live.rows, campaign.grades.size
     own = np.flatnonzero(counted_before_exclusion(rows) & ~rows.counts)
     if not len(own):
@@ -275,8 +278,8 @@ def _agreement_of_excluded(campaign: Campaign, live: CampaignSnapshot) -> list[A
 
 @dataclass(frozen=True, eq=False)
 class CohortFigures:
-    """Everybody who counts, together. counts: (n_grades); confusion: (n_grades, n_grades); median:
-    active seconds, None without any."""
+    """Statistics of all annotators who count. counts: (n_grades,). confusion: (n_grades, n_grades).
+    median: active seconds, None if undefined."""
 
     names: list[str]
     counts: np.ndarray
@@ -301,8 +304,8 @@ def _cohort_figures(
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorFigures:
-    """What is known from an annotator's own rows alone: a row of `OwnFigures`, None for what is not
-    there."""
+    """Statistics of one annotator's own rows: one row of `AnnotatorColumns`, with None for
+    undefined values."""
 
     n: int
     n_kept: int
@@ -318,7 +321,7 @@ class AnnotatorFigures:
 
 
 def get_annotator_figures(figures: AnnotatorColumns, name: str, n_grades: int) -> AnnotatorFigures:
-    """Of somebody who has judged nothing, zeros."""
+    """Return the annotator's row. An annotator without judgements gets zeros."""
     at = figures.code.get(name)
     if at is None:
         return AnnotatorFigures(

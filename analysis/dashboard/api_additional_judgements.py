@@ -1,4 +1,4 @@
-"""One more judgement for chosen pairs, in the API."""
+"""API of additional judgements for selected pairs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class AdditionalJudgementsView(APIView):
         operation_id="campaigns_additional_judgements_list",
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The pairs of which managers asked for further judgements, by topic and document."""
+        """List the pairs for which managers requested additional judgements, by topic and document."""
         rows = get_kept_pairs(get_managed_campaign(request, slug)).filter(asked_more__gt=0)
         names = ("topic", "document", "asked_more", "judgements", "needed")
         fields = ("entry__topic__topic_id", "entry__docno", "asked_more", "counted", "needed")
@@ -84,8 +84,8 @@ class AdditionalJudgementsView(APIView):
     )
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for one more judgement of each pair, beyond the campaign's number: another person's.
-        Pairs of which none can be asked are left out."""
+        """Request one more judgement for each pair, by an annotator who has not judged it. Pairs
+        that cannot get one are left out."""
         campaign = get_managed_campaign(request, slug)
         body = AdditionalJudgementsRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)

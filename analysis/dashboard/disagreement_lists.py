@@ -1,5 +1,5 @@
-"""Where annotators differ, as lists of pages: the most disputed pairs, and one person's judgements
-beside the others'."""
+"""Paged lists of disagreements: the disputed pairs of a campaign, and the judgements of one
+annotator that differ from those of others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULING_CHOICES = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("not r
 
 
 def disputed_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
-    """The widest spread of grades first."""
+    """List disputed pairs, widest spread of grades first."""
     disputed = list_most_disputed(campaign, live)
     attach_texts(campaign, disputed)
     ruled = RowFilter(
@@ -48,7 +48,7 @@ def disputed_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapsh
 def annotator_differences_page(
     request: HttpRequest, campaign: Campaign, live: CampaignSnapshot, pseudonym: str
 ) -> ListPage:
-    """Of one annotator, the farthest from the others first."""
+    """List one annotator's differing judgements, largest distance first."""
     differences = annotator_differences(campaign, live, pseudonym)
     all_texts = (
         "q" in request.GET or request.GET.get("sort", "").removeprefix("-") in TEXT_SORT_KEYS

@@ -1,5 +1,4 @@
-"""Where annotators differ: one person's judgements beside the others', and the most disputed
-pairs."""
+"""Disagreements between annotators: per annotator, and the most disputed pairs."""
 
 from __future__ import annotations
 
@@ -18,13 +17,16 @@ from assay.labels.aggregation.majority import classify_decisions
 from assay.labels.agreement.raters import compute_labels_of_others
 
 MAX_LISTED = 200
-"""Disputed pairs on the page Agreement."""
+"""Maximum number of disputed pairs on the Agreement page."""
 
 
 @dataclass
 class GradeDifference:
-    """own: the annotator's grade; others: pseudonym -> grade. distance: between own and the label
-    of the others."""
+    """A judgement that differs from the label of the other annotators.
+
+    own: the annotator's grade. others: grade by pseudonym. distance: between `own` and the label of
+    the others.
+    """
 
     pair: int
     own: int
@@ -39,7 +41,7 @@ class GradeDifference:
 
 @dataclass
 class DisputedPair:
-    """grades: (pseudonym, grade). spread: variance of the grades."""
+    """A pair with different grades. grades: (pseudonym, grade). spread: variance of the grades."""
 
     pair: int
     grades: list[tuple[str, int]]
@@ -55,7 +57,8 @@ class DisputedPair:
 def annotator_differences(
     campaign: Campaign, live: CampaignSnapshot, pseudonym: str
 ) -> list[GradeDifference]:
-    """The annotator's judgements that differ from the label of the others, the farthest first."""
+    """Return the annotator's judgements that differ from the label of the others, largest distance
+    first."""
     table = live.table(campaign.grades.size)
     if pseudonym not in table.annotators:
         return []
@@ -89,11 +92,12 @@ def annotator_differences(
 
 @dataclass(frozen=True, eq=False)
 class DisputedOrder:
-    """Disputed pairs as places in the table of judgements, with the spread of their grades and
-    their row ids; those whose label could be another come first.
+    """Disputed pairs as indices into the judgement table, with the spread of their grades and their
+    row IDs. Pairs with an uncertain label come first.
 
-    n_weighty: how many those are: pairs whose grades are two or more apart, or without a grade more
-    frequent than any other."""
+    n_weighty: number of pairs with an uncertain label. Their grades differ by two or more, or have
+    no unique mode.
+    """
 
     places: NDArray[np.intp]
     spread: NDArray[np.float64]
@@ -106,9 +110,9 @@ class DisputedOrder:
 
 
 def order_disputed_pairs(campaign: Campaign, live: CampaignSnapshot) -> DisputedOrder:
-    """All pairs with at least two judgements and any disagreement, within each part the widest
-    spread first. Those that still wait for a judgement, which may settle them, are left out as long
-    as people judge."""
+    """Return all pairs with at least two judgements and differing grades, uncertain labels first,
+    then by spread (widest first). While the campaign runs, pairs that wait for a judgement are left
+    out, because it may settle them."""
     table = live.table(campaign.grades.size)
     counts = table.counts
     n = counts.sum(axis=1)
@@ -133,7 +137,7 @@ def order_disputed_pairs(campaign: Campaign, live: CampaignSnapshot) -> Disputed
 def list_most_disputed(
     campaign: Campaign, live: CampaignSnapshot, *, most: int = MAX_LISTED
 ) -> list[DisputedPair]:
-    """The first of `order_disputed_pairs`, with the grades that were given."""
+    """Return the first pairs of `order_disputed_pairs` with their grades."""
     table, order = live.table(campaign.grades.size), order_disputed_pairs(campaign, live)
     disputed = []
     for pair, pk, spread in zip(
@@ -150,7 +154,7 @@ def list_most_disputed(
 
 
 def is_awaiting_judgement(campaign: Campaign, live: CampaignSnapshot) -> NDArray[np.bool_]:
-    """Of every pair of `live.pairs` whether it will still be judged by somebody."""
+    """Return for each pair of `live.pairs` whether another judgement is expected."""
     its = count_slots(campaign, live)
     if campaign.is_over or campaign.state == Campaign.State.CLOSED:
         return np.zeros(len(live.pairs), dtype=bool)
@@ -159,8 +163,8 @@ def is_awaiting_judgement(campaign: Campaign, live: CampaignSnapshot) -> NDArray
 
 @dataclass(frozen=True)
 class QueuePosition:
-    """Where a pair stands among those gone through, from 1; before, after: row ids of the pairs
-    beside it."""
+    """The position of a pair in a list of pairs to review, starting at 1. before, after: row IDs of
+    its neighbours."""
 
     place: int
     of: int
@@ -169,7 +173,7 @@ class QueuePosition:
 
 
 def position_among(ids: list[int], pair: int) -> QueuePosition | None:
-    """None for a pair that is not among these row ids."""
+    """Return the position of the pair among these row IDs, or None if it is absent."""
     if pair not in ids:
         return None
     at = ids.index(pair)
@@ -181,14 +185,14 @@ def position_among(ids: list[int], pair: int) -> QueuePosition | None:
 def position_in_disputed(
     campaign: Campaign, live: CampaignSnapshot, pair: int
 ) -> QueuePosition | None:
-    """Its turn among the disputed pairs; None for a pair that is not disputed."""
+    """Return the pair's position among the disputed pairs, or None if it is not disputed."""
     return position_among(order_disputed_pairs(campaign, live).ids, pair)
 
 
 def next_disputed_pair(campaign: Campaign, live: CampaignSnapshot, pair: int) -> int | None:
-    """The disputed pair to decide after this one, in the order of the list and then from its begin:
-    without a label of the managers' own, and one whose label could be another if this one's could.
-    None if none is left."""
+    """Return the next disputed pair to adjudicate, in list order and then from the start, or None
+    if none is left. Only pairs without an adjudicated label qualify. If this pair's label is
+    uncertain, so is the next one's."""
     order = order_disputed_pairs(campaign, live)
     among = order.weighty if pair in order.weighty else order.ids
     at = among.index(pair) + 1 if pair in among else 0
@@ -197,7 +201,7 @@ def next_disputed_pair(campaign: Campaign, live: CampaignSnapshot, pair: int) ->
 
 
 def attach_texts(campaign: Campaign, disagreeing: Iterable[GradeDifference | DisputedPair]) -> None:
-    """Fill in topic and document of the pairs shown, in one query."""
+    """Add topic and document to the listed pairs, in one query."""
     shown = list(disagreeing)
     rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related(
         "entry__topic", "entry__document"

@@ -1,5 +1,5 @@
-"""What would excluding somebody change? Labels, pairs left without one, and the ranking of the
-systems."""
+"""Preview of an exclusion: changed labels, pairs that lose their label, and changes in the system
+ranking."""
 
 from __future__ import annotations
 
@@ -35,9 +35,13 @@ def request_exclusion_preview(campaign: Campaign, annotators: list[str], *, user
 
 @jobs.register_job_kind(EXCLUSION, unit="runs")
 def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: alpha (ordinal, before and after; None: undefined), judgements, pairs without
-    label, changes (the first hundred), topics that would have no label left (systems are ranked
-    over the others, before and after), and what `compared` says of the systems"""
+    """Compute the report of the preview.
+
+    It contains ordinal alpha before and after (None if undefined), the number of judgements, pairs
+    that lose their label, the first 100 changed labels, topics that lose all labels, and the
+    comparison of the system rankings. Systems are ranked over the remaining topics, before and
+    after.
+    """
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     what = compute_exclusion_effect(read_counted_table(campaign), work.parameters["annotators"])
     tables = (what.before.table, what.after.table)

@@ -1,5 +1,4 @@
-"""What the pages of managers say while there is no forecast: since when there can be one, and what
-is true without it."""
+"""Messages for managers while no forecast is available: when it will be, and the current progress."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def forecast_unavailable_reason(ahead: Forecast) -> str:
-    """Why there is no forecast, and when there can be one."""
+    """Return why there is no forecast and when there can be one."""
     return " ".join(part for part in (ahead.reason, when_forecast_possible(ahead)) if part)
 
 
 def when_forecast_possible(ahead: Forecast) -> str:
-    """When there can be a forecast; empty where nothing is known of that."""
+    """Return when a forecast can be available, or an empty string if that is unknown."""
     if ahead.possible_from is not None:
         words = f"Forecast available from {format_day(ahead.possible_from)}"
         return f"{words}, after {ahead.n_short} more judgements." if ahead.n_short else f"{words}."
@@ -33,7 +32,8 @@ def when_forecast_possible(ahead: Forecast) -> str:
 
 
 def progress_summary(campaign: Campaign, now: CampaignProgress) -> str:
-    """What is missing, what the deadline asks for, and what was made lately."""
+    """Return the number of missing judgements, the daily rate that the deadline requires, and the
+    recent rate."""
     missing = now.needed - now.counted
     parts = [f"{format_count(missing, 'judgement')} missing"]
     if campaign.deadline is not None and campaign.deadline > now.moment:

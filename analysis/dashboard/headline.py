@@ -1,4 +1,4 @@
-"""Moments, the end and the state of a campaign in words, as the pages of managers say them."""
+"""Times, forecasts and the state of a campaign as text for managers' pages."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ NUMBER_WORDS = (
 
 
 def format_moment(seconds: float) -> str:
-    """“Fri 27 Nov, 18:00”, with the year if it is not this one. seconds: since 1970; in the
-    reader's time zone."""
+    """Return a time as “Fri 27 Nov, 18:00” in the reader's time zone, with the year unless it is
+    the current one. seconds: since 1970."""
     moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
     return formats.date_format(
         moment, "D j M, H:i" if moment.year == timezone.localtime().year else "D j M Y, H:i"
@@ -48,8 +48,7 @@ def format_moment(seconds: float) -> str:
 
 
 def format_day(seconds: float) -> str:
-    """“Fri 27 Nov”, as forecasts are told by the day; the hour is added within the next two
-    days."""
+    """Return a forecast's day as “Fri 27 Nov”, with the hour if it is within two days."""
     moment, now = timezone.localtime(datetime.fromtimestamp(seconds, UTC)), timezone.localtime()
     if moment - now < timedelta(days=2):
         return format_moment(seconds)
@@ -57,7 +56,8 @@ def format_day(seconds: float) -> str:
 
 
 def format_interval(ahead: Forecast) -> str:
-    """“Thu 26 Nov to Wed 2 Dec”; only months if the interval is too wide to plan by."""
+    """Return an interval as “Thu 26 Nov to Wed 2 Dec”, or as months only if it is too wide for
+    planning."""
     assert ahead.early is not None, "only a forecast has an interval"
     if ahead.late is None:
         return _("%(early)s to more than two years from now") % {
@@ -74,7 +74,7 @@ def _format_month(seconds: float) -> str:
 
 
 def is_surely_late(campaign: Campaign, ahead: Forecast) -> bool:
-    """Whether the whole prediction interval lies after the deadline."""
+    """Return whether the whole prediction interval lies after the deadline."""
     return (
         campaign.deadline is not None
         and ahead.early is not None
@@ -83,7 +83,7 @@ def is_surely_late(campaign: Campaign, ahead: Forecast) -> bool:
 
 
 def has_ended(campaign: Campaign) -> bool:
-    """Whether nobody judges any more, so that there is nothing to forecast."""
+    """Return whether judging has ended, so that there is nothing to forecast."""
     return campaign.is_over or campaign.state == Campaign.State.CLOSED
 
 
@@ -95,12 +95,13 @@ def last_complete_level(
     *,
     width: int | None = None,
 ) -> int:
-    """The level (rank, batch, stage) down to which all pairs are complete after `room` judgements
-    more; 0: not even the first.
+    """Return the last level (rank, batch, stage) down to which all pairs are complete after `room`
+    more judgements, or 0 if not even the first is.
 
-    priorities: of the levels, the highest first; missing: judgements of each. Priorities of one
-    band are judged together, so that a band is complete as a whole; width: of the bands, the
-    campaign's own unless given."""
+    priorities: of the levels, highest first. missing: judgements missing per level. width: ranks
+    per rank window, the campaign's by default. The priorities of a window are judged together, so a
+    window is complete as a whole.
+    """
     if not len(priorities):
         return 0
     bands = [
@@ -122,14 +123,14 @@ def last_complete_level(
 
 
 def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
-    """Of the priorities, the highest first, those down to the depth to which is judged: no level
-    beyond it ever becomes complete."""
+    """Return the priorities down to the judging depth, highest first. Levels beyond it never become
+    complete."""
     least = campaign.least_priority
     return [priority for priority in priorities if least is None or priority >= least]
 
 
 def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
-    """“Day 9 of 13 · 54% judged · two days late; complete to rank 6 by the deadline”"""
+    """Return “Day 9 of 13 · 54% judged · two days late; complete to rank 6 by the deadline”."""
     said = {
         "level": translate_level_word(campaign.level_word),
         "share": f"{100 * now.counted // now.needed}%" if now.needed else _("nothing to judge"),
@@ -175,7 +176,7 @@ def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
 
 
 def translate_level_word(word: str) -> str:
-    """What the pool calls its levels (assay.pools.pool_kinds), in the reader's language."""
+    """Translate the name that the pool gives its levels (assay.pools.pool_kinds)."""
     return {
         "rank": _("rank"),
         "batch": _("batch"),
@@ -186,7 +187,7 @@ def translate_level_word(word: str) -> str:
 
 
 def _format_campaign_day(campaign: Campaign, now: CampaignProgress) -> str:
-    """“Day 9 of 13”: from the opening to now, and to the deadline; the first day is day 1."""
+    """Return “Day 9 of 13”, from the opening to now and to the deadline. The first day is day 1."""
     if campaign.opened_at is None:
         return ""
     passed = max(1, int(np.ceil((now.moment - campaign.opened_at).total_seconds() / DAY_SECONDS)))
@@ -199,7 +200,7 @@ def _format_campaign_day(campaign: Campaign, now: CampaignProgress) -> str:
 
 
 def format_lateness(seconds: float) -> str:
-    """“two days late”, “five hours late”, “in time”."""
+    """Return “two days late”, “five hours late” or “in time”."""
     if seconds <= 0:
         return _("in time")
     size = (

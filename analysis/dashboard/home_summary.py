@@ -1,5 +1,5 @@
-"""The figures of a campaign that Home shows: never waited for where a campaign is large, but counted
-by a job and kept as its report."""
+"""Statistics of campaigns on Home. Small campaigns are computed in the request. Large ones are
+computed by a job and read from its report."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ from pooling.platform.jobs import ClaimedJob
 
 FIGURES_JOB = "figures of Home"
 FRESH_SECONDS = 10.0
-"""Seconds for which what was computed is good enough."""
+"""Seconds for which computed statistics are reused."""
 FRESH_LARGE = timedelta(minutes=5)
-"""The same of a campaign that a job counts."""
+"""The same for a campaign that a job computes."""
 INLINE_LIMIT = 20_000
-"""Judgements of all campaigns that one request counts; the rest is counted by jobs."""
+"""Maximum number of judgements, over all campaigns, to compute in one request. Jobs compute the
+rest."""
 MIN_JUDGEMENTS = 500
-"""As so many judgements a campaign is reckoned at least: counting none takes time, too."""
+"""Minimum number of judgements assumed for a campaign, because even an empty one takes time."""
 
 
 @dataclass(frozen=True)
 class HomeFigures:
-    """needed, counted: judgements. alpha: as of `agreement_metrics.latest_alpha`. like_random: the
-    most labels first. n_disputed: complete pairs whose label could be another
-    (`DisputedOrder.weighty`), without a label of the managers' own; disputed: the row id of the
-    first. at: when counted."""
+    """Statistics of one campaign.
+
+    needed, counted: judgements. alpha: as from `agreement_metrics.latest_alpha`. like_random:
+    annotators whose labels look random, those with most labels first. n_disputed: complete pairs
+    with an uncertain label (see `DisputedOrder`) and without an adjudicated one. disputed: row ID
+    of the first. at: time of computation.
+    """
 
     needed: int
     counted: int
@@ -62,8 +66,8 @@ class HomeFigures:
 
 
 def get_home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeFigures], list[Job]]:
-    """-> (by row id of the campaign, without those that were never counted; new jobs to be sent,
-    which count the large ones)"""
+    """Return the statistics by row ID, without campaigns that were never computed, and new jobs to
+    send for the large campaigns."""
     size = _count_judgements(campaigns)
     left, known, large = INLINE_LIMIT, {}, []
     for campaign in campaigns:
@@ -98,26 +102,27 @@ def _compute_inline(campaign: Campaign) -> HomeFigures:
 
 
 def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeFigures]:
-    """What jobs have counted last, by row id of the campaign."""
+    """Return the newest statistics computed by jobs, by row ID of the campaign."""
     if not campaigns:
         return {}
     done = Job.objects.filter(
         campaign_id__in=[campaign.pk for campaign in campaigns],
         kind=FIGURES_JOB,
         state=Job.State.DONE,
-    ).exclude(report={})  # of an earlier version
+    ).exclude(report={})  # the report was written by an older version
     newest = done.values("campaign_id").annotate(newest=Max("pk")).order_by().values("newest")
     rows = Job.objects.filter(pk__in=newest).values_list("campaign_id", "report")
     names = {one.name for one in fields(Forecast)}
     return {
         campaign: _parse_figures(report)
         for campaign, report in rows
-        if campaign is not None and report["forecast"].keys() == names  # else of another version
+        if campaign is not None
+        and report["forecast"].keys() == names  # the report was written by another version
     }
 
 
 def _request_job(campaign: Campaign) -> Job | None:
-    """A new job, unless one is on its way."""
+    """Create a job unless one is queued or running."""
     if Job.objects.filter(campaign_id=campaign.pk, kind=FIGURES_JOB, state__in=Job.ACTIVE).exists():
         return None
     return jobs.enqueue(
@@ -132,7 +137,7 @@ def _request_job(campaign: Campaign) -> Job | None:
 
 @jobs.register_job_kind(FIGURES_JOB, unit="campaigns", figures=True)
 def run_figures_job(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: the fields of HomeFigures"""
+    """Compute the report with the fields of HomeFigures."""
     campaign = Campaign.objects.select_related("pool").get(pk=work.campaign_id)
     figures = asdict(_compute_figures(campaign, get_snapshot(campaign)))
     at, alpha_at = figures["at"].isoformat(), figures["alpha"]["at"]

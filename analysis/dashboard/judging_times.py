@@ -1,5 +1,5 @@
-"""How long judging takes: distributions per grade, per half day, per day and hour; what time was
-idle or hidden."""
+"""Judging times: distributions by grade, half day, weekday and hour, and the shares of idle and
+hidden time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from analysis.judgements.rows import NO_GRADE, TOO_FAST, JudgementRows
 from assay.charts.points import BoxSummary
 
 WHISKER_QUANTILES = (0.05, 0.95)
-"""The ends of a box's line: quantiles, since single interrupted judgements would stretch it beyond
-use."""
+"""Quantiles at the ends of a box plot's whiskers. Minimum and maximum would be dominated by a few
+interrupted judgements."""
 
 
 def summarise_times(name: str, seconds: NDArray[np.float64]) -> BoxSummary:
-    """Five numbers of the known times; None where there is none."""
+    """Return the five-number summary of the known times. Its numbers are None if there are no known
+    times."""
     known = seconds[~np.isnan(seconds)]
     if not len(known):
         return BoxSummary(name, None, None, None, None, None, 0)
@@ -32,7 +33,7 @@ def summarise_times(name: str, seconds: NDArray[np.float64]) -> BoxSummary:
 
 
 def times_by_grade(rows: JudgementRows, names: list[str]) -> list[BoxSummary]:
-    """Counted judgements, one box a grade of the scale."""
+    """Return one summary of counted judgements per grade of the scale."""
     return [
         summarise_times(name, rows.active[rows.counts & (rows.grade == grade)])
         for grade, name in enumerate(names)
@@ -40,7 +41,7 @@ def times_by_grade(rows: JudgementRows, names: list[str]) -> list[BoxSummary]:
 
 
 def times_by_half_day(rows: JudgementRows, *, most: int = 14) -> list[BoxSummary]:
-    """The last half days (UTC) in which somebody judged."""
+    """Return one summary per half day (UTC) for the last `most` half days with judgements."""
     half_day = np.floor(rows.judged_at / 43200)
     shown = np.unique(half_day[rows.counts])[-most:]
     return [
@@ -55,10 +56,10 @@ def times_by_half_day(rows: JudgementRows, *, most: int = 14) -> list[BoxSummary
 def times_by_weekday_and_hour(
     rows: JudgementRows, zone: zoneinfo.ZoneInfo
 ) -> list[list[float | None]]:
-    """Counted judgements by day of the week (Monday first) and hour, in the zone's time: 7 x 24."""
+    """Count judgements by weekday (Monday first) and hour in the given time zone, as 7 rows of 24."""
     hours, n = np.unique(
         np.floor(rows.judged_at[rows.counts] / 3600), return_counts=True
-    )  # few, however many judgements
+    )  # hours are few, whatever the number of judgements
     grid: list[list[float | None]] = [[0.0] * 24 for _ in range(7)]
     for hour, count in zip(hours.tolist(), n.tolist(), strict=True):
         moment = datetime.fromtimestamp(hour * 3600, zone)
@@ -68,8 +69,8 @@ def times_by_weekday_and_hour(
 
 @dataclass(frozen=True)
 class TimeShares:
-    """Hours of all judgements with known times: active, idle (page open, nobody there), hidden
-    (another window)."""
+    """Hours of all judgements with known times: active, idle (page open without activity) and
+    hidden (another window in front)."""
 
     active_h: float
     idle_h: float

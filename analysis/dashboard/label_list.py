@@ -1,4 +1,4 @@
-"""Every label of a campaign as a row of a list, and how many labels of each topic are relevant."""
+"""The paged list of a campaign's labels, and the number of relevant labels per topic."""
 
 from __future__ import annotations
 
@@ -46,15 +46,16 @@ STATE_CHOICES = [
     ("asked", gettext_lazy("one more judgement asked for")),
 ]
 MAX_IN_SELECT = 200
-"""Topics of a select; of more one finds a topic by its words."""
+"""Maximum number of topics in a select element. With more topics, the page offers a text search."""
 
 
 class ListedLabel(NamedTuple):
-    """A pair that has a label or a counted judgement. grade: None without a label. spread: variance
-    of its grades.
+    """A pair with a label or a counted judgement. grade: None without a label. spread: variance of
+    its grades.
 
-    disputed: grades differ, nobody is still to judge it, and no manager has decided. asked:
-    judgements asked for beyond the campaign's number."""
+    disputed: its grades differ, no judgement is pending, and no manager has adjudicated it. asked:
+    additional judgements requested beyond the campaign's number per pair.
+    """
 
     pair: int
     topic: str
@@ -70,7 +71,7 @@ class ListedLabel(NamedTuple):
 
 
 class ShownLabel(NamedTuple):
-    """A row with the texts of its pair, and how its label came in words."""
+    """A row with the texts of its pair and a description of how its label was decided."""
 
     label: ListedLabel
     query: str
@@ -79,8 +80,8 @@ class ShownLabel(NamedTuple):
 
 
 class TopicLabels(NamedTuple):
-    """labels: how many; relevant: of them on two grades; undecided: pairs judged too little for a
-    label."""
+    """Label counts of one topic. labels: all. relevant: relevant at each of two thresholds.
+    undecided: pairs with too few judgements for a label."""
 
     topic: str
     labels: int
@@ -90,8 +91,8 @@ class TopicLabels(NamedTuple):
 
 
 def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
-    """As an export with no further choices writes them; made anew only when judgements or the
-    managers' own labels have changed."""
+    """Return the labels that an export with default options contains. They are computed again only
+    if judgements or adjudicated labels have changed."""
     depends_on = (
         live.newest,
         live.audit,
@@ -109,8 +110,8 @@ def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
 
 
 def list_labels(campaign: Campaign, live: CampaignSnapshot) -> list[ListedLabel]:
-    """By topic in natural order, then document id; made anew only when judgements or the managers'
-    own labels have changed."""
+    """Return labels by topic in natural order, then by document ID. They are computed again only if
+    judgements or adjudicated labels have changed."""
     over = campaign.is_over or campaign.state == Campaign.State.CLOSED
     depends_on = (
         live.newest,
@@ -178,7 +179,7 @@ def _build_label_list(
 def _unjudged_labels(
     live: CampaignSnapshot, beyond: Sequence[Label], waits: NDArray[np.bool_]
 ) -> list[ListedLabel]:
-    """The labels of pairs that nobody has judged."""
+    """Return the labels of pairs without judgements."""
     if not beyond:
         return []
     pairs = live.pairs
@@ -212,7 +213,7 @@ def _unjudged_labels(
 
 
 def matches_state(row: ListedLabel, state: str) -> bool:
-    """state: one of STATES."""
+    """Return whether the row matches the state filter. state: one of STATES."""
     return {
         "disputed": row.disputed,
         "differ": row.spread > 0,
@@ -231,8 +232,11 @@ def label_page(
     kept: int | None = None,
     whole: bool = False,
 ) -> ListPage:
-    """The list as the address asks for it. kept: the row of a pair that stays in it even if it fits
-    no longer, having just been decided. whole: on one page."""
+    """Return the list with the filters and order of the request.
+
+    kept: row of a pair that stays listed even if it no longer matches, because it was just
+    adjudicated. whole: put all rows on one page.
+    """
     rows = list_labels(campaign, live)
     asked, names = request.GET.get("topic", ""), live.pairs.topics
     named = (
@@ -299,7 +303,7 @@ def label_page(
 
 
 def add_label_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
-    """The rows of one page with query and title, in one query."""
+    """Add query and title to the rows of one page, in one query."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
     texts = {
         pk: (query, title or "")
@@ -316,7 +320,7 @@ def add_label_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
 
 
 def topic_labels_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
-    """How many labels each topic has, and how many of them are relevant."""
+    """Return the list of topics with their numbers of labels and relevant labels."""
     numbers: dict[str, list[int]] = {}
     for row in list_labels(campaign, live):
         of = numbers.setdefault(row.topic, [0, 0, 0, 0])

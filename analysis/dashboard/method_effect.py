@@ -1,4 +1,4 @@
-"""What another aggregation method would change: labels, and the ranking of the systems."""
+"""Effect of other aggregation methods on the labels and on the system ranking."""
 
 from __future__ import annotations
 
@@ -38,8 +38,11 @@ def is_running(campaign: Campaign) -> bool:
 def newest_effect(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest result with `finished_at` and `current`, whether it rests on all judgements,
-    or None; a new job to be sent when it is out of date)"""
+    """Return the newest result and a new job to send if it is out of date.
+
+    The result is None if there is none. Otherwise it includes `finished_at` and `current`, whether
+    it is based on all judgements.
+    """
     mine = Job.objects.filter(campaign_id=campaign.pk, kind=METHOD_EFFECT_JOB)
     newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
     marks = [live.newest, live.audit, *runs_marker(campaign.collection)]
@@ -69,8 +72,8 @@ def newest_effect(
 
 
 def first_undefined_reason(under: dict[str, NDArray[np.float64]]) -> str:
-    """Why some of the taus are undefined, the first reason; `` if none is. under: method -> means
-    (n_runs, n_measures)."""
+    """Return the first reason why some Kendall's tau is undefined, or an empty string. under: mean
+    scores by method, of shape (n_runs, n_measures)."""
     base = under["majority"]
     for m, measure in enumerate(MEASURES):
         for name, means in under.items():
@@ -81,8 +84,8 @@ def first_undefined_reason(under: dict[str, NDArray[np.float64]]) -> str:
 
 @jobs.register_job_kind(METHOD_EFFECT_JOB, unit="runs", figures=True)
 def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: judgements, measures, systems, methods: [{name, labels, different, tau: [one a
-    measure]}]"""
+    """Compute the report: judgements, measures, systems, and methods as a list of {name, labels,
+    different, tau}, with one tau per measure."""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     table = read_counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}

@@ -1,5 +1,4 @@
-"""The list of annotators as a manager asks for it: which, in which order, with what drawn in the
-row."""
+"""The paged list of annotators with its filters, order and charts."""
 
 from __future__ import annotations
 
@@ -44,8 +43,11 @@ PEOPLE_FILTERS = [
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorListRow:
-    """part: judgements that are asked of the person, None for no target. flags: the strongest
-    first. times, dot: pictures."""
+    """One annotator in the list.
+
+    part: judgements assigned to the annotator, None without a target. flags: strongest first.
+    times, dot: charts.
+    """
 
     person: AnnotatorSummary
     part: int | None
@@ -72,7 +74,7 @@ def annotator_list_page(request: HttpRequest, everybody: Sequence[AnnotatorSumma
 
 
 def build_rows(people: Sequence[AnnotatorSummary], grades: list[str]) -> list[AnnotatorListRow]:
-    """Rows of one page: bars of seconds have one scale in all of them."""
+    """Build the rows of one page. Their time charts share one scale."""
     highest = max(
         (m for person in people for m in person.median_by_grade if m is not None), default=0.0
     )
@@ -83,12 +85,12 @@ def build_rows(people: Sequence[AnnotatorSummary], grades: list[str]) -> list[An
 
 
 def matches_filter(person: AnnotatorSummary, which: str) -> bool:
-    """which: one of WHICH."""
+    """Return whether the annotator matches the filter. which: one of WHICH."""
     return bool(person.flags) if which == FLAGGED else person.membership.standing == which
 
 
 def searchable_text(person: AnnotatorSummary) -> str:
-    """What is searched: pseudonym, name, account, note and flags."""
+    """Return the text that the search covers: pseudonym, name, account, note and flags."""
     member = person.membership
     return " ".join(
         [
@@ -102,7 +104,7 @@ def searchable_text(person: AnnotatorSummary) -> str:
 
 
 def account_name(member: Membership) -> str:
-    """For managers alone: what the account says of itself."""
+    """Return the name of the member's account. Only managers may see it."""
     return member.user.get_full_name() or member.user.get_username()
 
 

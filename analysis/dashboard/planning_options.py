@@ -1,4 +1,4 @@
-"""What a manager can change while a campaign runs, each with the forecast after it."""
+"""Changes that a manager can make to a running campaign, each with the resulting forecast."""
 
 from __future__ import annotations
 
@@ -40,15 +40,18 @@ from assay.campaigns.working_days import add_working_days
 DAY_SECONDS = 86400.0
 INVITED, DAYS = (1, 2, 5), (2, 7, 14)
 MIN_CHANGE_DAYS = 1 / 24
-"""Days by which a option has to bring the end nearer to be called a help."""
+"""Minimum number of days by which an option must bring the end forward to be listed as helpful."""
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """missing: judgements. expected: seconds since 1970, None without a forecast. level: every pair
-    down to this rank (batch, stage) is expected to be complete at the deadline; 0: not even the
-    first, None: nobody can say. interval: 95% prediction interval of the end, in words. is_vague:
-    the interval is too wide to plan by."""
+    """The forecast of a campaign under some settings.
+
+    missing: judgements. expected: end in seconds since 1970, None without a forecast. level: every
+    pair down to this rank (batch, stage) is expected to be complete at the deadline, 0 if not even
+    the first level is, None if unknown. interval: 95% prediction interval of the end, as text.
+    is_vague: the interval is too wide for planning.
+    """
 
     missing: int
     expected: float | None
@@ -84,8 +87,11 @@ class Outlook:
 
 @dataclass(frozen=True)
 class PlanningOption:
-    """key and value name it; words: what is done; means: what this is for people and costs; after:
-    the outlook then."""
+    """A change to a campaign, identified by key and value.
+
+    words: the change. means: its consequences for annotators and its cost. after: the resulting
+    outlook.
+    """
 
     key: str
     value: int
@@ -96,10 +102,13 @@ class PlanningOption:
 
 @dataclass(frozen=True, eq=False)
 class OutlookInputs:
-    """What every outlook is computed from, read once. priorities: of the levels, the highest first;
-    level: of each ordinary pair; of each pair, too:
-    judgements counted, needed (nothing where it is left), whole (needed if the whole pool is
-    judged); fixed: nothing is needed whatever is set."""
+    """The data from which all outlooks are computed, read once.
+
+    priorities: of the levels, highest first. The arrays have one element per ordinary pair. level:
+    index of its level. counted: counted judgements. needed: judgements needed, 0 beyond the judging
+    depth. whole: judgements needed if the whole pool is judged. fixed: nothing is needed under any
+    setting.
+    """
 
     campaign: Campaign
     forecaster: Forecaster
@@ -118,7 +127,8 @@ class OutlookInputs:
         return self.campaign.deadline.timestamp() if self.campaign.deadline else None
 
     def missing(self, per_pair: int | None = None) -> NDArray[np.int64]:
-        """Of each ordinary pair, with so many judgements a pair."""
+        """Return the judgements missing for each ordinary pair, with `per_pair` judgements per pair
+        if given."""
         needed = (
             self.needed
             if per_pair is None
@@ -129,8 +139,8 @@ class OutlookInputs:
         return np.maximum(needed - self.counted, 0)
 
     def missing_to(self, place: int) -> NDArray[np.int64]:
-        """Of each ordinary pair, judged down to the level at this place: those beyond it that
-        somebody has judged are judged to their end."""
+        """Return the judgements missing for each ordinary pair if judging stops below the level at
+        this index. Deeper pairs that already have a judgement are still completed."""
         return np.where(
             (self.level > place) & (self.counted == 0), 0, np.maximum(self.whole - self.counted, 0)
         )
@@ -144,8 +154,11 @@ class OutlookInputs:
         width: int | None = None,
         place: int | None = None,
     ) -> Outlook:
-        """faster: by how much more is judged in the same time. place: of the level down to which is
-        judged, as it is unless given."""
+        """Compute the outlook.
+
+        faster: factor on the number of judgements per unit of time. place: index of the last level
+        to be judged, the current one by default.
+        """
         n, due = int(missing.sum()), deadline or self.deadline
         if self.campaign.state == Campaign.State.CLOSED:
             return Outlook(n, None, due, None)
@@ -169,7 +182,7 @@ class OutlookInputs:
         return Outlook(n, expected, due, level, interval)
 
     def current(self) -> Outlook:
-        """As it is, without a date if the interval is too wide to plan by."""
+        """Return the current outlook, without a date if the interval is too wide for planning."""
         now = self.outlook(self.missing())
         is_vague = bool(now.interval) and self.forecaster.forecast(now.missing).is_vague
         return replace(now, is_vague=is_vague)
@@ -178,7 +191,8 @@ class OutlookInputs:
 def list_planning_options(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> tuple[Outlook, list[PlanningOption], str]:
-    """-> (as it is, the options, why there are none: empty where there are some)"""
+    """Return the current outlook, the options, and the reason why there are none (empty if there
+    are some)."""
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
@@ -204,17 +218,18 @@ def list_planning_options(
         }
     deeper = [
         option for option in to_depths if option.after.missing > now.missing
-    ]  # what was left has to come back at any time
+    ]  # managers can always restore skipped levels
     return now, deeper, "" if deeper else why
 
 
 def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[PlanningOption]:
-    """The options that bring the end nearer to the deadline, or more ranks in time; the best first.
-    None where the end is in time as it is.
+    """Return the options that bring the end closer to the deadline or complete more ranks in time,
+    best first. Returns none if the campaign is already in time.
 
-    Of equally good ones the mildest comes first: few annotators, few days, many judgements, many
-    ranks. Of a kind that comes in steps none is listed beyond the mildest that is in time; of the
-    orders and the depths the best alone."""
+    Among equally good options, the least intrusive comes first: few annotators, few days, many
+    judgements, many ranks. For options in steps, none is listed beyond the smallest step that is in
+    time. Of the orders and the depths, only the best is listed.
+    """
 
     def distance(one: Outlook) -> tuple[float, int]:
         if one.expected is None:
@@ -243,8 +258,8 @@ def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[
 
 
 def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlook, PlanningOption]:
-    """The outlook as it is and the option of this name. Raises CampaignError where it is not
-    offered, or not any more."""
+    """Return the current outlook and the named option. Raises CampaignError if the option is not
+    available or no longer available."""
     now, offered, why_none = list_planning_options(campaign)
     option = next((one for one in offered if (one.key, one.value) == (key, value)), None)
     if option is None:
@@ -255,7 +270,7 @@ def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlo
 
 
 def apply_planning_option(campaign: Campaign, option: PlanningOption, *, actor: User) -> str:
-    """Do it. -> what was done, as a sentence. Raises CampaignError."""
+    """Apply the option and return a sentence that describes the change. Raises CampaignError."""
     if option.key == "invite":
         accounts.create_invitation(campaign=campaign, actor=actor, max_uses=option.value)
         says = ngettext(
@@ -332,7 +347,7 @@ def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
 
 
 def _extended_deadline(campaign: Campaign, days: int) -> datetime:
-    """From the deadline on, or from now where it has passed."""
+    """Extend the deadline, or set it from now on if it has passed."""
     assert campaign.deadline is not None, "only a deadline can be extended"
     return max(campaign.deadline, timezone.now()) + timedelta(days=days)
 
@@ -386,7 +401,8 @@ def _fewer_judgements_options(base: OutlookInputs) -> Iterator[PlanningOption]:
 
 
 def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
-    """The orders of the rules page, with how long annotators stay with a topic under each."""
+    """Yield the orders of the rules page, with the time that annotators stay with one topic under
+    each."""
     if len(base.priorities) < 2:
         return
     played = {one.width: one for one in preview_bands(base.campaign)}
@@ -421,7 +437,7 @@ def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: b
 
 
 def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
-    """One for each level but that to which is judged now."""
+    """Yield one option per level, except the current judging depth."""
     campaign, missing = base.campaign, base.missing()
     if full_depth_reason(campaign):
         return
@@ -458,8 +474,11 @@ def _level_position(base: OutlookInputs, level: int) -> int:
 
 @dataclass(frozen=True)
 class DepthOption:
-    """level; complete: when all pairs down to it are expected to be complete, as it is, in the
-    bands of now; option: judges to it; None: that is so already, or cannot be."""
+    """A judging depth.
+
+    complete: outlook for completing all pairs down to `level` with the current rank windows.
+    option: the option that sets this depth, None if it is the current one or not available.
+    """
 
     level: int
     complete: Outlook
@@ -469,8 +488,11 @@ class DepthOption:
 def list_depth_options(
     campaign: Campaign, offered: list[PlanningOption], *, live: CampaignSnapshot | None = None
 ) -> list[DepthOption]:
-    """Less depth, and deeper again: the last level that is complete, where one may stop, and each
-    that is not. offered: the options of the campaign."""
+    """Return the depths at which judging can stop: the deepest complete level and all incomplete
+    ones.
+
+    offered: the planning options of the campaign.
+    """
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     missing = np.maximum(base.whole - base.counted, 0)
     rows: list[DepthOption] = []
@@ -482,10 +504,10 @@ def list_depth_options(
         for priority in base.priorities
     ]
     for priority, band in zip(base.priorities, bands, strict=True):
-        last = len(bands) - 1 - bands[::-1].index(band)  # a band is complete as a whole
+        last = len(bands) - 1 - bands[::-1].index(band)  # a rank window is complete only as a whole
         kept, level = np.where(base.level <= last, missing, 0), campaign.level_of(priority)
         row = DepthOption(level, base.outlook(kept, place=last), of.get(level))
         if not row.complete.missing:
-            rows.clear()  # of the complete ones the last alone
+            rows.clear()  # keep only the deepest complete level
         rows.append(row)
     return rows

@@ -1,4 +1,4 @@
-"""How far a campaign is: by depth and topic, its pace, who holds what."""
+"""Progress of a campaign: by depth and topic, its pace, and stalled pairs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class DepthProgress:
-    """Pairs whose rank, or batch or stage, is `rank`: all, complete (judged as often as needed),
-    started."""
+    """Counts of the pairs at one rank, batch or stage: all, complete (judged as often as needed)
+    and started."""
 
     rank: int
     pairs: int
@@ -42,10 +42,13 @@ class DepthProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """needed: judgements in all; counted: those that fill a slot; on_gold: those that count
-    besides, on gold and pairs for everyone. complete_depth: every pair down to this rank (batch,
-    stage) is complete. by_deadline: the same of the deadline, as far as it can be foreseen; None:
-    nobody can say."""
+    """Progress and forecast of a campaign.
+
+    needed: judgements in total. counted: judgements that fill a slot. on_gold: further counted
+    judgements, on gold questions and calibration pairs. complete_depth: every pair down to this
+    rank (batch, stage) is complete. by_deadline: the same at the deadline, by the forecast, None if
+    unknown.
+    """
 
     needed: int
     counted: int
@@ -73,7 +76,8 @@ class CampaignProgress:
 
 @dataclass(frozen=True)
 class FastAnnotator:
-    """n_fast: too fast judgements, of all that the annotator submitted."""
+    """An annotator with many judgements below the minimum time. n_fast: number of these among all
+    that the annotator submitted."""
 
     pseudonym: str
     n_fast: int
@@ -82,11 +86,11 @@ class FastAnnotator:
 
 @dataclass(frozen=True, eq=False)
 class SlotCounts:
-    """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable;
-    filled: counted, at most needed.
+    """Judgement counts of each pair of `live.pairs`.
 
-    left: beyond the depth to which is judged, and judged by nobody: nothing is needed of it, but it
-    is not complete either."""
+    counted: judgements that fill a slot. filled: counted, at most needed. left: the pair is beyond
+    the judging depth and has no judgements, so it needs none but is not complete either.
+    """
 
     counted: NDArray[np.int64]
     needed: NDArray[np.int64]
@@ -99,7 +103,7 @@ class SlotCounts:
 
 
 def count_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
-    """The numbers that the scheduler keeps with the pairs, from the judgements."""
+    """Compute from the judgements the counts that the scheduler stores with each pair."""
     return live.derived("slots", lambda: _compute_slots(campaign, live))
 
 
@@ -123,13 +127,13 @@ def _compute_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
 
 
 def fills_slot_mask(live: CampaignSnapshot) -> NDArray[np.bool_]:
-    """(n) of each row whether it counts towards what is needed: a counted judgement of an ordinary
-    pair, not of gold."""
+    """Return for each row, in an array of shape (n,), whether it fills a slot: a counted judgement
+    of an ordinary pair, not of a gold question."""
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
 def make_forecaster(campaign: Campaign, live: CampaignSnapshot, now: datetime) -> Forecaster:
-    """Return the forecaster at a moment. Days are those of the campaign's creator."""
+    """Return the forecaster at time `now`. Its days are in the time zone of the campaign's creator."""
     return Forecaster.of(
         live.rows.judged_at[fills_slot_mask(live)],
         now=now.timestamp(),
@@ -140,7 +144,8 @@ def make_forecaster(campaign: Campaign, live: CampaignSnapshot, now: datetime) -
 def compute_progress(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> CampaignProgress:
-    """In a number of queries that depends neither on the annotators nor on the pairs."""
+    """Compute the progress. The number of queries depends neither on the annotators nor on the
+    pairs."""
     live = live or get_snapshot(campaign)
     now = timezone.now()
     pairs, its = live.pairs, count_slots(campaign, live)
@@ -183,8 +188,8 @@ def compute_progress(
 
 
 def extension_costs(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
-    """What so many further pairs of the pool would cost each of its campaigns: judgements, hours,
-    and the forecast with and without."""
+    """Return what `n_pairs` further pairs of the pool would cost each of its campaigns: judgements,
+    hours, and the forecast with and without them."""
     rows = []
     for campaign in Campaign.objects.filter(pool=pool).order_by("name"):
         live = get_snapshot(campaign)
@@ -219,7 +224,8 @@ def extension_costs(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
 
 
 def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[FastAnnotator]:
-    """Annotators, other than excluded ones, with many too fast judgements: the most first."""
+    """Return annotators, without excluded ones, with many judgements below the minimum time, most
+    first."""
     rows = live.rows
     size = len(rows.annotators)
     fast = np.bincount(rows.annotator[rows.standing == TOO_FAST], minlength=size)
@@ -243,7 +249,7 @@ def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Fas
 def _progress_by_depth(
     campaign: Campaign, live: CampaignSnapshot, its: SlotCounts
 ) -> list[DepthProgress]:
-    """By rank, batch or stage, as the pool is ordered; the highest priority first."""
+    """Return the progress by rank, batch or stage, as the pool defines it, highest priority first."""
     normal = live.pairs.normal
     values, level = live.pairs.levels
     counted, complete = its.counted[normal], ((its.counted >= its.needed) & ~its.left)[normal]
@@ -265,9 +271,9 @@ def _progress_by_depth(
 def _forecast_with_capacity(
     campaign: Campaign, forecaster: Forecaster, remaining: int
 ) -> tuple[Forecast, float | None]:
-    """-> (the forecast, how many of the remaining judgements are expected until the deadline)
+    """Return the forecast, and how many of the remaining judgements are expected by the deadline.
 
-    None without a deadline or a forecast. Where judging has ended, there is neither.
+    The number is None without a deadline or a forecast. If judging has ended, there is neither.
     """
     if remaining and has_ended(campaign):
         why = (
@@ -283,7 +289,7 @@ def _forecast_with_capacity(
 
 
 def _count_short_pairs(live: CampaignSnapshot, its: SlotCounts, room: float | None) -> int | None:
-    """Pairs that will have fewer than two judgements at the deadline."""
+    """Count pairs that are expected to have fewer than two judgements at the deadline."""
     if room is None:
         return None
     order = live.pairs.serving_order
@@ -304,10 +310,10 @@ def _level_by_deadline(
 def find_stalled_pairs(
     campaign: Campaign, live: CampaignSnapshot, *, hours: int = 24
 ) -> tuple[list[int], list[datetime]]:
-    """Pairs with judgements, still short of some, on which nothing has happened for so long: no
-    lease, no judgement.
+    """Find pairs that have some but not all judgements and have had neither a lease nor a judgement
+    for `hours`.
 
-    -> (row ids of the pairs, when each was judged last), the longest stalled first
+    Returns their row IDs and the times of their last judgements, longest stalled first.
     """
     its = count_slots(campaign, live)
     short = live.pairs.normal & (its.counted > 0) & (its.counted < its.needed) & ~its.unjudgeable
@@ -324,7 +330,7 @@ def find_stalled_pairs(
 
 
 def _last_judged_times(live: CampaignSnapshot) -> NDArray[np.float64]:
-    """Of every pair when it was judged last, seconds since 1970; 0: never."""
+    """Return the time of each pair's last judgement in seconds since 1970, 0 if it has none."""
     last = np.zeros(len(live.pairs))
     np.maximum.at(last, live.pair, live.rows.judged_at)
     return last
@@ -333,11 +339,11 @@ def _last_judged_times(live: CampaignSnapshot) -> NDArray[np.float64]:
 def progress_heat_map(
     campaign: Campaign, live: CampaignSnapshot, *, most: int = 60
 ) -> tuple[list[str], list[int], list[list[float | None]], int]:
-    """Share of judgements made, by topic and rank (batch, stage). -> (topics, ranks, shares with
-    None where there is no pair, topics left out)
+    """Compute the share of judgements made, by topic and rank (batch, stage).
 
-    Of more than `most` topics the least complete are taken; of equally complete ones the first by
-    name."""
+    Returns topics, ranks, shares (None if there are no pairs) and the number of topics left out.
+    With more than `most` topics, the least complete are shown. Ties are broken by name.
+    """
     its, normal = count_slots(campaign, live), live.pairs.normal
     priorities, level = live.pairs.levels
     topics, topic = np.unique(live.pairs.topic[normal], return_inverse=True)

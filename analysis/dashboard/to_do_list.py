@@ -1,7 +1,7 @@
-"""What needs a person: the one list behind Home, the mail and the API.
+"""The to-do list of managers, shown on Home, in mails and in the API.
 
-to_do_of(user)             of all campaigns that the person manages
-to_do(campaigns, known)    of these, with figures at hand
+get_to_do_list(user)                 of all campaigns that the user manages
+build_to_do_list(campaigns, known)   of these campaigns, with computed statistics
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from pooling.models import Job
 
 RUNNING_STATES = (Campaign.State.OPEN, Campaign.State.PAUSED)
 WATCHED_AFTER_CLOSING = timedelta(days=60)
-"""How long the quality of a closed campaign stays in the list, if no release is built before."""
+"""How long a closed campaign stays in the list if no release is built."""
 MAX_PEOPLE = 10
-"""Annotators named one by one; the page People has all."""
+"""Maximum number of annotators listed individually. The People page lists all."""
 TOO_FAST_REASON = gettext_lazy(
     "Many of your judgements were made faster than the text can be read. The campaign's manager "
     "would like to talk about it first."
@@ -41,8 +41,8 @@ TOO_FAST_REASON = gettext_lazy(
 
 
 class ToDoKind(StrEnum):
-    """In the order in which the list has them: first what spoils labels, then what keeps people
-    from judging, then what can wait a day."""
+    """Kinds of items in list order: problems that damage labels, then problems that block
+    annotators, then the rest."""
 
     LIKE_RANDOM = "like random"
     TOO_FAST = "too fast"
@@ -58,8 +58,11 @@ class ToDoKind(StrEnum):
 
 @dataclass(frozen=True)
 class ToDoAction:
-    """address: leads to a page; where there are `fields` they are posted to it. about: whom or what
-    it concerns, where the item has several."""
+    """A link or button of an item.
+
+    address: the page, or the address to which `fields` are posted. about: the annotator or pair
+    concerned, if the item has several.
+    """
 
     words: str
     address: str
@@ -73,8 +76,11 @@ class ToDoAction:
 
 @dataclass(frozen=True)
 class ToDoItem:
-    """words: a sentence without its full stop. count: of people, judgements or pairs. as_of: when
-    its figures were counted; None: now."""
+    """One item of the list.
+
+    words: a sentence without its full stop. count: number of annotators, judgements or pairs.
+    as_of: when its statistics were computed, None for now.
+    """
 
     kind: ToDoKind
     campaign: Campaign
@@ -85,7 +91,7 @@ class ToDoItem:
 
 
 def get_to_do_list(user: User) -> tuple[list[ToDoItem], list[Job]]:
-    """-> (the list, new jobs to be sent)"""
+    """Return the list of all campaigns that the user manages, and new jobs to send."""
     campaigns = filter_watched(get_managed_campaigns(user))
     known, asked = get_home_figures(campaigns)
     return build_to_do_list(campaigns, known), asked
@@ -96,8 +102,8 @@ def filter_running(campaigns: Sequence[Campaign]) -> list[Campaign]:
 
 
 def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
-    """The running ones, and those closed within KEPT_AFTER_CLOSING of which no release has been
-    built since: their quality is still to be decided on. Running ones come first."""
+    """Return running campaigns, then those closed within WATCHED_AFTER_CLOSING without a later
+    release, because decisions about their quality are still open."""
     since = timezone.now() - WATCHED_AFTER_CLOSING
     closed = [
         one
@@ -118,8 +124,10 @@ def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
 def build_to_do_list(
     campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]
 ) -> list[ToDoItem]:
-    """campaigns: of `watched`. known: of each what was counted, where it was. In four statements,
-    however many there are."""
+    """Build the list in four queries, however many campaigns there are.
+
+    campaigns: from `filter_watched`. known: computed statistics by campaign, if available.
+    """
     if not campaigns:
         return []
     ids = [campaign.pk for campaign in filter_running(campaigns)]
@@ -129,7 +137,7 @@ def build_to_do_list(
         (qualification.get_failed_annotators() | get_paused_by_rule())
         .filter(campaign__in=ids)
         .order_by("pseudonym")
-    )  # both in one statement
+    )  # both counts in one query
     for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "standing_reason"):
         if (n := parse_pause_reason(reason)) is None:
             waiting.setdefault(pk, []).append(pseudonym)
@@ -173,8 +181,8 @@ def _counts_by_campaign(rows: object) -> dict[int, int]:
 
 
 def _annotator_states(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
-    """By (campaign, pseudonym), of everybody named in the figures, which may be older than a pause
-    or an exclusion."""
+    """Return the current states of all annotators in the statistics by (campaign, pseudonym). The
+    statistics may be older than a pause or an exclusion."""
     names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
     names |= {one.pseudonym for figures in known.values() for one in figures.like_random}
     if not names:
@@ -252,7 +260,8 @@ def _people_items(
 
 
 def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDoItem]:
-    """paused: (pseudonym, too fast judgements that led to it)"""
+    """Build the items of annotators whom the time rule paused. paused: (pseudonym, number of
+    too-fast judgements that caused the pause)."""
     if not paused:
         return []
     n, (first, n_fast) = len(paused), paused[0]
@@ -347,7 +356,7 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
 def _random_like_items(
     campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
-    """One item a person, whether they still judge or not."""
+    """Build one item per annotator whose labels look random, whether they still judge or not."""
     items = []
     suspects = [
         one

@@ -1,5 +1,4 @@
-"""The to-do list of Home by mail, at most once a day, to those who want it; an empty list is no
-mail."""
+"""The to-do list by mail, at most once per day, to users who subscribed. An empty list is not sent."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ TO_DO_MAIL_JOB = "to-do mails"
 
 
 def request_due_mails() -> list[Job]:
-    """Ask for the mails of everybody whose turn it is. Nothing while such a job is on its way. ->
-    the job"""
+    """Create a job that sends the mails that are due, unless such a job is queued or running.
+    Returns the new jobs."""
     if (
         not messages.get_due_to_do_mails(timezone.now()).exists()
         or Job.objects.filter(kind=TO_DO_MAIL_JOB, state__in=Job.ACTIVE).exists()
@@ -32,7 +31,7 @@ def request_due_mails() -> list[Job]:
 
 @jobs.register_job_kind(TO_DO_MAIL_JOB, unit="people", figures=True, resumes=True)
 def send_to_do_mails(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: to how many there was something to say, and nothing"""
+    """Send the mails and report how many users got one and how many had an empty list."""
     now, n_something, n_nothing = timezone.now(), 0, 0
     for profile in messages.get_due_to_do_mails(now):
         if not messages.claim_to_do_mail(profile, now):
@@ -54,7 +53,8 @@ def mail_subject(items: list[ToDoItem]) -> str:
 
 
 def mail_body(profile: Profile, items: list[ToDoItem]) -> str:
-    """Every item in a line, under its campaign, with the address of the first page that helps."""
+    """Return the text of the mail: one line per item, grouped by campaign, with the address of the
+    first page that helps."""
     home = profile.to_do_address.rstrip("/")
     lines = [f"Hello {profile.user.get_username()},", ""]
     for campaign in sorted({item.campaign.name for item in items}):

@@ -1,5 +1,5 @@
-"""Addresses of the live pages of a campaign: progress, annotators and their agreement, labels, gold
-pairs."""
+"""Addresses of a campaign's live pages: progress, annotators and their agreement, labels, gold
+questions."""
 
 from django.urls import path
 

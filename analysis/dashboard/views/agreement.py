@@ -1,4 +1,4 @@
-"""How far annotators agree, where they do not, and the manager's own label for disputed pairs."""
+"""Pages of inter-annotator agreement, disagreements and adjudication."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ from pooling.platform.page_files import render_page
 from pooling.tasks import send
 
 SAVED_LABEL_KEY = "saved_label"
-"""In the session: the pair that was decided last, until the next page has told it."""
+"""Session key of the pair adjudicated last, kept until the next page has reported it."""
 
 
 @login_required
 @require_safe
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The quick figures are computed here; alpha's interval, the chance floor and what is by group
-    come from a job, with their age."""
+    """Show agreement. Fast statistics are computed in the request. The confidence interval of
+    alpha, chance-level agreement and statistics by group come from a job and are shown with their
+    age."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     heavy, job = agreement_metrics.agreement_with_refresh(campaign, live)
@@ -52,7 +53,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         send(job)
     working = agreement_metrics.is_running(campaign)
     if working and request.headers.get("HX-Request"):
-        return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
+        return HttpResponse(status=204)  # nothing new: do not replace the content while it is read
     overlap = overlap_plan(campaign, live)
     context = {
         "campaign": campaign,
@@ -81,8 +82,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_charts(
     campaign: Campaign, live: CampaignSnapshot, heavy: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """What analysis/_agreement_scales.html and _agreement_pictures.html show. heavy: the newest
-    figures that a job has computed."""
+    """Return the data of analysis/_agreement_scales.html and _agreement_pictures.html. heavy: the
+    newest statistics of a job."""
     names = campaign.grades.names
     table = live.table(len(names))
     confusion = (
@@ -136,7 +137,7 @@ BY_ENTRY_CHART = (
     "Alpha of pairs drawn by chance and of pairs that the order chose",
     "two kinds of pairs",
 )
-"""Of ordered pools alone."""
+"""Shown for prioritised pools only."""
 
 
 def available_group_charts(heavy: dict[str, Any] | None) -> list[tuple[str, str, str]]:
@@ -144,8 +145,7 @@ def available_group_charts(heavy: dict[str, Any] | None) -> list[tuple[str, str,
 
 
 def scale_tiles(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
-    """The figures of one scale with their names, as the page's tiles; undefined ones with the
-    reason in words."""
+    """Return the statistics of one scale as tiles with names. Undefined ones show their reason."""
     one = heavy[key]
     reasons = one.get("reasons", {})
     low, high = one["alpha_ci"]
@@ -262,9 +262,12 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
-    """All judgements of one pair side by side; the POST adjudicates and goes on to the next pair,
-    or withdraws the manager's label. `of=labels` and the list's own parameters: through the list of
-    labels as it was asked for, else through the disputed pairs that are not decided."""
+    """Show all judgements of one pair side by side.
+
+    A POST adjudicates the pair and continues with the next one, or withdraws the adjudicated label.
+    With `of=labels` and the parameters of the label list, the next pair comes from that list.
+    Otherwise it is the next disputed pair without an adjudicated label.
+    """
     campaign = get_managed_campaign(request, slug)
     pair = get_object_or_404(
         Pair.objects.select_related(
@@ -330,8 +333,8 @@ def _disputed_position(
 
 
 def _next_pair_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
-    """Where a manager goes on who has decided on a pair; the same page for a pair that is on no
-    list, or the last of the labels."""
+    """Return the address of the next pair after an adjudication. It is the current page if the pair
+    is in no list or is the last label."""
     turn = _disputed_position(request, campaign, pair)
     if turn is None:
         return request.get_full_path()
@@ -347,7 +350,7 @@ def _next_pair_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> 
 
 @dataclass(frozen=True)
 class SavedLabel:
-    """What a pair had before a manager decided on it, which Undo brings back."""
+    """The state of a pair before its adjudication, which Undo restores."""
 
     pair: int
     grade: int | None
@@ -362,8 +365,8 @@ class SavedLabel:
 
 
 def pop_saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
-    """The pair that the manager has just decided on, and what brings back what it was before; told
-    once."""
+    """Return the pair that the manager has just adjudicated with the values that Undo restores. It
+    is reported once."""
     kept = request.session.get(SAVED_LABEL_KEY)
     if not kept or kept["campaign"] != campaign.pk or request.headers.get("HX-Request"):
         return None
@@ -386,7 +389,7 @@ def pop_saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, A
 @login_required
 @require_POST
 def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Compute the slow figures anew, now."""
+    """Compute the statistics of the job again now."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     job = agreement_metrics.request_agreement_job(

@@ -1,5 +1,5 @@
-"""Gold, everyone and qualification pairs: choosing them, explaining them, and how people do on
-them."""
+"""Pages of gold questions, calibration pairs and qualification tests: selection, explanations and
+results."""
 
 from __future__ import annotations
 
@@ -110,13 +110,13 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def read_grade(request: HttpRequest) -> int | None:
-    """The grade that a form sends; None for none."""
+    """Return the grade in the form, or None."""
     grade = request.POST.get("grade", "")
     return int(grade) if grade.isascii() and grade.isdigit() and len(grade) <= 3 else None
 
 
 def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
-    """Remove the ticked pairs from the known ones, or change their grade."""
+    """Remove the selected control pairs, or change their grade."""
     ids, grade = [parse_row_id(one) for one in request.POST.getlist("known")], read_grade(request)
     try:
         if not ids:
@@ -140,7 +140,7 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
 
 
 def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """The chosen pairs as a list."""
+    """List the control pairs."""
     kinds = [(value.value, name) for value, name, _ in KIND_CHOICES if value != Pair.Kind.NORMAL]
     return ListPage(
         request,
@@ -156,7 +156,7 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
                 Length("entry__topic__topic_id"),
                 "entry__topic__topic_id",
                 "position",
-            ),  # 2 before 10
+            ),  # sort 2 before 10
             "document": "entry__docno",
             "judged": "n_judged",
             "right": "n_right",
@@ -171,8 +171,8 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """(annotator, score in the qualification, score in gold) of everybody who has judged known
-    pairs, as a list."""
+    """List annotators who have judged control pairs, with their scores in the qualification test
+    and on gold questions."""
     scores = get_known_scores(campaign)
     members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pk__in=scores).order_by(
         "pseudonym"
@@ -196,8 +196,8 @@ def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """Pairs that are not ordinary, with how many judged them, how many were right by the campaign's
-    rule, and how many exactly."""
+    """Return pairs that are not ordinary, with the number of annotators who judged them, who were
+    right by the campaign's rule, and who gave the exact grade."""
     judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
     ids = list(get_kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
@@ -212,8 +212,8 @@ def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
 
 
 def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
-    """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each
-    grade."""
+    """Return ordinary pairs on which at least three annotators agree, a few per grade. These are
+    the safest gold questions."""
     live = get_snapshot(campaign)
     table = live.table(campaign.grades.size)
     labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))
@@ -232,14 +232,14 @@ def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
     )
     pairs: list[Any] = sorted(
         normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position)
-    )  # with the grade proposed
+    )  # with the proposed grade
     for pair in pairs:
         pair.proposed = wanted[pair.pk]
     return pairs
 
 
 def search_pairs(campaign: Campaign, query: str) -> QuerySet[Pair]:
-    """Pairs by topic id, words of the topic, or document id."""
+    """Find pairs by topic ID, words of the topic, or document ID."""
     match = (
         Q(entry__topic__topic_id=query)
         | Q(entry__topic__text__icontains=query)

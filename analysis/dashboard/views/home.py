@@ -1,4 +1,4 @@
-"""Home: what to judge, and what one's own campaigns need."""
+"""Home page: campaigns to judge, and the to-do list of managed campaigns."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def describe_forecast(campaign: Campaign, figures: HomeFigures | None) -> dict[str, str]:
-    """The forecast as a line of a card, and whether it is good or bad news."""
+    """Return the forecast as one line of a campaign card, and whether it is good or bad news."""
     if figures is None or not figures.missing or campaign.is_over:
         return {}
     expected = figures.forecast.expected

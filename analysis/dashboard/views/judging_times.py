@@ -1,4 +1,4 @@
-"""The page about time."""
+"""Page of judging times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pooling.platform.page_files import render_page
 
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 N_SLOWEST = 20
-"""Topics listed with their mean time."""
+"""Number of slowest topics listed with their mean time."""
 NO_TIMES_MESSAGE = gettext_lazy("No counted judgement has a time yet.")
 
 

@@ -1,4 +1,5 @@
-"""TripJudge's Figure 1 and Table 1, and what the choice of the aggregation method changes."""
+"""Pages of labels: their distribution and statistics (Figure 1 and Table 1 of TripJudge, Althammer
+et al. 2022), and the effect of the aggregation method."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         send(job)
     working = method_effect.is_running(campaign)
     if working and request.headers.get("HX-Request"):
-        return HttpResponse(status=204)  # nothing new yet
+        return HttpResponse(status=204)  # nothing new
     context = {
         "campaign": campaign,
         "tab": "labels",
@@ -75,7 +76,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def all_labels(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every label in one list, and how many of each topic's are relevant."""
+    """List all labels, and the number of labels per topic."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     labels = label_list.label_page(request, campaign, live)
@@ -94,7 +95,7 @@ def all_labels(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
-    """How many labels there are, how each was decided, and the campaign in numbers."""
+    """Return the number of labels, how each was decided, and the statistics of the campaign."""
     names = campaign.grades.names
     pool = live.derived("table 1", lambda: get_campaign_statistics(campaign, live))
     made = cached_labels(campaign, live)
@@ -121,7 +122,8 @@ def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
 
 
 def get_campaign_statistics(campaign: Campaign, live: CampaignSnapshot) -> CampaignStatistics:
-    """The statistics of the command, with the ranks of the pool from the kept pairs."""
+    """Return the statistics of the command `campaign_stats`, with the pool ranks of the pairs in
+    the snapshot."""
     table, pairs = live.table(campaign.grades.size), live.pairs
     statistics = compute_campaign_statistics(
         table, threshold=campaign.threshold, documents=count_documents(campaign.collection)
@@ -159,7 +161,7 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
 
 @dataclass(frozen=True)
 class StatisticsRow:
-    """value: None where undefined; text says why."""
+    """One statistic. value: None if undefined, with the reason in `text`."""
 
     name: str
     text: str
@@ -172,8 +174,8 @@ class StatisticsRow:
 def statistics_rows(
     statistics: CampaignStatistics, names: list[str], n_topics: int
 ) -> list[StatisticsRow]:
-    """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that
-    have pairs."""
+    """Return the rows of TripJudge's Table 1 as text, with the reason for undefined values.
+    n_topics: accepted topics that have pairs."""
 
     def row(name: str, value: int | float | None, digits: int = 2) -> StatisticsRow:
         if value is None:
@@ -236,8 +238,10 @@ def statistics_rows(
 @login_required
 @require_POST
 def ask(request: SignedInRequest, slug: str) -> HttpResponse:
-    """pair (several), action `more` or `back`, back: where one came from. With `confirm` it is
-    done, else shown."""
+    """Preview additional judgements, or request them if `confirm` is sent.
+
+    Parameters: pair (repeatable), action (`more` or `back`), back (the page to return to).
+    """
     campaign = get_managed_campaign(request, slug)
     ids = {number for written in request.POST.getlist("pair") if (number := parse_row_id(written))}
     taking_back, way_back = request.POST.get("action") == "back", _way_back(request, campaign)
@@ -278,7 +282,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _way_back(request: SignedInRequest, campaign: Campaign) -> str:
-    """The list or the pair as it was."""
+    """Return the address of the list or pair from which the request came."""
     asked, home = request.POST.get("back", ""), reverse("campaign", args=[campaign.slug])
     fits = asked.startswith(home) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
     return asked if fits else reverse("campaign-label-list", args=[campaign.slug])

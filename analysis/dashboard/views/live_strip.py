@@ -1,4 +1,4 @@
-"""The strip of live figures alone, for which the progress page asks every few seconds."""
+"""Strip of live statistics, which the progress page requests every few seconds."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from pooling.platform.page_files import render_page
 @login_required
 @require_safe
 def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
-    """304 to a browser that has these figures: written anew only when one of them, the minute or
-    the reader's time zone is another."""
+    """Return the strip, or 304 if the browser has it already. It changes with its statistics, the
+    minute and the reader's time zone."""
     campaign = get_managed_campaign(request, slug)
     figures = strip_figures(campaign)
     parts = (
@@ -39,7 +39,7 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
         campaign.state,
     )
     tag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
-    # get_conditional_response needs no page where the browser already has it
+    # get_conditional_response needs no content if the browser has it already
     response = cast("HttpResponse | None", get_conditional_response(request, etag=tag))
     if response is None:
         context = {
@@ -57,20 +57,23 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
 
 MINUTE = 60.0
 NO_MOMENT = datetime.fromtimestamp(0, UTC)
-"""When figures were computed is no change of them."""
+"""Replaces the time of computation, because a new time alone is not a change."""
 
 
 @dataclass(frozen=True)
 class Strip:
-    """now: without its depths, and its forecast to the minute. alpha: as of
-    `agreement_metrics.latest_alpha`."""
+    """The statistics in the strip.
+
+    now: progress without its depths, with the forecast rounded to minutes. alpha: as from
+    `agreement_metrics.latest_alpha`.
+    """
 
     now: CampaignProgress
     alpha: dict[str, Any]
 
 
 def strip_figures(campaign: Campaign) -> Strip:
-    """Computed once for all who look, whenever the judgements are looked at again."""
+    """Compute the strip once for all readers, and again when the judgements are read again."""
     live = get_snapshot(campaign)
     return live.derived(
         "strip", lambda: _compute_strip(campaign, live), depends_on=(live.rows, live.read_at)
@@ -90,5 +93,5 @@ def _compute_strip(campaign: Campaign, live: CampaignSnapshot) -> Strip:
 
 
 def _minute(seconds: float | None) -> float | None:
-    """Pages write minutes; what a page does not show is no change."""
+    """Round to the minute that pages display, because a smaller difference is not a visible change."""
     return None if seconds is None else seconds - seconds % MINUTE

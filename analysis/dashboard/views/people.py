@@ -1,4 +1,4 @@
-"""The annotators beside each other, and one person's page."""
+"""Pages of annotators: the list, and one annotator."""
 
 from __future__ import annotations
 
@@ -152,7 +152,8 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 
 def shares_chart(person: AnnotatorSummary, names: list[str]) -> Picture:
-    """The annotator's grades over those of all others, who judged other pairs in part."""
+    """Return a chart of the annotator's shares of grades next to those of all others, who judged
+    partly other pairs."""
     rows = [
         (person.membership.pseudonym, person.n_kept, person.shares),
         ("the others", person.n_of_others, person.shares_of_others),

@@ -1,4 +1,4 @@
-"""What a manager can do about one annotator, and about many at once."""
+"""Actions of managers on one or several annotators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pooling.platform.page_files import render_page
 from pooling.tasks import send
 
 MAX_NAMED = 5
-"""Annotators whom a sentence names; of more it says how many."""
+"""Maximum number of annotators named in a sentence. With more, it gives their number."""
 
 
 def message_annotator(member: Membership, text: str, actor: User) -> str:
@@ -83,15 +83,16 @@ ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
     },
     **{"let-in": let_member_in, "try-again": let_member_retry, "note": save_note},
 }
-"""Each takes (annotator, text, who asks) and says what happened to the annotator."""
+"""Each action takes (annotator, text, acting user) and returns a sentence that describes the
+change."""
 BULK_ACTIONS = ("message", "pause", "resume", "include")
 
 
 @login_required
 @require_POST
 def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """Message, note, pause, resume, include again, let in, let try again; or ask what an exclusion
-    would change."""
+    """Apply an action to one annotator: send a message, edit the note, pause, resume, include
+    again, admit, or allow another attempt. For an exclusion, request its preview."""
     campaign = get_managed_campaign(request, slug)
     member = get_object_or_404(campaign_annotators(campaign), pseudonym=pseudonym)
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
@@ -112,8 +113,8 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
 @login_required
 @require_POST
 def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The same for all whose boxes are checked; who cannot be acted on is named with the reason,
-    and the others are."""
+    """Apply an action to all selected annotators. Those to whom it does not apply are named with
+    the reason."""
     campaign = get_managed_campaign(request, slug)
     chosen = list(
         campaign_annotators(campaign)
@@ -172,7 +173,7 @@ def format_member_names(members: list[Membership]) -> str:
 
 
 def return_url(request: SignedInRequest, slug: str) -> str:
-    """The list as it was, with its order and its page."""
+    """Return the address of the list with its order and page."""
     people = reverse("campaign-people", args=[slug])
     asked = request.POST.get("back", "")
     fits = asked.startswith(people) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
@@ -182,8 +183,7 @@ def return_url(request: SignedInRequest, slug: str) -> str:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "") -> HttpResponse:
-    """What excluding one annotator, or several together, would change; the POST does it, with a
-    reason."""
+    """Show the preview of excluding one or several annotators. A POST excludes them, with a reason."""
     campaign = get_managed_campaign(request, slug)
     job = get_object_or_404(Job, pk=job_id, campaign_id=campaign.pk, kind=exclusions.EXCLUSION)
     names = job.parameters.get("annotators", [])

@@ -1,4 +1,5 @@
-"""The manager's first page: how far the campaign is and when it will be done."""
+"""Progress page: state of the campaign and its forecast. Planning page, and requests for stopping
+advice."""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def closed_campaign_quality(campaign: Campaign) -> dict[str, Any]:
-    """What is still to be decided on before its labels are published."""
+    """Return the open decisions before the labels of a closed campaign are published."""
     known, jobs = get_home_figures([campaign])
     for job in jobs:
         send(job)
@@ -97,7 +98,7 @@ def closed_campaign_quality(campaign: Campaign) -> dict[str, Any]:
 def progress_charts(
     campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
 ) -> dict[str, Any]:
-    """What analysis/_progress_pictures.html draws."""
+    """Return the charts of analysis/_progress_pictures.html."""
     topics, ranks, shares, left_out = selectors.progress_heat_map(campaign, live)
     level = campaign.level_word
     heat = matrix_chart(
@@ -122,8 +123,11 @@ def progress_charts(
 
 
 def forecast_verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
-    """The forecast in words, and whether it is good or bad news. Without a forecast: why, since
-    when there can be one, and what is true `without`. ended: nobody judges any more."""
+    """Return the forecast as text, and whether it is good or bad news.
+
+    Without a forecast, it contains the reason, when there can be one, and the current progress
+    (`without`). ended: judging has ended.
+    """
     ahead = now.forecast
     missing = now.needed - now.counted
     if missing and has_ended(campaign):
@@ -188,7 +192,8 @@ def pace_chart(live: CampaignSnapshot) -> Picture:
 def burn_up_chart(
     campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
 ) -> Picture:
-    """Judgements made over time, and the forecast with its interval up to the need."""
+    """Return a chart of judgements over time, and of the forecast with its prediction interval up
+    to the number needed."""
     made = np.sort(live.rows.judged_at[selectors.fills_slot_mask(live)])
     ended = has_ended(campaign)
     caption = "Judgements made" if ended else "Progress and forecast (95% prediction interval)"
@@ -231,7 +236,8 @@ def burn_up_chart(
 def _forecast_line(
     now: selectors.CampaignProgress, expected: float, early: float | None, late: float | None
 ) -> Line:
-    """Straight lines from here to the need; the band lies between the early and the late end."""
+    """Return straight lines from now to the number needed. The interval lies between the early and
+    the late end."""
     here, left = now.moment.timestamp(), now.needed - now.counted
     at = np.linspace(here, expected, 20)
     middle = [(float(t), now.counted + left * (t - here) / max(expected - here, 1)) for t in at]
@@ -245,7 +251,7 @@ def _forecast_line(
 
 
 def _day_ticks(first: float, last: float) -> list[float]:
-    """Midnights (UTC) to write under the axis, at most eight."""
+    """Return at most eight midnights (UTC) as axis ticks."""
     day = 2 * HALF_DAY_SECONDS
     start, end = int(first // day), int(last // day) + 1
     step = max(1, -(-(end - start) // 8))
@@ -253,7 +259,7 @@ def _day_ticks(first: float, last: float) -> list[float]:
 
 
 def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
-    """word: what the levels of the campaign's pool are called."""
+    """Return a chart of completion by level. word: the pool's name for its levels."""
     labels = [f"{word} {level.rank}" for level in now.depths]
     values = [100 * level.share for level in now.depths]
     picture = bar_chart(
@@ -269,12 +275,13 @@ def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
 
 
 def list_stalled_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[Pair]:
-    """The longest stalled pairs, with `last`: when each was judged last."""
+    """Return the pairs that have been stalled longest, with the time of the last judgement in
+    `last`."""
     ids, moments = selectors.find_stalled_pairs(campaign, live)
     last = dict(zip(ids[:MAX_ROWS], moments, strict=False))
     pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(
         list(last)
-    )  # with the last moment
+    )  # with the time of the last judgement
     for pk, moment in last.items():
         pairs[pk].last = moment
     return [pairs[pk] for pk in last]
@@ -293,7 +300,7 @@ def list_live_leases(campaign: Campaign) -> list[Any]:
 
 
 def describe_claim_reason(why: dict[str, Any]) -> str:
-    """The rule behind a claim and what it found, from what the scheduler stored, as a sentence."""
+    """Describe why an annotator was assigned a pair: the scheduler's rule and its stored details."""
     if not why:
         return "not recorded"
     parts = [str(why.get("rule") or _("by no rule that was recorded"))]
@@ -317,13 +324,13 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
 
 
 STOPPING_CHECK_PAGES = ("campaign", "campaign-systems")
-"""Those that show the advice, by the names of their addresses."""
+"""URL names of the pages that show the stopping advice."""
 
 
 @login_required
 @require_POST
 def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask whether judging may stop. back: the page from which it was asked."""
+    """Request the stopping check. back: the page from which it was requested."""
     campaign = get_managed_campaign(request, slug)
     try:
         send(interim_checks.request_interim_check(campaign, user=request.user))
@@ -336,7 +343,8 @@ def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A POST of key and value shows what the option changes; with `confirm` it is pulled."""
+    """List planning options. A POST of key and value previews an option, and with `confirm` applies
+    it."""
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)

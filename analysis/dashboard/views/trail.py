@@ -1,4 +1,4 @@
-"""What annotators said at the end, and who changed what and when."""
+"""Pages of annotators' closing feedback and of the audit trail."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _format_detail(value: object) -> str:
-    """A detail as a person reads it: grades by number and name, yes and no, changes as before and
-    after."""
+    """Format a detail for reading: grades with number and name, booleans as yes or no, changes as
+    before and after."""
     if isinstance(value, dict):
         if {"value", "name"} <= set(value):
             return f"{value['value']} {value['name']}"
@@ -94,7 +94,7 @@ def _format_detail(value: object) -> str:
 
 
 def _format_change(change: object) -> str:
-    """A pair of values is before and after."""
+    """Format a pair of values as before and after."""
     if isinstance(change, list) and len(change) == 2:
         before, after = (
             _format_detail(side)[:200] if side not in ("", None) else "empty" for side in change
