@@ -33,9 +33,10 @@ def _reasons(said: Any, *names: str) -> list[str]:
 
 
 class Result(Values):
-    """The values of an analysis, as the command prints them with --json, its tables and charts.
+    """The values of an analysis as printed by the command with --json, and its tables and charts.
 
-    Undefined values are None; the analysis gives the reason next to them."""
+    Undefined values are None, with the reason next to them.
+    """
 
     def __init__(
         self,
@@ -47,21 +48,22 @@ class Result(Values):
         self._tables, self._charts = tables, charts
 
     def tables(self) -> list[Table]:
-        """The tables of the command and of the web pages, the most important first."""
+        """Return the tables of the command and of the web pages, the most important first."""
         return [] if self._tables is None else self._tables(self)
 
     def charts(self) -> list[Picture]:
-        """The charts of the web pages as HTML figures, the most important first."""
+        """Return the charts of the web pages as HTML figures, the most important first."""
         return [] if self._charts is None else self._charts(self)
 
     def to_dict(self) -> Values:
-        """A plain dictionary, ready for `json.dumps`."""
+        """Return a plain dictionary, ready for `json.dumps`."""
         return dict(self)
 
     def to_frame(self, key: str = "") -> Any:
-        """One of the tables as a pandas DataFrame, the first unless `key` names another.
+        """Return one of the tables as a pandas DataFrame, by default the first.
 
-        KeyError if there is no such table, ImportError without pandas."""
+        Raises KeyError if there is no table `key`, and ImportError without pandas.
+        """
         from assay.tables import columns_as_frame
 
         tables = {table.key: table for table in self.tables()}
@@ -74,7 +76,7 @@ class Result(Values):
         )
 
     def _repr_html_(self) -> str:
-        """The tables, and the reasons for undefined values, as a notebook shows them."""
+        """Return the tables and the reasons for undefined values as HTML for notebooks."""
         tables = "".join(_table_to_html(table) for table in self.tables())
         reasons = "".join(f"<p>{escape(reason)}</p>" for reason in undefined_reasons(self))
         return tables + reasons if tables else f"<pre>{escape(repr(self))}</pre>"

@@ -381,7 +381,7 @@ def _draw_text(axes: Axes, one: ElementTree.Element) -> None:
 
 
 def render_css() -> str:
-    """Return the same styles as CSS rules, for HTML files outside the application."""
+    """Return the print styles as CSS rules, for HTML files outside the application."""
     names = [f"{letter}{k}" for letter in "sl" for k in range(1, 7)] + [
         f"g{k}" for k in range(len(STEPS))
     ]

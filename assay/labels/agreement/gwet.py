@@ -1,5 +1,5 @@
-"""Gwet's AC1, a chance-corrected agreement that does not fall merely because one grade is much more
-frequent than the others, as kappa does."""
+"""Gwet's AC1, a chance-corrected agreement that, unlike kappa, does not decrease only because one
+grade is much more frequent than the others."""
 
 from __future__ import annotations
 
