@@ -28,18 +28,18 @@ class Report(models.Model):
     seed = models.BigIntegerField(default=0)
     input_digest = models.CharField(max_length=64, blank=True)
     code_version = models.CharField(max_length=60, blank=True)
-    command = models.TextField(blank=True, help_text="the exact command that reproduces it")
+    command = models.TextField(blank=True, help_text="exact command that reproduces it")
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     result = models.JSONField(null=True, blank=True)
     inputs = models.JSONField(
         default=list,
         blank=True,
-        help_text="path, kind, name, digest and origin of each file of the command",
+        help_text="path, kind, name, digest and origin of each input file of the command",
     )
     files = models.JSONField(
         default=dict,
         blank=True,
-        help_text="name -> name in the storage: result, figures, inputs of its own",
+        help_text="name -> name in the storage: result, figures and input files",
     )
     warnings = models.JSONField(default=list, blank=True)
     created_by = models.ForeignKey(
@@ -112,7 +112,7 @@ class Release(models.Model):
         max_length=64,
         blank=True,
         db_default="",
-        help_text="SHA-256 of judgements and labels; earlier versions kept none",
+        help_text="SHA-256 of judgements and labels; empty for earlier versions",
     )
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_by = models.ForeignKey(

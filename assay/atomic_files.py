@@ -61,13 +61,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if os.fspath(path) == "-":
         raise OSError(
             errno.EINVAL,
-            "data files do not go to standard output, expected the name of a file",
+            "data files cannot be written to standard output, expected a file name",
             "-",
         )
     if os.path.isdir(path):
-        raise IsADirectoryError(
-            errno.EISDIR, "a folder, expected the name of a file in it", str(path)
-        )
+        raise IsADirectoryError(errno.EISDIR, "is a folder, expected a file name in it", str(path))
     descriptor = find_descriptor(path)
     if descriptor is not None:
         try:
@@ -77,18 +75,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     elif os.path.exists(path):
         if not os.access(path, os.W_OK):
             raise PermissionError(
-                errno.EACCES, "no right to write this file, name another one", str(path)
+                errno.EACCES, "no permission to write this file; choose another one", str(path)
             )
     else:
         folder = Path(os.path.realpath(path)).parent
         if not folder.is_dir():
             raise FileNotFoundError(
-                errno.ENOENT, f"there is no folder {folder}, make it first", str(path)
+                errno.ENOENT, f"the folder {folder} does not exist; create it first", str(path)
             )
         if not _is_writable_folder(folder):
             raise PermissionError(
                 errno.EACCES,
-                f"no right to write into the folder {folder}, name another one",
+                f"no permission to write to the folder {folder}; choose another one",
                 str(path),
             )
 

@@ -149,7 +149,7 @@ def make_function(name: str) -> Callable[..., Result]:
             given = signature.bind(*arguments, **named).arguments
         except TypeError as error:
             known = ", ".join(signature.parameters)
-            there_are = "" if set(named) <= set(signature.parameters) else f"; there are {known}"
+            there_are = "" if set(named) <= set(signature.parameters) else f"; choose from {known}"
             raise TypeError(f"{name}() {error}{there_are}") from None
         asking, asked = prepare_call(name, {**about.defaults, **given})
         values = to_json_types(asking.answered(asked))
@@ -200,7 +200,7 @@ def prepare_call(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, An
         if option not in declared:
             known = ", ".join(one for one in declared if one not in COMMAND_LINE_ONLY)
             raise TypeError(
-                f"{name}() got an unexpected keyword argument {option!r}; there are {known}"
+                f"{name}() got an unexpected keyword argument {option!r}; choose from {known}"
             )
     if given.get("measures") is not None:
         given = {**given, "measures": format_measure_names(given["measures"])}

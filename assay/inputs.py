@@ -69,7 +69,7 @@ def list_column_names(frame: Any) -> list[str]:
     elif hasattr(frame, "column_names"):
         names = frame.column_names
         if isinstance(names, Mapping):
-            raise BadInput(f"a data set of {', '.join(names)}, expected one of them")
+            raise BadInput(f"a dataset of {', '.join(names)}, expected one of them")
     return [str(name) for name in names]
 
 
@@ -92,7 +92,7 @@ def to_numbers(values: Iterable[Any], what: str) -> list[float]:
         except (TypeError, ValueError):
             as_floats.append(math.nan)
         if not math.isfinite(as_floats[-1]):
-            raise BadInput(f"{what}: row {row} has no number ({value})")
+            raise BadInput(f"{what}: row {row} has {value} instead of a number")
     return as_floats
 
 
@@ -100,7 +100,9 @@ def to_whole_numbers(values: Iterable[Any], what: str) -> list[int]:
     as_floats = to_numbers(values, what)
     for row, value in enumerate(as_floats):
         if value != int(value):
-            raise BadInput(f"{what}: {value:g} in row {row} is no grade, expected a whole number")
+            raise BadInput(
+                f"{what}: {value:g} in row {row} is not a grade, expected a whole number"
+            )
     return [int(value) for value in as_floats]
 
 

@@ -69,7 +69,7 @@ class Result(Values):
         tables = {table.key: table for table in self.tables()}
         if not tables or (key and key not in tables):
             known = ", ".join(tables) or "none"
-            raise KeyError(f"no table {key!r}; the tables are {known}")
+            raise KeyError(f"unknown table {key!r}; choose from {known}")
         table = tables[key] if key else next(iter(tables.values()))
         return columns_as_frame(
             {name: [row[i] for row in table.rows] for i, name in enumerate(table.columns)}

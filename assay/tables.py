@@ -44,7 +44,7 @@ class Scores:
         a measure that was not computed."""
         name = str(parse_measure(measure))
         if name not in self.measures:
-            raise ValueError(f"{name} was not asked for; there are {', '.join(self.measures)}")
+            raise ValueError(f"{name} was not requested; choose from {', '.join(self.measures)}")
         return self.values[:, :, self.measures.index(name)]
 
     def __getitem__(self, run_and_measure: tuple[str, object]) -> float:
@@ -52,7 +52,7 @@ class Scores:
         unknown run."""
         run, measure = run_and_measure
         if run not in self.tags:
-            raise KeyError(f"no run {run!r}; there are {', '.join(self.tags)}")
+            raise KeyError(f"unknown run {run!r}; choose from {', '.join(self.tags)}")
         return float(compute_topic_means(self.of(measure).T)[self.tags.index(run)])
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -121,7 +121,7 @@ def columns_as_frame(columns: Columns | list[Any]) -> Any:
         import pandas
     except ImportError:
         raise ImportError(
-            "data frames need pandas, which is not installed; assay.columns(...) gives the same as arrays"
+            "data frames need pandas, which is not installed; assay.columns(...) returns the same as arrays"
         ) from None
     return pandas.DataFrame(columns)
 

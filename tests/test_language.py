@@ -46,8 +46,6 @@ LABELS_WITH_COLON = {
     *("Answer:", "Example:", "Expected:", "What changed:", "You:", "Your page:"),
     *("Your completion code:", "Hello %(name)s,"),
 }
-TITLES = ("A machine beside people",)
-"""Titles of the interface that tables repeat."""
 NOT_YET_REWRITTEN: set[str] = set()
 PAGES = [
     path
@@ -66,8 +64,6 @@ def prose(text: str) -> str:
     text = re.sub(r"(?m)(?<= -->\n)(?:^\|.*\n)+", "", text)
     text = re.sub(r"(?ms)^(```|:::).*?^\1$", "", text)
     text = re.sub(r"(?m)^ {4}.*$", "", text)
-    for title in TITLES:
-        text = text.replace(title, "")
     return re.sub(r"`[^`\n]+`|\*[^*\n]+\*", "", text)
 
 

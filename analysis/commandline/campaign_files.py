@@ -50,7 +50,7 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         type=parse_duration,
         default=0.0,
         metavar="S",
-        help="minimum seconds per judgement, above the campaign's limit",
+        help="minimum seconds per judgement, in addition to the campaign's limit",
     )
     parser.add_argument(
         "--no-gold", action="store_true", help="leave out the judgements of gold pairs"
@@ -63,8 +63,8 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         help="pseudonyms of annotators to leave out",
     )
     back = (
-        "pseudonyms of excluded annotators whose judgements count nevertheless (no name: all "
-        "excluded ones)"
+        "pseudonyms of excluded annotators whose judgements count again (no name: all "
+        "excluded annotators)"
     )
     parser.add_argument("--include-excluded", nargs="*", metavar="PSEUDONYM", help=back)
     add_judges_option(parser)
@@ -123,7 +123,7 @@ class ExportCommand(DatabaseCommand):
             with open_bytes_output(output) as out:
                 while block := prepared.read(1 << 20):
                     out.write(block)
-            self.text = f"{format_count(lines, 'line')} in {output}"
+            self.text = f"{output}: {format_count(lines, 'line')}"
         elif not json:
             self.text = prepared.read().decode("utf-8").removesuffix("\n")
         return lines

@@ -25,8 +25,8 @@ def open_database() -> None:
 
 def database_error_message(error: Exception) -> str:
     return (
-        f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR "
-        f"and ASSAY_DATABASE_URL say where it is"
+        f"cannot read the database ({error}). `up` or `migrate` creates one; ASSAY_DATA_DIR "
+        "and ASSAY_DATABASE_URL set its location"
     )
 
 

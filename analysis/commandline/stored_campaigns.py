@@ -67,7 +67,7 @@ def get_campaign(slug: str) -> Campaign:
         Campaign.objects.select_related("collection", "pool").filter(slug=slug)
     )
     if campaign is None:
-        raise BadInput(f"there is no campaign {slug!r}")
+        raise BadInput(f"no campaign has the slug {slug!r}")
     return campaign
 
 
@@ -82,7 +82,7 @@ def run_loader(row: Run) -> Callable[[], RunColumns]:
 def get_collection(slug: str) -> Collection:
     collection = first_or_bad_input(Collection.objects.filter(slug=slug))
     if collection is None:
-        raise BadInput(f"there is no collection {slug!r}")
+        raise BadInput(f"no collection has the slug {slug!r}")
     return collection
 
 
@@ -149,8 +149,9 @@ def naive_estimate_refusal(slug: str) -> str:
     """Why a number that counts unjudged pairs as not relevant is refused for a campaign on a
     sampled pool."""
     return (
-        f"the pool of {slug} is sampled, and this would count every pair that was not drawn as not relevant; "
-        f"`evaluate --campaign {slug}` estimates HT-nDCG@k, HT-P@k and xinfAP with their ranges"
+        f"the pool of {slug} is sampled, and this measure would count every pair that was not "
+        f"drawn as not relevant. `evaluate --campaign {slug}` estimates HT-nDCG@k, HT-P@k and "
+        "xinfAP with confidence intervals"
     )
 
 

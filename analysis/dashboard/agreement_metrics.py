@@ -29,7 +29,7 @@ from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
 
-AGREEMENT_JOB = "agreement figures"
+AGREEMENT_JOB = "agreement statistics"
 STALE_AFTER = timedelta(seconds=60)
 """Minimum age before the statistics are computed again. They are only computed while a page shows
 them."""
@@ -96,7 +96,7 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
         return {
             **never,
             "current": False,
-            "reason": "not computed yet; the page Agreement does it",
+            "reason": "Not available yet",
             "by_entry": "",
         }
     graded = newest.report["graded"]
@@ -141,7 +141,7 @@ def request_agreement_job(
     """Create a job unless one is queued or running."""
     if is_running(campaign):
         return None
-    label = f"Agreement figures of {campaign.name}"
+    label = f"Agreement statistics of {campaign.name}"
     return jobs.enqueue(
         AGREEMENT_JOB,
         {"marks": marks or []},
@@ -216,7 +216,9 @@ def _alpha_by_group(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[i
 
 
 def _alpha_values(subset: SubsetAlpha) -> dict[str, Any]:
-    reason = "one and the same grade only" if np.isnan(subset.alpha) else subset.interval.reason
+    reason = (
+        "all judgements have the same grade" if np.isnan(subset.alpha) else subset.interval.reason
+    )
     return {
         "alpha": subset.alpha,
         "low": subset.interval.low,
@@ -251,7 +253,7 @@ def _length_groups(live: CampaignSnapshot) -> Any:
 
 def _format_length_group(group: int) -> str:
     low, high = LENGTH_RANGES[group]
-    return f"{low} to {high - 1} words" if high else f"{low} words and more"
+    return f"{low} to {high - 1} words" if high else f"{low} or more words"
 
 
 def _guideline_groups(live: CampaignSnapshot) -> Any:

@@ -43,7 +43,7 @@ class AnnotatorColumns:
 
 def get_annotator_columns(live: CampaignSnapshot, n_grades: int) -> AnnotatorColumns:
     """Return the columns, computed again only if the judgements have changed."""
-    return live.derived("own figures", lambda: compute_annotator_columns(live.rows, n_grades))
+    return live.derived("own statistics", lambda: compute_annotator_columns(live.rows, n_grades))
 
 
 def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorColumns:

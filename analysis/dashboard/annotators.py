@@ -113,7 +113,7 @@ class AnnotatorSummary:
     def kappa_reason(self) -> str:
         """Return why kappa is undefined."""
         if self.agreement is None or self.agreement.n == 0:
-            return _("no pair shared with others yet")
+            return _("no shared pairs yet")
         if self.agreement.n < MIN_SHARED:
             says = ngettext(
                 "%(n)s shared pair; needs %(least)s",
@@ -121,7 +121,7 @@ class AnnotatorSummary:
                 self.agreement.n,
             )
             return says % {"n": self.agreement.n, "least": MIN_SHARED}
-        return _("one and the same grade only, on %(n)s shared pairs") % {"n": self.agreement.n}
+        return _("only one grade on %(n)s shared pairs") % {"n": self.agreement.n}
 
 
 def list_annotators(

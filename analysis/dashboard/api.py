@@ -48,12 +48,12 @@ class ForecastSerializer(serializers.Serializer):
     possible_from = serializers.DateTimeField(
         allow_null=True,
         help_text=(
-            "without a forecast: from when on there are enough working days; null if there are, "
-            "and before the first judgement"
+            "without a forecast: time from which there are enough working days; null if "
+            "there are enough, and before the first judgement"
         ),
     )
     n_short = serializers.IntegerField(
-        help_text="without a forecast: judgements missing to the fewest within the last two working days that it needs"
+        help_text="without a forecast: judgements still needed within the last two working days"
     )
     is_vague = serializers.BooleanField(
         help_text="whether the 95% prediction interval (early to late) is too wide to plan by"
@@ -65,25 +65,27 @@ class ForecastSerializer(serializers.Serializer):
 
 
 class ProgressOfCampaignSerializer(serializers.Serializer):
-    needed = serializers.IntegerField(help_text="judgements in all")
-    counted = serializers.IntegerField(help_text="those that fill a slot")
+    needed = serializers.IntegerField(help_text="total judgements")
+    counted = serializers.IntegerField(help_text="judgements that fill a required slot")
     pairs = serializers.IntegerField()
-    complete = serializers.IntegerField(help_text="pairs judged as often as needed")
+    complete = serializers.IntegerField(help_text="pairs with the required number of judgements")
     complete_depth = serializers.IntegerField(
-        help_text="every pair down to this rank (batch, stage) is complete"
+        help_text="deepest rank (batch, stage) down to which every pair is complete"
     )
-    one_judgement = serializers.IntegerField(help_text="pairs with one judgement of several")
+    one_judgement = serializers.IntegerField(
+        help_text="pairs with one of several required judgements"
+    )
     unjudgeable = serializers.IntegerField()
     per_12h = serializers.IntegerField()
     per_24h = serializers.IntegerField()
-    active_now = serializers.IntegerField(help_text="annotators who hold a pair")
+    active_now = serializers.IntegerField(help_text="annotators who have a pair assigned")
     live_leases = serializers.IntegerField()
     on_gold = serializers.IntegerField(
-        help_text="judgements on gold and pairs for everyone, which count but are not among those needed"
+        help_text="judgements of gold and calibration pairs, which count but are not required"
     )
     stalled = serializers.IntegerField()
     short_at_deadline = serializers.IntegerField(
-        allow_null=True, help_text="judgements that will be missing; null where nobody can say"
+        allow_null=True, help_text="judgements expected to be missing; null if unknown"
     )
     moment = serializers.DateTimeField()
     forecast = ForecastSerializer()
@@ -99,8 +101,8 @@ class AgreementOfCampaignSerializer(serializers.Serializer):
         ),
     )
     computed_at = serializers.DateTimeField(allow_null=True)
-    current = serializers.BooleanField(help_text="whether the figures know all judgements")
-    working = serializers.BooleanField(help_text="whether they are being computed anew: ask again")
+    current = serializers.BooleanField(help_text="whether the statistics include all judgements")
+    working = serializers.BooleanField(help_text="whether they are being recalculated: ask again")
 
 
 class ProgressOfCampaign(APIView):
@@ -130,14 +132,14 @@ class ProgressOfCampaign(APIView):
 
 class ToDoActionSerializer(serializers.Serializer):
     words = serializers.CharField()
-    address = serializers.CharField(help_text="path of a page, or where `fields` are posted to")
+    address = serializers.CharField(help_text="path of a page, or the path to post `fields` to")
     fields_to_post = serializers.DictField(
         source="fields",
         child=serializers.CharField(),
-        help_text="form fields; empty: the address is a page",
+        help_text="form fields; empty if the path is a page",
     )
     about = serializers.CharField(
-        allow_blank=True, help_text="whom it concerns, where there are several"
+        allow_blank=True, help_text="annotator concerned, if the item groups several"
     )
 
 
@@ -145,8 +147,8 @@ class ToDoSerializer(serializers.Serializer):
     kind = serializers.ChoiceField(choices=[kind.value for kind in ToDoKind])
     campaign = serializers.CharField(source="campaign.slug")
     words = serializers.CharField()
-    count = serializers.IntegerField(help_text="of people, questions, judgements or pairs")
-    as_of = serializers.DateTimeField(allow_null=True, help_text="when it was counted; null: now")
+    count = serializers.IntegerField(help_text="number of people, questions, judgements or pairs")
+    as_of = serializers.DateTimeField(allow_null=True, help_text="time of the count; null: now")
     actions = ToDoActionSerializer(many=True)
 
 

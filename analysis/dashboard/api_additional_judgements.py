@@ -44,21 +44,21 @@ class AdditionalJudgementsResultSerializer(serializers.Serializer):
         child=serializers.IntegerField(), help_text="reason -> number of pairs"
     )
     judged_by_all = serializers.IntegerField(
-        help_text="pairs that every active annotator has judged: they wait for somebody new"
+        help_text="pairs that every active annotator has judged: they need a new annotator"
     )
-    missing = serializers.IntegerField(help_text="judgements missing in the campaign then")
+    missing = serializers.IntegerField(help_text="judgements then missing in the campaign")
     expected = serializers.DateTimeField(
         allow_null=True,
-        help_text="when the last judgement is expected then; null without a forecast",
+        help_text="expected time of the last judgement; null without a forecast",
     )
 
 
 class AskedPairSerializer(PairNameSerializer):
     asked_more = serializers.IntegerField(
-        help_text="judgements asked for beyond the campaign's number"
+        help_text="judgements requested beyond the campaign's number"
     )
     judgements = serializers.IntegerField(help_text="that count")
-    needed = serializers.IntegerField(help_text="judgements in all")
+    needed = serializers.IntegerField(help_text="total judgements")
 
 
 class AdditionalJudgementsView(APIView):

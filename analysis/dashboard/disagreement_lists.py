@@ -23,7 +23,7 @@ from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
 PER_PAGE = 25
-RULING_CHOICES = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("not ruled"))]
+RULING_CHOICES = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("no"))]
 
 
 def disputed_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
@@ -32,7 +32,7 @@ def disputed_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapsh
     attach_texts(campaign, disputed)
     ruled = RowFilter(
         "label",
-        _("Label of a manager"),
+        _("Adjudicated"),
         RULING_CHOICES,
         lambda rows, value: [d for d in rows if (d.adjudicated is not None) == (value == "ruled")],
     )

@@ -26,7 +26,7 @@ def request_exclusion_preview(campaign: Campaign, annotators: list[str], *, user
     return jobs.enqueue(
         EXCLUSION,
         {"annotators": sorted(annotators)},
-        label=f"What excluding {', '.join(sorted(annotators))} would change in {campaign.name}",
+        label=f"Effect of excluding {', '.join(sorted(annotators))} in {campaign.name}",
         user=user,
         collection=campaign.collection,
         campaign_id=campaign.pk,
@@ -80,7 +80,7 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
         before,
         after,
         [run.tag for run in runs],
-        names=("the labels now", "the labels without them"),
+        names=("current labels", "labels without them"),
     )
     return report | {"rankings": rankings, "systems": len(runs)}
 

@@ -25,9 +25,9 @@ def when_forecast_possible(ahead: Forecast) -> str:
         words = f"Forecast available from {format_day(ahead.possible_from)}"
         return f"{words}, after {ahead.n_short} more judgements." if ahead.n_short else f"{words}."
     if ahead.n_short and ahead.reason == UNJUDGED_MESSAGE:
-        return f"Forecast after {NUMBER_WORDS[LEAST_DAYS]} working days and {LEAST_JUDGEMENTS} judgements."
+        return f"Forecast available after {NUMBER_WORDS[LEAST_DAYS]} working days and {LEAST_JUDGEMENTS} judgements."
     if ahead.n_short:
-        return f"Forecast after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[LEAST_DAYS]} working days."
+        return f"Forecast available after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[LEAST_DAYS]} working days."
     return ""
 
 

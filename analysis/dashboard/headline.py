@@ -140,7 +140,7 @@ def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
         part for part in (_format_campaign_day(campaign, now), judged) if part
     )
     if now.needed and now.counted >= now.needed:
-        return _("Everything that is needed has been judged.")
+        return _("All required judgements have been made.")
     if has_ended(campaign):
         said["end"] = (
             _("Closed") if campaign.state == Campaign.State.CLOSED else _("The deadline has passed")
@@ -160,9 +160,9 @@ def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
     if now.forecast.is_vague and is_surely_late(campaign, now.forecast):
         return _("%(so_far)s · late, too uncertain to say by how much") % said
     if now.forecast.is_vague:
-        return _("%(so_far)s · too uncertain to say when it ends") % said
+        return _("%(so_far)s · completion date still too uncertain") % said
     if campaign.deadline is None:
-        return _("%(so_far)s · expected to end %(day)s") % (said | {"day": format_day(ahead)})
+        return _("%(so_far)s · expected to finish %(day)s") % (said | {"day": format_day(ahead)})
     said["late"] = format_lateness(ahead - campaign.deadline.timestamp())
     if now.by_deadline is None or ahead <= campaign.deadline.timestamp():
         return _("%(so_far)s · %(late)s") % said
@@ -202,7 +202,7 @@ def _format_campaign_day(campaign: Campaign, now: CampaignProgress) -> str:
 def format_lateness(seconds: float) -> str:
     """Return “two days late”, “five hours late” or “in time”."""
     if seconds <= 0:
-        return _("in time")
+        return _("on time")
     size = (
         round(seconds / DAY_SECONDS)
         if seconds >= DAY_SECONDS

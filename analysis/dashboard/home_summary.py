@@ -24,7 +24,7 @@ from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
 
-FIGURES_JOB = "figures of Home"
+FIGURES_JOB = "home page statistics"
 FRESH_SECONDS = 10.0
 """Seconds for which computed statistics are reused."""
 FRESH_LARGE = timedelta(minutes=5)
@@ -128,7 +128,7 @@ def _request_job(campaign: Campaign) -> Job | None:
     return jobs.enqueue(
         FIGURES_JOB,
         {},
-        label=f"Figures of {campaign.name}",
+        label=f"Statistics of {campaign.name}",
         user=None,
         collection=campaign.collection,
         campaign_id=campaign.pk,

@@ -38,12 +38,12 @@ DECISION_WORDS = {
     KNOWN_GRADE_COLUMN: gettext_lazy("known beforehand"),
 }
 STATE_CHOICES = [
-    ("disputed", gettext_lazy("disputed: grades differ, nobody has decided")),
+    ("disputed", gettext_lazy("disputed: grades differ, not adjudicated")),
     ("differ", gettext_lazy("grades differ")),
     ("waiting", gettext_lazy("still to be judged")),
     ("undecided", gettext_lazy("no label yet")),
-    ("ruled", gettext_lazy("a manager decided")),
-    ("asked", gettext_lazy("one more judgement asked for")),
+    ("ruled", gettext_lazy("adjudicated")),
+    ("asked", gettext_lazy("additional judgement requested")),
 ]
 MAX_IN_SELECT = 200
 """Maximum number of topics in a select element. With more topics, the page offers a text search."""

@@ -60,7 +60,7 @@ def newest_effect(
         return result, None
     if not live.rows.counts.any() or is_running(campaign):
         return result, None
-    label = f"What the aggregation method changes in {campaign.name}"
+    label = f"Effect of the aggregation method in {campaign.name}"
     return result, jobs.enqueue(
         METHOD_EFFECT_JOB,
         {"marks": marks},

@@ -34,7 +34,7 @@ SORT_KEYS: dict[str, Callable[[AnnotatorSummary], Any]] = {
 }
 FLAGGED = "flagged"
 PEOPLE_FILTERS = [
-    (FLAGGED, gettext_lazy("with a flag")),
+    (FLAGGED, gettext_lazy("with flags")),
     ("active", gettext_lazy("active")),
     ("paused", gettext_lazy("paused")),
     ("excluded", gettext_lazy("excluded")),

@@ -196,7 +196,7 @@ def list_planning_options(
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
-        return now, [], _("Nobody judges now: there is nothing to speed up.")
+        return now, [], _("No active annotators, so there is nothing to plan.")
     to_depths = list(_depth_options(base))
     if now.missing and now.expected is not None:
         return (
@@ -210,10 +210,10 @@ def list_planning_options(
             ],
             "",
         )
-    why = _("Everything that is needed has been judged.")
+    why = _("All required judgements have been made.")
     if now.missing:
         ahead = base.forecaster.forecast(now.missing)
-        why = _("No forecast yet, so nothing can be compared. %(since)s") % {
+        why = _("No forecast yet, so options cannot be compared. %(since)s") % {
             "since": when_forecast_possible(ahead) or ahead.reason
         }
     deeper = [
@@ -264,7 +264,7 @@ def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlo
     option = next((one for one in offered if (one.key, one.value) == (key, value)), None)
     if option is None:
         raise CampaignError(
-            why_none or _("This is not offered any more: the campaign has changed.")
+            why_none or _("This option is no longer available because the campaign has changed.")
         )
     return now, option
 
@@ -291,8 +291,10 @@ def apply_planning_option(campaign: Campaign, option: PlanningOption, *, actor: 
     if option.key == "order":
         lifecycle.update_campaign(campaign, actor=actor, band=option.value)
         if option.value == 1:
-            return _("Pairs are served strictly by priority now.")
-        return _("Pairs are served in bands of %(width)s priorities now.") % {"width": option.value}
+            return _("Pairs are now assigned strictly by priority.")
+        return _("Pairs are now assigned in rank windows of %(width)s priorities.") % {
+            "width": option.value
+        }
     base = read_outlook_inputs(campaign, get_snapshot(campaign))
     place = _level_position(base, option.value)
     set_depth(
@@ -336,8 +338,8 @@ def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     for more in INVITED if base.n_active else ():
         after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
         means = ngettext(
-            "If each judges as much as the annotator of the last two working days.",
-            "If each judges as much as the %(n)s annotators of the last two working days on average.",
+            "If they work at the pace of the annotator active in the last two working days.",
+            "If they work at the average pace of the %(n)s annotators active in the last two working days.",
             base.n_active,
         ) % {"n": f"{base.n_active:,}"}
         words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {
@@ -348,7 +350,7 @@ def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
 
 def _extended_deadline(campaign: Campaign, days: int) -> datetime:
     """Extend the deadline, or set it from now on if it has passed."""
-    assert campaign.deadline is not None, "only a deadline can be extended"
+    assert campaign.deadline is not None, "only the deadline can be extended"
     return max(campaign.deadline, timezone.now()) + timedelta(days=days)
 
 
@@ -412,9 +414,9 @@ def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
             continue
         means = _describe_order(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
         words = (
-            _("Serve strictly by priority")
+            _("Assign strictly by priority")
             if width == 1
-            else _("Serve in bands of %(width)s priorities") % {"width": width}
+            else _("Assign in rank windows of %(width)s priorities") % {"width": width}
         )
         yield PlanningOption(
             "order", width, words, means, base.outlook(base.missing(), width=width)
@@ -432,7 +434,7 @@ def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: b
         often = _("Annotators switch topic more often (every %(run)s documents).")
     order = _("A better %(level)s is always judged first.")
     if numbers["share"] != "0":
-        order = _("%(share)s%% of the judgements come before one of a better %(level)s.")
+        order = _("%(share)s%% of the judgements precede one of a better %(level)s.")
     return f"{often % numbers} {order % numbers}"
 
 
@@ -452,8 +454,8 @@ def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
         if more < 0:
             cost = ngettext("%(n)s fewer judgement.", "%(n)s fewer judgements.", -more)
         stay = ngettext(
-            "%(n)s unjudged pair below it waits and can come back. Judgements are kept.",
-            "%(n)s unjudged pairs below it wait and can come back. Judgements are kept.",
+            "%(n)s unjudged pair below it is set aside and can be restored. Judgements are kept.",
+            "%(n)s unjudged pairs below it are set aside and can be restored. Judgements are kept.",
             left,
         )
         words = _("Stop at %(level)s %(number)s") % {

@@ -35,8 +35,8 @@ WATCHED_AFTER_CLOSING = timedelta(days=60)
 MAX_PEOPLE = 10
 """Maximum number of annotators listed individually. The People page lists all."""
 TOO_FAST_REASON = gettext_lazy(
-    "Many of your judgements were made faster than the text can be read. The campaign's manager "
-    "would like to talk about it first."
+    "Many of your judgements were faster than the text can be read. The campaign's manager "
+    "would like to talk to you first."
 )
 
 
@@ -201,8 +201,8 @@ def _people_items(
         n = len(waiting)
         words = _format_counted(
             ngettext(
-                "%(n)s annotator failed the qualification and waits for you",
-                "%(n)s annotators failed the qualification and wait for you",
+                "%(n)s annotator failed the qualification test",
+                "%(n)s annotators failed the qualification test",
                 n,
             ),
             n,
@@ -215,16 +215,19 @@ def _people_items(
                 pseudonym,
             )
             for pseudonym in waiting[:MAX_PEOPLE]
-            for words, action in ((_("Let in"), "let-in"), (_("Try again"), "try-again"))
+            for words, action in (
+                (_("Admit anyway"), "let-in"),
+                (_("Allow another attempt"), "try-again"),
+            )
         ]
         if n > MAX_PEOPLE:
-            actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+            actions.append(ToDoAction(_("Show all"), _campaign_url("campaign-people", campaign)))
         items.append(ToDoItem(ToDoKind.QUALIFICATION, campaign, words, n, actions))
     if n_asked:
         words = _format_counted(
             ngettext(
-                "%(n)s question of an annotator waits for an answer",
-                "%(n)s questions of annotators wait for an answer",
+                "%(n)s annotator's question to answer",
+                "%(n)s annotators' questions to answer",
                 n_asked,
             ),
             n_asked,
@@ -241,8 +244,8 @@ def _people_items(
     if n_textless:
         words = _format_counted(
             ngettext(
-                "%(n)s pair has no text and cannot be judged",
-                "%(n)s pairs have no text and cannot be judged",
+                "%(n)s pair cannot be judged because its text is missing",
+                "%(n)s pairs cannot be judged because their texts are missing",
                 n_textless,
             ),
             n_textless,
@@ -253,7 +256,7 @@ def _people_items(
                 campaign,
                 words,
                 n_textless,
-                [ToDoAction(_("Bring the documents"), _settings_step_url(campaign, "files"))],
+                [ToDoAction(_("Upload documents"), _settings_step_url(campaign, "files"))],
             )
         )
     return items
@@ -265,12 +268,12 @@ def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list
     if not paused:
         return []
     n, (first, n_fast) = len(paused), paused[0]
-    words = _("%(pseudonym)s: %(n)s too fast, paused by the rule") % {
+    words = _("%(pseudonym)s: paused after %(n)s too-fast judgements") % {
         "pseudonym": first,
         "n": f"{n_fast:,}",
     }
     if n > 1:
-        words = _("%(n)s annotators paused by the rule of too fast judgements") % {"n": f"{n:,}"}
+        words = _("%(n)s annotators paused for too-fast judgements") % {"n": f"{n:,}"}
     actions = []
     for pseudonym, number in paused[:MAX_PEOPLE]:
         about = (
@@ -280,38 +283,38 @@ def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list
         )
         actions.append(
             ToDoAction(
-                _("Look"), _campaign_url("campaign-person", campaign, pseudonym), about=about
+                _("Open"), _campaign_url("campaign-person", campaign, pseudonym), about=about
             )
         )
         actions.append(
             ToDoAction(
-                _("Let go on"),
+                _("Resume"),
                 _campaign_url("campaign-person-act", campaign, pseudonym),
                 {"action": "resume"},
                 about,
             )
         )
     if n > MAX_PEOPLE:
-        actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+        actions.append(ToDoAction(_("Show all"), _campaign_url("campaign-people", campaign)))
     return [ToDoItem(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
 
 
 def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
     missing, ahead = figures.missing, figures.forecast
     extend, close = (
-        ToDoAction(_("Extend"), _settings_step_url(campaign, "rules")),
-        ToDoAction(_("Close"), _settings_step_url(campaign, "open")),
+        ToDoAction(_("Extend deadline"), _settings_step_url(campaign, "rules")),
+        ToDoAction(_("Close campaign"), _settings_step_url(campaign, "open")),
     )
     if figures.needed and not missing:
         actions = [
             close,
-            ToDoAction(_("Build a release"), _campaign_url("campaign-export", campaign)),
+            ToDoAction(_("Build release"), _campaign_url("campaign-export", campaign)),
         ]
         return [
             ToDoItem(
                 ToDoKind.ALL_JUDGED,
                 campaign,
-                _("Everything that is needed has been judged"),
+                _("All required judgements have been made"),
                 figures.counted,
                 actions,
                 figures.at,
@@ -320,8 +323,8 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
     if campaign.is_over:
         words = _format_counted(
             ngettext(
-                "The deadline has passed, %(n)s judgement is missing",
-                "The deadline has passed, %(n)s judgements are missing",
+                "The deadline has passed and %(n)s judgement is missing",
+                "The deadline has passed and %(n)s judgements are missing",
                 missing,
             ),
             missing,
@@ -341,10 +344,10 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
         "end": format_day(ahead.expected),
         "deadline": format_moment(campaign.deadline.timestamp()),
     }
-    words = _("Expected to end %(end)s, after the deadline of %(deadline)s") % moments
+    words = _("Expected to finish %(end)s, after the deadline of %(deadline)s") % moments
     if ahead.is_vague:
-        words = _("Too uncertain to say when it ends; the deadline is %(deadline)s") % moments
-    remind = ToDoAction(_("Remind"), _campaign_url("campaign-remind", campaign))
+        words = _("Completion date too uncertain; the deadline is %(deadline)s") % moments
+    remind = ToDoAction(_("Send reminder"), _campaign_url("campaign-remind", campaign))
     actions = [
         ToDoAction(_("Ways to finish on time"), _campaign_url("campaign-planning", campaign)),
         extend,
@@ -393,18 +396,18 @@ def _random_like_items(
 def _describe_signs(one: RandomLikeAnnotator) -> str:
     says = {
         AGAINST_OTHERS: ngettext(
-            "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s label rests on them",
-            "%(pseudonym)s grades against the others; %(n)s judgements, %(labels)s labels rest on them",
+            "%(pseudonym)s grades opposite to the others: %(n)s judgements, %(labels)s label affected",
+            "%(pseudonym)s grades opposite to the others: %(n)s judgements, %(labels)s labels affected",
             one.n_labels,
         ),
         AT_CHANCE: ngettext(
-            "%(pseudonym)s agrees with others no better than chance; %(n)s judgements, %(labels)s label rests on them",
-            "%(pseudonym)s agrees with others no better than chance; %(n)s judgements, %(labels)s labels rest on them",
+            "%(pseudonym)s agrees with others no better than chance: %(n)s judgements, %(labels)s label affected",
+            "%(pseudonym)s agrees with others no better than chance: %(n)s judgements, %(labels)s labels affected",
             one.n_labels,
         ),
         GOLD_AT_CHANCE: ngettext(
-            "%(pseudonym)s answers gold no better than chance; %(n)s judgements, %(labels)s label rests on them",
-            "%(pseudonym)s answers gold no better than chance; %(n)s judgements, %(labels)s labels rest on them",
+            "%(pseudonym)s answers gold questions no better than chance: %(n)s judgements, %(labels)s label affected",
+            "%(pseudonym)s answers gold questions no better than chance: %(n)s judgements, %(labels)s labels affected",
             one.n_labels,
         ),
     }
@@ -437,7 +440,7 @@ def _too_fast_items(
             "whole": f"{worst.submitted:,}",
         }
         if n > 1:
-            words = _("%(n)s annotators with many judgements that were too fast") % {"n": f"{n:,}"}
+            words = _("%(n)s annotators with many too-fast judgements") % {"n": f"{n:,}"}
         actions = []
         for one in suspects[:MAX_PEOPLE]:
             about = (
@@ -452,7 +455,7 @@ def _too_fast_items(
             )
             actions.append(
                 ToDoAction(
-                    _("Look"),
+                    _("Open"),
                     _campaign_url("campaign-person", campaign, one.pseudonym),
                     about=about,
                 )
@@ -467,7 +470,7 @@ def _too_fast_items(
                 )
             )
         if n > MAX_PEOPLE:
-            actions.append(ToDoAction(_("All of them"), _campaign_url("campaign-people", campaign)))
+            actions.append(ToDoAction(_("Show all"), _campaign_url("campaign-people", campaign)))
         items.append(ToDoItem(ToDoKind.TOO_FAST, campaign, words, n, actions, figures.at))
     return items
 
@@ -481,7 +484,7 @@ def _disputed_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
         figures.n_disputed,
     )
     first = ToDoAction(_("Adjudicate"), _campaign_url("campaign-pair", campaign, figures.disputed))
-    actions = [first, ToDoAction(_("List"), _campaign_url("campaign-agreement", campaign))]
+    actions = [first, ToDoAction(_("Show list"), _campaign_url("campaign-agreement", campaign))]
     return [
         ToDoItem(
             ToDoKind.DISPUTED,

@@ -15,7 +15,7 @@ from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
 
-TO_DO_MAIL_JOB = "to-do mails"
+TO_DO_MAIL_JOB = "to-do emails"
 
 
 def request_due_mails() -> list[Job]:
@@ -26,7 +26,7 @@ def request_due_mails() -> list[Job]:
         or Job.objects.filter(kind=TO_DO_MAIL_JOB, state__in=Job.ACTIVE).exists()
     ):
         return []
-    return [jobs.enqueue(TO_DO_MAIL_JOB, {}, label="To-do lists by mail", user=None)]
+    return [jobs.enqueue(TO_DO_MAIL_JOB, {}, label="Email to-do lists", user=None)]
 
 
 @jobs.register_job_kind(TO_DO_MAIL_JOB, unit="people", figures=True, resumes=True)
@@ -49,7 +49,7 @@ def send_to_do_mails(work: ClaimedJob) -> dict[str, Any]:
 
 
 def mail_subject(items: list[ToDoItem]) -> str:
-    return f"{format_count(len(items), 'thing needs', plural='things need')} you in Assay"
+    return f"Assay: {format_count(len(items), 'thing')} to do"
 
 
 def mail_body(profile: Profile, items: list[ToDoItem]) -> str:
@@ -65,9 +65,9 @@ def mail_body(profile: Profile, items: list[ToDoItem]) -> str:
                 lines += [f"- {item.words}.", f"  {home}{page}"]
         lines.append("")
     lines += [
-        f"Everything with its buttons: {home}/",
+        f"Open your to-do list: {home}/",
         "",
-        f"You asked for this mail, at most once a day: {home}/account turns it off.",
+        f"You asked for this email, at most once a day. Turn it off at {home}/account.",
         "",
     ]
     return "\n".join(lines)

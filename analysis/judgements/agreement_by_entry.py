@@ -19,7 +19,7 @@ from assay.pools.pool_kinds import PoolKind, SelectionMethod
 MIN_PAIRS = 10
 ENTRY_NAMES = {
     SelectionMethod.CHANCE: "drawn by chance (audit pairs)",
-    SelectionMethod.CHOICE: "chosen by the order",
+    SelectionMethod.CHOICE: "chosen by priority",
 }
 
 
@@ -56,9 +56,11 @@ def _alpha_row(kind: SelectionMethod, subset: SubsetAlpha | None) -> dict[str, A
         "pairs": n,
     }
     if subset is None or n < MIN_PAIRS:
-        return row | {"reason": f"{format_count(n, 'pair')} judged twice; {MIN_PAIRS} are needed"}
+        return row | {
+            "reason": f"{format_count(n, 'pair')} judged twice; at least {MIN_PAIRS} required"
+        }
     if np.isnan(subset.alpha):
-        return row | {"reason": "one and the same grade only"}
+        return row | {"reason": "all judgements have the same grade"}
     low, high = (
         None if end is None or np.isnan(end) else float(end)
         for end in (subset.interval.low, subset.interval.high)

@@ -88,7 +88,7 @@ def describe_order(campaign: Campaign) -> str:
     return (
         ""
         if n_done >= n_pairs
-        else f"{n_done:,} of its {n_pairs:,} pairs are judged, those first that were probably relevant."
+        else f"{n_done:,} of {n_pairs:,} pairs are judged, those most likely to be relevant first."
     )
 
 
@@ -101,15 +101,15 @@ def read_campaign_sample(
     if not stage:
         wait = "waits" if waiting == 1 else "wait"
         raise NotEstimable(
-            f"{format_count(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for "
-            f"judgements; before its end nothing can be estimated"
+            f"{format_count(waiting, 'pair')} of the first stage of {campaign.slug} {wait} "
+            "for judgements. Estimates begin when the first stage is complete"
         )
     made = make_labels(campaign, choices) if made is None else made
     sample = CampaignSample(list_sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
     if not sample.n_judged:
         least = choices.min_judgements
         raise NotEstimable(
-            f"no drawn pair of {campaign.slug} has a label; a pair needs {least} judgement{'' if least == 1 else 's'}"
+            f"no drawn pair of {campaign.slug} has a label; a label needs {least} judgement{'' if least == 1 else 's'}"
         )
     return sample
 
@@ -138,20 +138,21 @@ def describe_stages(campaign: Campaign) -> str:
     stage, n_stages, waiting = read_stage_progress(campaign)
     if stage == n_stages:
         return (
-            f"All {n_stages} stages that were drawn are complete."
+            f"All {n_stages} stages drawn so far are complete."
             if n_stages > 1
-            else "Its one stage is complete."
+            else "Its only stage is complete."
         )
     if not stage:
         return (
-            f"The first stage is not complete yet: {format_count(waiting, 'pair', 'waits', 'wait')} "
-            f"for judgements, and before that nothing can be estimated."
+            "The first stage is not complete yet: "
+            f"{format_count(waiting, 'pair', 'waits', 'wait')} for judgements. There are no "
+            "estimates before that."
         )
     next_ones = format_count(waiting, "pair")
     return (
         f"{stage} of {n_stages} stages are complete; {next_ones} of the next "
-        f"{'waits' if waiting == 1 else 'wait'} for judgements, "
-        f"and {'counts' if waiting == 1 else 'count'} from its end on."
+        f"{'waits' if waiting == 1 else 'wait'} for judgements and "
+        f"{'counts' if waiting == 1 else 'count'} when that stage is complete."
     )
 
 

@@ -90,7 +90,7 @@ def get_stopping_advice(campaign: Campaign) -> StoppingAdvice | None:
     newest, done = jobs_of.first(), list_interim_checks(campaign)
     last = done[-1] if done else None
     why_not = (
-        f"{N_INTERIM_CHECKS} looks have been taken, which is all: who looks too often stops too early"
+        f"all {N_INTERIM_CHECKS} interim checks have been made; checking more often would stop judging too early"
         if len(done) >= N_INTERIM_CHECKS
         else _refusal_reason(campaign, last, size)
     )
@@ -124,7 +124,9 @@ def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str
     pool = campaign.pool
     assert pool is not None
     if pool.runs.count() < 2:
-        return "fewer than two runs contributed to the pool: there is no order of systems to decide"
+        return (
+            "fewer than two runs contributed to the pool, so there is no order of systems to decide"
+        )
     complete = read_stage_progress(campaign)[0] if pool.kind == PoolKind.SAMPLED else None
     if complete == 0:
         return "the first stage is not complete"
@@ -134,7 +136,7 @@ def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str
     n_judged = (pairs if complete is None else pairs.filter(entry__stage__lte=complete)).count()
     before = None if last is None else int(last.report["judged"])
     if before is not None and n_judged <= before:
-        return f"nothing more is judged than at the last look ({before:,} pairs)"
+        return f"no pairs have been judged since the last interim check ({before:,} pairs)"
     return no_check_reason(n_judged, *size, last=before) or ""
 
 
@@ -149,16 +151,18 @@ def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
     pool = campaign.pool
     if pool is None or pool.kind not in ADVISABLE_POOL_KINDS:
         raise Refused(
-            _("there is no rule for pools whose pairs a file named: nothing tells what is unjudged")
+            _(
+                "there is no stopping rule for pools whose pairs came from a file: the number of unjudged relevant documents is unknown"
+            )
         )
     now = get_stopping_advice(campaign)
     if now is None:
         raise Refused(never_advised_reason(*_pool_size(pool)) or "")
     if now.running:
-        raise Refused(_("a look is on its way"))
+        raise Refused(_("an interim check is already running"))
     if now.why_not:
         raise Refused(now.why_not)
-    label = f"Whether {campaign.name} may stop"
+    label = f"Stopping advice for {campaign.name}"
     return jobs.enqueue(
         STOPPING_JOB,
         {},
@@ -293,8 +297,8 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
         ]
         if len(since) > sizes[batch]:
             raise NoAudit(
-                f"pairs came to the pool after batch {batch} was planned; the audit pairs of the "
-                f"next batch will tell of them"
+                f"pairs were added to the pool after batch {batch} was planned; the audit "
+                "pairs of the next batch will cover them"
             )
         found_since = sum(relevant.get((one.topic, one.document), False) for one in since)
         left = estimate_remaining_relevant(
@@ -305,4 +309,4 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
             confidence=1 - 0.05 / N_INTERIM_CHECKS,
         )
         return AuditedPairs(batch, len(known), left, sum(relevant.values()))
-    raise NoAudit("the audit pairs of no batch are all judged yet")
+    raise NoAudit("no batch has all its audit pairs judged yet")

@@ -115,7 +115,7 @@ class LabelChoices:
             f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}",
         ]
         if self.threshold is not None:
-            said.append(f"relevant from grade {self.threshold}")
+            said.append(f"minimum relevant grade {self.threshold}")
         if not self.with_gold:
             said.append("without gold pairs")
         if self.min_seconds:
@@ -128,7 +128,7 @@ class LabelChoices:
                 if ALL_JUDGES in self.take_back
                 else f"{', '.join(self.take_back)} (even if excluded)"
             )
-            said.append(f"taking back {whom}")
+            said.append(f"including {whom}")
         if self.judges != LABELLING_KINDS:
             said.append(kinds_of_judges.describe_kinds(self.judges))
         return said

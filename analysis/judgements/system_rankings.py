@@ -23,7 +23,7 @@ from pooling.platform.jobs import ClaimedJob
 from pooling.services.runs import load_rankings
 
 MEASURES = ("nDCG@10", "AP")
-TOO_FEW_RUNS = "there are fewer than two runs to rank"
+TOO_FEW_RUNS = "a ranking needs at least two runs"
 
 
 SAMPLED_POOL_REASON = (
@@ -113,7 +113,7 @@ def undefined_tau_reason(
         return TOO_FEW_RUNS
     without = [name for name, means in zip(names, (x, y), strict=True) if np.isnan(means).any()]
     if without:
-        return f"a system has no number under {' and '.join(dict.fromkeys(without))}"
+        return f"a system has no score under {' and '.join(dict.fromkeys(without))}"
     tied = [
         name
         for name, means in zip(names, (x, y), strict=True)

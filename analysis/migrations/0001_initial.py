@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
                 ("code_version", models.CharField(blank=True, max_length=60)),
                 (
                     "command",
-                    models.TextField(blank=True, help_text="the exact command that reproduces it"),
+                    models.TextField(blank=True, help_text="exact command that reproduces it"),
                 ),
                 ("result", models.JSONField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=dict,
-                help_text="name -> name in the storage: result, figures, inputs of its own",
+                help_text="name -> name in the storage: result, figures and input files",
             ),
         ),
         migrations.AddField(
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=list,
-                help_text="path, kind, name, digest and origin of each file of the command",
+                help_text="path, kind, name, digest and origin of each input file of the command",
             ),
         ),
         migrations.AddField(

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                help_text="SHA-256 of judgements and labels; earlier versions kept none",
+                help_text="SHA-256 of judgements and labels; empty for earlier versions",
                 max_length=64,
             ),
         ),

@@ -45,22 +45,22 @@ CHOICE_PARAMETERS = [
         "method",
         str,
         enum=list(METHODS),
-        description="default majority, with the lowest-grade rule",
+        description="default majority, lowest grade on ties",
     ),
     OpenApiParameter(
         "min_judgements",
         COUNT,
-        description="a pair has a label from so many judgements on (default 2)",
+        description="number of judgements from which a pair has a label (default 2)",
     ),
     OpenApiParameter(
         "threshold",
         {"type": "integer", "minimum": 1},
-        description="lowest relevant grade (default the campaign's)",
+        description="minimum relevant grade (default: the campaign's)",
     ),
     OpenApiParameter(
         "min_seconds",
         SECONDS,
-        description="leave out faster judgements, beyond the campaign's own limit",
+        description="leave out faster judgements, in addition to the campaign's own limit",
     ),
     OpenApiParameter(
         "exclude", str, many=True, description="pseudonyms of annotators to leave out"
@@ -76,13 +76,15 @@ CHOICE_PARAMETERS = [
         str,
         many=True,
         enum=list(JudgeKind),
-        description="kinds of judges (default person and simulated)",
+        description="annotator types (default: person and simulated)",
     ),
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
 ]
 FILE_PARAMETERS = [
     OpenApiParameter("comments", bool, description="begin qrels with comment lines"),
-    OpenApiParameter("spreadsheet", bool, description="make cells harmless for spreadsheets"),
+    OpenApiParameter(
+        "spreadsheet", bool, description="neutralise cells that a spreadsheet would run as formulas"
+    ),
 ]
 FILE_TYPES = sorted(
     {export.content_type.partition(";")[0] for export in exports.EXPORTS.values()},
@@ -139,7 +141,7 @@ class ExportFile(APIView):
         responses={
             (200, kind): OpenApiResponse(
                 OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY,
-                description="the file, whole",
+                description="the whole file",
             )
             for kind in FILE_TYPES
         },
@@ -148,7 +150,7 @@ class ExportFile(APIView):
         campaign = get_managed_campaign(request, slug)
         export = exports.find_export(name)
         if export is None:
-            raise Http404("No such export.")
+            raise Http404("Unknown export.")
         form = ExportOptionsForm(request.query_params, campaign=campaign)
         raise_if_invalid(form)
         try:
@@ -173,17 +175,19 @@ class PaymentFile(APIView):
             OpenApiParameter(
                 "rate",
                 AMOUNT_SCHEMA,
-                description="money for one active hour or judgement, such as 12.50; without it no amounts",
+                description="amount per active hour or judgement, such as 12.50; omit it to leave out amounts",
             ),
             OpenApiParameter(
                 "per",
                 OpenApiTypes.STR,
                 enum=payment.RATE_UNITS,
-                description="what the rate is for, default hour",
+                description="unit of the rate (default: hour)",
             ),
         ],
         responses={
-            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="one row an annotator")
+            (200, "text/csv"): OpenApiResponse(
+                OpenApiTypes.STR, description="one row per annotator"
+            )
         },
     )
     def get(self, request: Request, slug: str) -> Any:
@@ -222,7 +226,7 @@ class RecipeSerializer(StrictSerializer):
     judges = serializers.ListField(
         child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES),
         default=list(LABELLING_KINDS),
-        help_text="their kinds",
+        help_text="their annotator types",
     )
     documents = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False)

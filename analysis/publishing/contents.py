@@ -132,7 +132,7 @@ def exclusion_reason(
     """Why a revision does not enter labels; `` if it does."""
     reasons = {
         Judgement.Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
-        Judgement.Standing.EXTRA: "extra: others had made the judgements that its pair needs",
+        Judgement.Standing.EXTRA: "extra: the pair already had the judgements it needs",
         Judgement.Standing.CANNOT: f"cannot judge: {judgement['cannot_reason'] or 'no reason given'}",
         Judgement.Standing.EXCLUDED: f"annotator excluded: {judgement['membership__standing_reason'] or 'no reason given'}",
     }

@@ -161,7 +161,9 @@ def _text_writer(write: Callable[[], object]) -> None:
     try:
         write()
     except ValueError as error:
-        raise CampaignError(_("This file cannot be made: %(error)s.") % {"error": error}) from error
+        raise CampaignError(
+            _("This file cannot be created: %(error)s.") % {"error": error}
+        ) from error
 
 
 def log_export(campaign: Campaign, user: Any, export: Export, wanted: ExportOptions) -> None:
@@ -176,12 +178,14 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
     mistakes = []
     values = campaign.grades.values
     if choices.threshold is not None and choices.threshold not in values[1:]:
-        mistakes.append(f"The lowest relevant grade is one of {', '.join(map(str, values[1:]))}.")
+        mistakes.append(
+            f"The minimum relevant grade must be one of {', '.join(map(str, values[1:]))}."
+        )
     known = set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
     if absent := sorted({*choices.exclude, *choices.take_back} - known - {ALL_JUDGES}):
-        mistakes.append(f"No annotator of this campaign is called {', '.join(absent)}.")
+        mistakes.append(f"This campaign has no annotator called {', '.join(absent)}.")
     if both := sorted(set(choices.exclude) & set(choices.take_back)):
-        mistakes.append(f"{', '.join(both)}: either left out or taken back, not both.")
+        mistakes.append(f"{', '.join(both)}: annotators cannot be both left out and included.")
     if wrong := judges.check_kinds(choices.judges):
         mistakes.append(wrong)
     return mistakes
@@ -205,8 +209,8 @@ def comment_lines(
         yield f"# {format_count(made.n_adjudicated, 'label')} adjudicated by a manager\n"
     if made.n_known:
         yield (
-            f"# {format_count(made.n_known, 'known grade')} of qualification pairs, judged by nobody "
-            f"in this campaign's labels\n"
+            f"# {format_count(made.n_known, 'known grade')} of qualification pairs, not "
+            "judged in this campaign\n"
         )
     if is_sampled(campaign):
         yield (
@@ -215,8 +219,8 @@ def comment_lines(
         )
     if half := describe_order(campaign):
         yield (
-            f"# ORDERED, relevant first: {half} Scores computed from this are not comparable with "
-            f"those of a finished pool\n"
+            f"# ORDERED, relevant first: {half} Scores computed from these qrels are not "
+            "comparable with those of a complete pool\n"
         )
     if judge_kind_suffix(campaign, wanted.choices) == "-simulated":
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
@@ -287,7 +291,7 @@ def _write_fira(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None
     )
     if left_out:
         raise ValueError(
-            f"{format_count(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades"
+            f"{format_count(left_out, 'judgement', 'has', 'have')} a grade above 3; FiRA has four grades (0 to 3)"
         )
 
 
@@ -487,7 +491,7 @@ EXPORTS = {
         Export(
             "qrels",
             "Qrels, all grades",
-            "One label a pair, as trec_eval reads it.",
+            "One label per pair, in the format of trec_eval.",
             "qrels.txt",
             TEXT,
             _qrels_writer("graded"),
@@ -496,7 +500,7 @@ EXPORTS = {
         Export(
             "qrels-binary",
             "Qrels, two grades",
-            "Each judgement made relevant or not first, then one label a pair.",
+            "Each judgement is first made relevant or not relevant, then one label per pair.",
             "qrels-binary.txt",
             TEXT,
             _qrels_writer("binary"),
@@ -514,7 +518,7 @@ EXPORTS = {
         ),
         Export(
             "prels-binary",
-            "Sampled pool, two grades",
+            "On two grades: relevant or not.",
             "As relevant or not.",
             "prels-binary.txt",
             TEXT,
@@ -525,7 +529,7 @@ EXPORTS = {
         Export(
             "sample",
             "Sampled pool, table",
-            "Each pair with its chance, stage and label.",
+            "Each pair with its probability, stage and label.",
             "sample.tsv",
             TSV,
             _write_sample,
@@ -535,7 +539,7 @@ EXPORTS = {
         Export(
             "batches",
             "Batches",
-            "Each pair with its batch, by chance or by choice.",
+            "Each pair with its batch, and whether it was drawn at random or chosen.",
             "batches.tsv",
             TSV,
             _write_batches,
@@ -545,7 +549,7 @@ EXPORTS = {
         Export(
             "labels",
             "Labels and decisions",
-            "Both labels of each pair, how each was decided, and which a manager adjudicated.",
+            "Both labels of each pair, how each was decided, and whether it was adjudicated.",
             "labels.tsv",
             TSV,
             _write_labels,
@@ -554,7 +558,7 @@ EXPORTS = {
         Export(
             "judgements",
             "Raw judgements",
-            "Every revision, with times, spans, standing, guideline version, and why it does not count.",
+            "Every revision, with times, spans, status, guideline version, and why it does not count.",
             "judgements.tsv",
             TSV,
             _write_judgements,
@@ -563,7 +567,7 @@ EXPORTS = {
         Export(
             "excluded",
             "Judgements that do not count",
-            "Each with its reason.",
+            "With reasons.",
             "excluded.tsv",
             TSV,
             _write_excluded,
@@ -572,7 +576,7 @@ EXPORTS = {
         Export(
             "adjudications",
             "Adjudications",
-            "Managers' own labels with their reasons.",
+            "Managers' decisions with their reasons.",
             "adjudications.tsv",
             TSV,
             write_adjudications,
@@ -581,7 +585,7 @@ EXPORTS = {
         Export(
             "feedback",
             "Feedback",
-            "What annotators answered at the end, under their pseudonyms.",
+            "Survey answers, under pseudonyms.",
             "feedback.tsv",
             TSV,
             _write_feedback,
@@ -590,16 +594,16 @@ EXPORTS = {
         Export(
             "pool",
             "Pool",
-            "The pairs with best rank, priority and the runs that contributed each.",
+            "Pairs with best rank, priority and contributing runs.",
             "pool.tsv",
             TSV,
             _write_pool,
         ),
-        Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _write_kept_topics),
+        Export("topics", "Topics kept", "ID and text.", "topics.tsv", TSV, _write_kept_topics),
         Export(
             "topics-removed",
             "Topics removed",
-            "With the reason for each.",
+            "With reasons.",
             "topics-removed.tsv",
             TSV,
             _write_removed_topics,
@@ -607,7 +611,7 @@ EXPORTS = {
         Export(
             "fira",
             "FiRA",
-            "Judgements that count, in FiRA's columns.",
+            "Counted judgements, in FiRA's columns.",
             "fira.tsv",
             TSV,
             _write_fira,
@@ -616,7 +620,7 @@ EXPORTS = {
         Export(
             "quepid-book",
             "Quepid book",
-            "Pairs and the judgements that count, as JSON.",
+            "Pairs and counted judgements, as JSON.",
             "quepid-book.json",
             JSON,
             _write_quepid_book,
@@ -643,7 +647,7 @@ EXPORTS = {
         Export(
             "quepid-detailed",
             "Quepid case, detailed",
-            "A row a pair: place, title, label.",
+            "One row per pair: rank, title, label.",
             "quepid-detailed.csv",
             CSV,
             _write_detailed,
@@ -652,7 +656,7 @@ EXPORTS = {
         Export(
             "quepid-general",
             "Quepid case, general",
-            "A row a query.",
+            "One row per query.",
             "quepid-general.csv",
             CSV,
             _write_general,
@@ -661,7 +665,7 @@ EXPORTS = {
         Export(
             "crowd-kit",
             "crowd-kit",
-            "Task, worker, label of the judgements that count, as CSV.",
+            "Task, worker and label of counted judgements, as CSV.",
             "crowd-kit.csv",
             CSV,
             _write_crowdkit,
@@ -670,7 +674,7 @@ EXPORTS = {
         Export(
             "beir",
             "BEIR folder",
-            "Corpus, queries and qrels. Holds the documents' texts: mind their licence.",
+            "Corpus, queries and qrels. Contains document texts: check their licence.",
             "beir.zip",
             ZIP,
             _write_beir,

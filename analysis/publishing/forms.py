@@ -18,8 +18,8 @@ from assay.labels.judges import KIND_LABELS as JUDGES
 from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_kinds
 
 METHOD_WORDS = {
-    "majority": _("Majority; ties take the lowest grade"),
-    "median": _("Median; of an even number the lower middle"),
+    "majority": _("Majority (ties: lowest grade)"),
+    "median": _("Median (even numbers: lower middle)"),
     "dawid-skene": "Dawid-Skene (1979)",
     "mace": "MACE (Hovy et al. 2013)",
 }
@@ -30,49 +30,51 @@ class ChoicesForm(forms.Form):
     is a valid choice."""
 
     method = forms.ChoiceField(
-        label=_("Labels by"),
+        label=_("Aggregation method"),
         choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS],
         required=False,
     )
     min_judgements = forms.IntegerField(
-        label=_("Judgements a pair needs"),
+        label=_("Judgements per label"),
         min_value=1,
         max_value=1000,
         required=False,
-        help_text=_("Pairs with fewer that count get no label."),
+        help_text=_("Pairs with fewer counted judgements get no label."),
     )
     threshold = forms.TypedChoiceField(
-        label=_("Lowest relevant grade"), coerce=int, empty_value=None, required=False
+        label=_("Minimum relevant grade"), coerce=int, empty_value=None, required=False
     )
     min_seconds = forms.FloatField(
-        label=_("Leave out judgements faster than"),
+        label=_("Minimum time (s)"),
         min_value=0,
         max_value=86_400,
         required=False,
-        help_text=_("Seconds of active time, beyond the campaign's own limit."),
+        help_text=_(
+            "Leave out judgements with less active time than this, in addition to the campaign's own limit."
+        ),
     )
     exclude = forms.MultipleChoiceField(
         label=_("Leave out annotators"),
         required=False,
         help_text=_(
-            "Beside those that are excluded from the campaign. Hold Ctrl or Cmd to choose several."
+            "In addition to those excluded from the campaign. Hold Ctrl or Cmd to select several."
         ),
     )
     take_back = forms.MultipleChoiceField(
-        label=_("Take back excluded annotators"),
+        label=_("Include excluded annotators"),
         required=False,
         help_text=_(
-            "What they judged counts in these labels beside what was judged in their place; in "
-            "the campaign they stay excluded."
+            "Their judgements count in these labels, in addition to those that replaced "
+            "them. In the campaign they stay excluded."
         ),
     )
     judges = forms.MultipleChoiceField(
-        label=_("Take judgements by"),
+        label=_("Annotator types"),
         choices=[(kind.value, JUDGES[kind].capitalize()) for kind in JudgeKind],
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "A machine's labels are a layer of their own: they never stand among people's."
+            "Labels by LLM judges are stored separately and never mixed with human labels."
         ),
     )
     without_gold = forms.BooleanField(label=_("Leave out gold pairs"), required=False)
@@ -114,7 +116,8 @@ class ChoicesForm(forms.Form):
         if both := sorted(set(cleaned.get("exclude", [])) & set(cleaned.get("take_back", []))):
             self.add_error(
                 "take_back",
-                _("%(both)s: either left out or taken back, not both.") % {"both": ", ".join(both)},
+                _("%(both)s: annotators cannot be both left out and included.")
+                % {"both": ", ".join(both)},
             )
         return cleaned
 
@@ -135,14 +138,16 @@ class ExportOptionsForm(ChoicesForm):
     """The choices for single files."""
 
     comments = forms.BooleanField(
-        label=_("Begin qrels with comment lines"),
+        label=_("Add comment lines to qrels"),
         required=False,
-        help_text=_("Lines with # that say how the labels were made. Many tools refuse them."),
+        help_text=_(
+            "Lines beginning with # describe how the labels were made. Some tools reject them."
+        ),
     )
     spreadsheet = forms.BooleanField(
-        label=_("For a spreadsheet"),
+        label=_("Make safe for spreadsheets"),
         required=False,
-        help_text=_("Cells that a spreadsheet would run as formulas get an apostrophe."),
+        help_text=_("Adds an apostrophe to cells that a spreadsheet would run as formulas."),
     )
 
     def wanted(self) -> exports.ExportOptions:
@@ -154,16 +159,16 @@ class ExportOptionsForm(ChoicesForm):
 
 
 class RecipeForm(ChoicesForm):
-    name = forms.CharField(label=_("Name of the recipe"), max_length=200)
+    name = forms.CharField(label=_("Recipe name"), max_length=200)
     documents = forms.BooleanField(
-        label=_("Put the documents' texts in"),
+        label=_("Include document texts"),
         required=False,
-        help_text=_("Only where their licence lets you publish them."),
+        help_text=_("Only if their licence allows publication."),
     )
     notes = forms.BooleanField(
-        label=_("Put annotators' notes in"),
+        label=_("Include notes"),
         required=False,
-        help_text=_("Read them first: people may have written names."),
+        help_text=_("Read them first. Annotators may have written names."),
     )
     field_order = ("name",)
 
@@ -176,7 +181,9 @@ class RecipeForm(ChoicesForm):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
         if Recipe.objects.filter(campaign=self.campaign, name=name).exists():
-            raise forms.ValidationError(_("There is a recipe of this name; choose another."))
+            raise forms.ValidationError(
+                _("A recipe with this name already exists. Choose another name.")
+            )
         return name
 
 
@@ -184,39 +191,38 @@ class ReleaseForm(forms.Form):
     release = forms.FileField(
         label=_("Release or judgements"),
         help_text=_(
-            "A release that this or another installation built, or judgements made elsewhere: our "
-            "columns, FiRA, crowd-kit, HiCAL, Label Studio, "
-            "Potato, Quepid."
+            "A release built by this or another installation, or judgements made elsewhere: "
+            "Assay's columns, FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid."
         ),
     )
     name = forms.CharField(
         max_length=200,
         required=False,
-        help_text=_("Of a campaign of judgements made elsewhere; empty: the file's name."),
+        help_text=_("For judgements made elsewhere. Default: the name of the file."),
     )
     scale = forms.IntegerField(
         min_value=2,
         max_value=9,
         initial=4,
         required=False,
-        label=_("Grades"),
-        help_text=_("Of judgements made elsewhere, from 0 on."),
+        label=_("Number of grades"),
+        help_text=_("For judgements made elsewhere. Grades count from 0."),
     )
     threshold = forms.IntegerField(
         min_value=1,
         max_value=8,
         initial=2,
         required=False,
-        label=_("Lowest relevant grade"),
-        help_text=_("Of judgements made elsewhere."),
+        label=_("Minimum relevant grade"),
+        help_text=_("For judgements made elsewhere."),
     )
     anyway = forms.BooleanField(
         required=False,
-        label=_("Also while people judge"),
+        label=_("Import while people are judging"),
         help_text=_(
-            "On SQLite what they send waits until the import is done: seconds for some thousand "
-            "judgements. Without a tick a large file is "
-            "refused while somebody judges."
+            "On SQLite, new judgements wait until the import is done: a few seconds per "
+            "thousand judgements. Otherwise, a large file is refused while annotators are "
+            "active."
         ),
     )
 
@@ -234,6 +240,7 @@ class ReleaseForm(forms.Form):
         if threshold >= scale:
             self.add_error(
                 "threshold",
-                _("The lowest relevant grade is one of 1 to %(highest)s.") % {"highest": scale - 1},
+                _("The minimum relevant grade must be from 1 to %(highest)s.")
+                % {"highest": scale - 1},
             )
         return {**cleaned, "scale": scale, "threshold": threshold}

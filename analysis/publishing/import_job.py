@@ -91,8 +91,8 @@ def _campaigns_with_same_name(campaign: Campaign) -> list[str]:
         return []
     return [
         (
-            f"a collection called {made.name} was there already ({', '.join(others[:5])}); the "
-            f"release has made one of its own, at {made.slug}"
+            f"a collection called {made.name} already exists ({', '.join(others[:5])}); the "
+            f"release was imported into a new one, {made.slug}"
         )
     ]
 
@@ -120,7 +120,7 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
     """-> report: facts (rows by kind), campaign (its slug)"""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
-        raise Refused(_("the release was read already, or is gone"))
+        raise Refused(_("the uploaded release has already been imported or no longer exists"))
     facts: dict[str, int] = {}
 
     def step(what: str, n: int) -> None:

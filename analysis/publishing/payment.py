@@ -52,7 +52,7 @@ class PayRate:
         per = per or "hour"
         if per not in RATE_UNITS:
             raise CampaignError(
-                _("A rate is per %(known)s, not per %(per)s.")
+                _("A rate must be per %(known)s, not per %(per)s.")
                 % {"known": " or per ".join(RATE_UNITS), "per": per[:40]}
             )
         if not amount.strip():
@@ -61,11 +61,13 @@ class PayRate:
             rate = Decimal(amount.strip())
         except InvalidOperation:
             raise CampaignError(
-                _("%(amount)s is no rate: give a number such as 12.50.")
+                _("Enter a number such as 12.50 instead of %(amount)s.")
                 % {"amount": repr(amount[:40])}
             ) from None
         if not rate.is_finite() or not 0 <= rate <= MAX_RATE:
-            raise CampaignError(_("A rate is between 0 and %(most)s.") % {"most": f"{MAX_RATE:,}"})
+            raise CampaignError(
+                _("The rate must be between 0 and %(most)s.") % {"most": f"{MAX_RATE:,}"}
+            )
         return cls(rate, per)
 
 

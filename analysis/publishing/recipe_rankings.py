@@ -61,7 +61,9 @@ def get_newest_comparison(
         recent = newest.finished_at is None or timezone.now() - newest.finished_at < RECOMPUTE_AFTER
         if current or recent:
             return newest, None
-    label = f"Rankings of the systems under the recipes {first.name} and {second.name} of {campaign.name}"
+    label = (
+        f"Rankings of systems under the recipes {first.name} and {second.name} of {campaign.name}"
+    )
     parameters = {"first": first.pk, "second": second.pk, "marks": marks}
     job = jobs.enqueue(
         COMPARE_JOB,

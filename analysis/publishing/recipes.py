@@ -67,14 +67,16 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
                 choices=", ".join(plan.choices.words()),
             )
     except IntegrityError:
-        raise CampaignError(_("There is a recipe of this name; choose another.")) from None
+        raise CampaignError(
+            _("A recipe with this name already exists. Choose another name.")
+        ) from None
     return recipe
 
 
 def delete_recipe(recipe: Recipe, *, user: Any) -> None:
     """Only one without releases: what was published keeps its recipe."""
     if recipe.releases.exists():
-        raise CampaignError(_("Releases were built with this recipe, so it stays."))
+        raise CampaignError(_("This recipe cannot be deleted because releases were built with it."))
     with transaction.atomic():
         record_event(recipe.campaign, user, AuditAction.DELETED_A_RECIPE, recipe.name)
         recipe.delete()
@@ -84,7 +86,7 @@ def request_release(recipe: Recipe, *, user: Any) -> Job:
     """The queued job; of a recipe one at a time."""
     active = Job.objects.filter(kind=BUILD_JOB, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
     if active.exists():
-        raise CampaignError(_("This recipe is being built already."))
+        raise CampaignError(_("A release with this recipe is already being built."))
     label = f"Build the release “{recipe.name}” of {recipe.campaign.name}"
     parameters = {"recipe": recipe.pk}
     return jobs.enqueue(

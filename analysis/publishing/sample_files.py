@@ -84,7 +84,7 @@ def write_batches(campaign: Campaign, out: IO[str], *, safe: Callable[[str], str
     sample."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
-        raise ValueError("the pool of this campaign is not ordered, so it has no batches")
+        raise ValueError("the pool of this campaign is not prioritised, so it has no batches")
     left: dict[int | None, int] = dict(pool.strata.values_list("number", "size"))
     out.write("\t".join(BATCH_COLUMNS) + "\n")
     rows = pool.entries.filter(topic__removed_reason="").exclude(stage=None).order_by("position")
@@ -103,7 +103,7 @@ def require_sampled(campaign: Campaign) -> None:
     """ValueError for a campaign whose pool is not sampled."""
     if not is_sampled(campaign):
         raise ValueError(
-            "the pool of this campaign is not sampled, so no pair has a chance of its own"
+            "the pool of this campaign is not sampled, so pairs have no inclusion probability"
         )
 
 

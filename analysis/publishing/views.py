@@ -39,12 +39,12 @@ from pooling.selectors.jobs import make_job_view
 
 EXPORT_GROUPS = (
     (gettext_lazy("For evaluation"), ("qrels", "qrels-binary", "beir")),
-    (gettext_lazy("Of the sampled pool"), ("prels", "prels-binary", "sample")),
+    (gettext_lazy("Sampled pool"), ("prels", "prels-binary", "sample")),
     (
         gettext_lazy("Labels and judgements"),
         ("labels", "judgements", "excluded", "adjudications", "feedback"),
     ),
-    (gettext_lazy("What was judged"), ("pool", "topics", "topics-removed")),
+    (gettext_lazy("Judged material"), ("pool", "topics", "topics-removed")),
     (
         gettext_lazy("For other tools"),
         (
@@ -152,7 +152,7 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
     campaign = get_managed_campaign(request, slug)
     export = exports.find_export(name)
     if export is None:
-        raise Http404("No such export.")
+        raise Http404("Unknown export.")
     form = ExportOptionsForm(request.GET, campaign=campaign)
     if not form.is_valid():
         return _render_page(
@@ -201,7 +201,7 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
         except CampaignError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, _("The recipe %(name)s is saved.") % {"name": recipe.name})
+            messages.success(request, _("Saved recipe %(name)s.") % {"name": recipe.name})
             return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
     return _render_page(request, campaign, ExportOptionsForm(campaign=campaign), form, status=400)
 
@@ -215,7 +215,7 @@ def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if request.POST.get("action") == "delete":
             recipes.delete_recipe(recipe, user=request.user)
-            messages.success(request, _("The recipe %(name)s is deleted.") % {"name": recipe.name})
+            messages.success(request, _("Deleted recipe %(name)s.") % {"name": recipe.name})
         else:
             tasks.send(recipes.request_release(recipe, user=request.user))
     except CampaignError as error:
@@ -257,7 +257,7 @@ def _selected_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe,
 
 
 def _redirect_to_difference(request: HttpRequest, slug: str) -> HttpResponse:
-    messages.error(request, _("Choose two different recipes to compare."))
+    messages.error(request, _("Choose two different recipes."))
     return redirect("campaign-export", slug)
 
 
@@ -274,7 +274,7 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
     live = get_snapshot(campaign)
     plans = [recipes.make_release_plan(one).choices for one in (first, second)]
     depends_on = recipe_rankings.comparison_marks(campaign, live)
-    name = ("difference of recipes", (first.pk, second.pk))
+    name = ("comparison of recipes", (first.pk, second.pk))
     change = live.derived(
         name,
         lambda: recipes.compare_recipes(campaign, *plans, rows=live.rows),
@@ -357,7 +357,7 @@ def import_release(request: HttpRequest) -> HttpResponse:
     if not can_create(request):
         raise PermissionDenied(
             _(
-                "You may not make collections and campaigns. Ask an administrator of this "
+                "You cannot create collections and campaigns. Ask an administrator of this "
                 "installation for the right to."
             )
         )

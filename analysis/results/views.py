@@ -56,7 +56,7 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
     now = figures.compute_progress(campaign, live=live)
     alpha = agreement_metrics.latest_alpha(campaign, live)
     if alpha["at"] is None:
-        alpha["reason"] = _("not computed yet")
+        alpha["reason"] = _("not available yet")
     return {
         "as_of": live.as_of,
         "now": now,
@@ -118,7 +118,7 @@ def _render_part(
     request: HttpRequest, campaign: Campaign, part: str, address: UrlBuilder, **more: Any
 ) -> HttpResponse:
     if part not in RESULT_PARTS:
-        raise Http404("No such page of results.")
+        raise Http404("Results page not found.")
     title, content = RESULT_PARTS[part]
     context = _frame_context(campaign, part, address) | {"title": title} | more
     if campaign.state != Campaign.State.DRAFT:
@@ -195,15 +195,13 @@ def requires_results_link(view: Callable[..., HttpResponse]) -> Callable[..., Ht
         link = get_valid_results_link(token)
         if link is None:
             reason = _(
-                "This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one."
+                "This link has expired, was revoked, or is incomplete. Ask the person who sent it for a new one."
             )
             response = render_page(
                 request, "analysis/results_refused.html", {"reason": reason}, status=410
             )
         elif not attempts.can_open_link(link.digest, address=client_address(request)):
-            reason = _(
-                "These pages were opened too often from here. Wait five minutes and try again."
-            )
+            reason = _("Too many requests from your address. Wait five minutes and try again.")
             response = render_page(
                 request, "analysis/results_refused.html", {"reason": reason}, status=429
             )

@@ -30,15 +30,17 @@ def refuse_target(target: Path, *, replace: bool) -> None:
     if not target.exists():
         return
     if not target.is_dir() or (any(target.iterdir()) and not (target / ABOUT).exists()):
-        raise BadInput(f"{target} is there and is no study; name another folder with --output")
+        raise BadInput(
+            f"{target} exists and is not a study folder; choose another folder with --output"
+        )
     if any(target.iterdir()) and not replace:
         raise BadInput(
-            f"{target} holds a study; --replace puts the new one in its place, or name another folder with --output"
+            f"{target} already contains a study; add --replace to overwrite it, or choose another folder with --output"
         )
     if own := [name for name in _files_in(target) if name not in _read_checksums(target)]:
         raise BadInput(
-            f"{target} holds what no study has written ({', '.join(own[:3])}); move it, or name "
-            f"another folder with --output"
+            f"{target} contains files that no study wrote ({', '.join(own[:3])}); move them, "
+            "or choose another folder with --output"
         )
 
 

@@ -155,7 +155,7 @@ def option_field(key: DeclaredOption) -> forms.Field:
     least = key.about.least
     if key.values:
         return forms.ChoiceField(
-            choices=[("", _("as it is")), *((value, value) for value in key.values)], **common
+            choices=[("", _("default")), *((value, value) for value in key.values)], **common
         )
     if key.kind == "whole":
         return forms.IntegerField(
@@ -200,7 +200,7 @@ class NamesField(LinesField):
             name, equals, said = line.partition("=")
             if not equals or not name.strip() or not said.strip():
                 raise forms.ValidationError(
-                    _("Line %(number)s, %(line)s: write name = words.")
+                    _("Line %(number)s, %(line)s: expected name = words.")
                     % {"number": number, "line": repr(line)}
                 )
             names[strip_quotes(name.strip())] = strip_quotes(said.strip())

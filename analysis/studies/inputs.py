@@ -119,14 +119,14 @@ def check_inputs(study: Study, given: StudyInputs, *, by_campaign: bool) -> None
     values that it does not take."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
-        says = _("%(names)s: no such option of the study %(study)s here; it has %(known)s")
+        says = _("Unknown option of the study %(study)s: %(names)s. Choose from %(known)s.")
         raise MalformedRequest(
             says
             % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))}
         )
     files = uploaded_keys(study, by_campaign=by_campaign)
     if unknown := sorted(set(given.uploads) - set(files)):
-        says = _("%(names)s: the study %(study)s takes no such file here; it takes %(known)s")
+        says = _("The study %(study)s does not take the file %(names)s. It takes %(known)s.")
         raise MalformedRequest(
             says
             % {

@@ -35,7 +35,7 @@ pre { background: #f3f5f8; padding: .6rem; overflow-x: auto; } .out { background
 .visually-hidden { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
 .files { color: #465166; font-size: .8rem; } @media print { details { display: none; } figure, table { break-inside: avoid; } }
 """
-SIMULATED_NOTE = "A part of the data is simulated: the numbers show that the computation works, and nothing about people."
+SIMULATED_NOTE = "Some of the data are simulated. The numbers show that the computation works, not how people judge."
 
 
 MAX_WORDS = 40
@@ -156,7 +156,7 @@ def _table_html(table: Table) -> str:
     frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="t-{table.key}">'
     whole = f'{frame}<table aria-labelledby="t-{table.key}">{head}<tbody>{"".join(rows)}</tbody></table></div>'
     if len(rows) > MAX_SHOWN:
-        whole = f"<p>{len(rows):,} rows, in the files.</p>"
+        whole = f"<p>{len(rows):,} rows, see the files.</p>"
     elif len(rows) > MAX_ROWS:
         whole = f"<details><summary>All {len(rows):,} rows</summary>{whole}</details>"
     return f'{words}{whole}<p class="files">tables/{table.key}: {links}</p>'

@@ -30,7 +30,7 @@ def get_visible_study(request_or_user: Any, pk: int) -> Report:
     """404 for everybody who may not see it."""
     report = visible_studies(request_or_user).filter(pk=pk).first()
     if report is None:
-        raise Http404("No such study.")
+        raise Http404("Study not found.")
     return report
 
 
@@ -38,7 +38,7 @@ def get_visible_study(request_or_user: Any, pk: int) -> Report:
 def open_study_zip(row: Report) -> Iterator[zipfile.ZipFile]:
     """The folder. Http404 while it is not made."""
     if ZIP_NAME not in row.files:
-        raise Http404("The study is not made yet.")
+        raise Http404("The study is not finished yet.")
     with default_storage.open(row.files[ZIP_NAME], "rb") as file, zipfile.ZipFile(file) as archive:
         yield archive
 
@@ -49,7 +49,7 @@ def read_study_file(row: Report, name: str) -> bytes:
         try:
             return archive.read(name)
         except KeyError:
-            raise Http404("No such file in this study.") from None
+            raise Http404("File not found in this study.") from None
 
 
 def describe_study(row: Report) -> dict[str, Any]:

@@ -21,12 +21,12 @@ from assay.formats.toml_text import read_toml
 from assay.options import DeclaredOption
 
 COMMON_KEYS = (
-    setting("title", "text", "Heading of the report."),
-    setting("seed", "whole", "Fixes everything random.", 0, least=0),
+    setting("title", "text", "Title of the report."),
+    setting("seed", "whole", "Random seed.", 0, least=0),
     setting(
         "simulated",
         "flag",
-        "Judgements or clicks come from a simulation: the report says so at its head.",
+        "Judgements or clicks are simulated. The report says so at the top.",
     ),
 )
 
@@ -112,11 +112,13 @@ class _Reader:
 
     def _file(self, key: DeclaredOption, value: Any) -> str | None:
         if not isinstance(value, str) or not value:
-            self.add(key.name, f"{key.name} is no text", "the path of a file")
+            self.add(key.name, f"{key.name} is not text", "the path of a file")
             return None
         if not os.path.isfile(os.path.join(self.folder, value)):
             self.add(
-                key.name, f"there is no file {value}", f"a path from the folder of {self.name}"
+                key.name,
+                f"the file {value} does not exist",
+                f"a path relative to the folder of {self.name}",
             )
         return value
 
@@ -125,7 +127,7 @@ class _Reader:
         if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
             self.add(
                 key.name,
-                f"{key.name} is no list of texts",
+                f"{key.name} is not a list of texts",
                 'paths or patterns, such as ["runs/*.run"]',
             )
             return []
@@ -138,15 +140,15 @@ class _Reader:
             if not files:
                 self.add(
                     key.name,
-                    f"no file is called {pattern}",
-                    f"a path or pattern from the folder of {self.name}",
+                    f"no file matches {pattern}",
+                    f"a path or pattern relative to the folder of {self.name}",
                 )
             paths += [name for name in files if name not in paths]
         return paths
 
     def _named(self, key: DeclaredOption, value: Any) -> dict[str, str]:
         if not isinstance(value, dict) or not value:
-            self.add(key.name, f"{key.name} is no table of files", "name = path, one a line")
+            self.add(key.name, f"{key.name} is not a table of files", "name = path, one per line")
             return {}
         return {
             name: self._file(setting(name, "file", ""), path) or "" for name, path in value.items()
@@ -156,7 +158,7 @@ class _Reader:
         if not isinstance(value, dict) or not all(
             isinstance(words, str) for words in value.values()
         ):
-            self.add(key.name, f"{key.name} is no table of words", "name = words, one a line")
+            self.add(key.name, f"{key.name} is not a table of words", "name = words, one per line")
             return {}
         return value
 
@@ -177,13 +179,13 @@ class _Reader:
 
     def _text(self, key: DeclaredOption, value: Any) -> str | None:
         if not isinstance(value, str):
-            self.add(key.name, f"{key.name} is no text", "text between quotation marks")
+            self.add(key.name, f"{key.name} is not text", "text between quotation marks")
             return None
         return value
 
     def _texts(self, key: DeclaredOption, value: Any) -> list[str]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            self.add(key.name, f"{key.name} is no list of texts", '["one", "two"]')
+            self.add(key.name, f"{key.name} is not a list of texts", '["one", "two"]')
             return []
         return value
 

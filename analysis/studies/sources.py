@@ -286,11 +286,11 @@ def get_qrels_writer(
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
         if row is None:
-            raise Refused(_("qrels that were chosen are not in the collection any more"))
+            raise Refused(_("Selected qrels are no longer in the collection."))
         return row.name, _qrels_writer(load_grades, row)
     if campaign is not None and is_reference(campaign, reference):
         return campaign.slug, _qrels_writer(make_campaign_qrels, campaign, reference, campaign.slug)
-    raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
+    raise Refused(_("Qrels %(reference)s not found.") % {"reference": repr(reference)})
 
 
 def refuse_judged_qrels(reference: str, collection: Collection) -> None:
@@ -304,8 +304,7 @@ def refuse_judged_qrels(reference: str, collection: Collection) -> None:
     )
     if row is not None:
         raise Refused(
-            _("%(name)s holds judgements. Choose qrels that were imported as clicks.")
-            % {"name": row.name}
+            _("%(name)s contains judgements. Choose qrels imported as clicks.") % {"name": row.name}
         )
 
 
@@ -373,7 +372,7 @@ def pack_release(unpacked: Path, target: Path) -> Path:
     """The release of a folder as a file, so that one reader checks both."""
     if not (unpacked / "campaign.json").exists():
         raise BadInput(
-            f"{unpacked}: no campaign.json, so it is no release; name a TOML file or a release"
+            f"{unpacked}: not a release, because campaign.json is missing; give a TOML file or a release"
         )
     with zipfile.ZipFile(target, "w") as out:
         for one in sorted(unpacked.rglob("*")):

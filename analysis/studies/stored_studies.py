@@ -58,7 +58,7 @@ def request_study(
     if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(
         set(given.runs)
     ):
-        raise Refused(_("a run that was chosen is not in the collection any more"))
+        raise Refused(_("a selected run is no longer in the collection"))
     for reference in [*given.qrels, *(given.clicks or [])]:
         get_qrels_writer(reference, collection, campaign)
     title = str(
@@ -170,7 +170,7 @@ def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
     """(name, the open zip file). Of a campaign it holds its judgements, so that its log says who
     took it. Http404 while it is not made."""
     if ZIP_NAME not in row.files:
-        raise Http404("The study is not made yet.")
+        raise Http404("The study is not finished yet.")
     if row.campaign is not None:
         record_event(
             row.campaign, user, AuditAction.EXPORTED, f"study {row.title}", digest=row.input_digest

@@ -80,7 +80,7 @@ def make_study(
             left_out[part.name] = (part.title, str(reason))
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
-        raise PartLeftOut(f"no part of the study {study.name} can be made: {reasons}")
+        raise PartLeftOut(f"no part of the study {study.name} can be computed: {reasons}")
     return MadeStudy(
         study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
     )

@@ -69,7 +69,7 @@ def _study_form(
     request: HttpRequest, collection: Collection, campaign: Campaign | None, name: str
 ) -> HttpResponse:
     if name not in STUDY_NAMES:
-        raise Http404("No such study.")
+        raise Http404("Unknown study.")
     chosen = get_study(name)
     form = StudyForm(
         request.POST or None,
@@ -169,7 +169,7 @@ def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_visible_study(request, pk)
     delete_report(row)
-    messages.success(request, _("The study is deleted."))
+    messages.success(request, _("Study deleted."))
     return (
         redirect("campaign-studies", row.campaign.slug)
         if row.campaign

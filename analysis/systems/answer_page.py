@@ -52,7 +52,7 @@ def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | 
         return shown, None
     live = get_snapshot(campaign)
     if not live.rows.counts.any():
-        return shown | {"why_not": _("Nothing is judged yet.")}, None
+        return shown | {"why_not": _("No judgements yet.")}, None
     answer, job = get_newest_answer(campaign, live, measure)
     shown |= {
         "working": is_running(campaign, measure),
@@ -80,7 +80,7 @@ def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
         return shown
     live = get_snapshot(campaign)
     if not live.rows.counts.any():
-        return shown | {"why_not": _("Nothing is judged yet.")}
+        return shown | {"why_not": _("No judgements yet.")}
     answer = get_last_answer(campaign, live, get_measure(campaign, wanted))
     return shown | (_answer_context(answer, live) if answer is not None else {})
 
@@ -117,20 +117,20 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
             % topics
         )
         says = _(
-            "%(over)s from %(labels)s of a sample of %(pairs)s pairs; the p-values are those of new topics."
+            "%(over)s from %(labels)s of a sample of %(pairs)s pairs. The p-values are for new topics."
         )
         return says % {"over": over, "labels": labels, "pairs": f"{answer['pairs']:,}"}
     over = (
         ngettext(
-            "Over %(n)s of %(whole)s topic, those with a label",
-            "Over %(n)s of %(whole)s topics, those with a label",
+            "Over the %(n)s of %(whole)s topic with a label",
+            "Over the %(n)s of %(whole)s topics with a label",
             n_topics,
         )
         % topics
     )
     says = ngettext(
-        "%(over)s; %(labels)s, each by the majority of at least %(least)s judgement.",
-        "%(over)s; %(labels)s, each by the majority of at least %(least)s judgements.",
+        "%(over)s; %(labels)s, each by majority of at least %(least)s judgement.",
+        "%(over)s; %(labels)s, each by majority of at least %(least)s judgements.",
         answer["min_judgements"],
     )
     words = says % {"over": over, "labels": labels, "least": f"{answer['min_judgements']:,}"}
@@ -147,23 +147,19 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
 def describe_unjudged(answer: dict[str, Any]) -> str:
     """What is unjudged, and what that could change."""
     if answer["estimated"]:
-        return _("What was not drawn is estimated, not taken for not relevant.")
+        return _("Pairs that were not drawn are estimated, not counted as not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
     why = answer["why_no_bounds"]
-    not_said = (
-        " " + _("How far they could move the means is not said: %(why)s.") % {"why": why}
-        if why
-        else ""
-    )
+    not_said = " " + _("Score bounds are not available: %(why)s.") % {"why": why} if why else ""
     if not told:
         return _("Unjudged documents count as not relevant in these means.") + not_said
     most = max(told, key=lambda one: (one["unjudged"], one["tag"]))
     if most["unjudged"] == 0:
-        return answer["open"] or _("Every document that these scores look at is judged.")
+        return answer["open"] or _("Every document that affects these scores is judged.")
     mean = sum(one["unjudged"] for one in told) / len(told)
     says = _(
-        "Of the documents that these scores look at %(share)s %% are unjudged, most of %(tag)s "
-        "(%(most)s %%); they count as not relevant here."
+        "%(share)s%% of the documents that affect these scores are unjudged, most of them in "
+        "%(tag)s (%(most)s%%). They count as not relevant here."
     )
     words = says % {
         "share": f"{100 * mean:.0f}",
@@ -182,23 +178,23 @@ def answer_notes(answer: dict[str, Any]) -> list[str]:
             by_reason.setdefault(one["reason"], []).append(one["tag"])
     for reason, tags in by_reason.items():
         says = (
-            _("No interval for %(runs)s and %(more)s more: %(reason)s.")
+            _("No confidence interval for %(runs)s and %(more)s more: %(reason)s.")
             if len(tags) > 5
-            else _("No interval for %(runs)s: %(reason)s.")
+            else _("No confidence interval for %(runs)s: %(reason)s.")
         )
         if len(tags) == len(answer["systems"]):
-            says = _("No interval for any run: %(reason)s.")
+            says = _("No confidence interval for any run: %(reason)s.")
         notes.append(says % {"runs": ", ".join(tags[:5]), "more": len(tags) - 5, "reason": reason})
     notes.append(
         _(
-            "Tests and 95% intervals hold for a single look. If you check repeatedly while "
-            "judging is running, they are wrong more often than 5%."
+            "Tests and 95% confidence intervals hold for one check. If you check repeatedly "
+            "while judging, the error rate exceeds 5%."
         )
     )
     if not answer["estimated"]:
         notes.append(
             _(
-                "Runs that did not contribute to the pool have more unjudged documents and lose more by them."
+                "Runs that did not contribute to the pool have more unjudged documents, which lowers their scores more."
             )
         )
     return notes

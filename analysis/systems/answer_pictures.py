@@ -35,13 +35,13 @@ def scores_chart(answer: Mapping[str, Any]) -> Picture:
         for one in systems
     ]
     what = "Estimated mean" if answer["estimated"] else "Mean"
-    caption = f"{what} {answer['measure']} over {answer['topics']} topics, best first"
+    caption = f"{what} {answer['measure']} by run"
     if len(answer["systems"]) > MAX_RUNS:
         caption += f"; the best {MAX_RUNS} of {len(answer['systems'])}"
     meanings = (
         what.lower(),
-        "95 % interval, for new topics",
-        "what other grades of the unjudged documents could make of it",
+        "95% CI, for new topics",
+        "score bounds",
     )
     return interval_chart(
         rows,
@@ -61,7 +61,7 @@ def pairs_chart(answer: Mapping[str, Any]) -> Picture:
     for i, row in enumerate(answer["holm"][: len(tags)]):
         for k, p in enumerate(row[: len(tags) - i - 1]):
             values[i][i + 1 + k] = values[i + 1 + k][i] = p
-    caption = "Significant differences: p of every pair, paired t-test, Holm correction"
+    caption = "Significant differences"
     if len(answer["systems"]) > len(tags):
         caption += f" over all runs; shown are the best {len(tags)} of {len(answer['systems'])}"
     return matrix_chart(
@@ -74,9 +74,9 @@ def pairs_chart(answer: Mapping[str, Any]) -> Picture:
         form=format_p,
         written=len(tags) <= 12,
         classes=P_VALUE_CLASSES,
-        reason=f"There are no tests: {answer['untested']}."
+        reason=f"No tests: {answer['untested']}."
         if answer["untested"]
-        else "There is one run only.",
+        else "There is only one run.",
     )
 
 
@@ -88,13 +88,13 @@ def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
         Line(tag, [(100 * look["share"], look["means"][k]) for look in looks], marks=True)
         for k, tag in enumerate(tags)
     ]
-    caption = f"Mean {answer['measure']} after each tenth of the judgements, and now"
+    caption = f"Mean {answer['measure']} during judging"
     if len(answer["systems"]) > len(tags):
         caption += f": the best {len(tags)} runs of now"
     return line_chart(
         series,
         caption=caption,
-        x_label="% of the judgements that the pool needs",
+        x_label="% of required judgements",
         y_label=f"mean {answer['measure']}",
         y_form=lambda v: f"{v:.3f}",
         x_form=lambda v: f"{v:.0f}",
@@ -103,7 +103,7 @@ def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
 
 def scores_table(answer: Mapping[str, Any]) -> Table:
     """What is undefined for every run has no column."""
-    header = ["run", f"mean {answer['measure']}", "2.5 %", "97.5 %"]
+    header = ["run", f"mean {answer['measure']}", "2.5%", "97.5%"]
     keys = ["tag", "mean", "low", "high"]
     for key, words in (("unjudged", "unjudged"), ("least", "least"), ("most", "most")):
         if any(one[key] is not None for one in answer["systems"]):
@@ -112,30 +112,28 @@ def scores_table(answer: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = [[one[key] for key in keys] for one in answer["systems"]]
     note = (
         (
-            "Unjudged: share of the documents that the measure looks at. Least, most: the mean with "
-            "other grades of the unjudged."
+            "Unjudged: share of the documents that the measure uses. Bounds: lowest and "
+            "highest mean over all grades of the unjudged documents."
         )
         if "unjudged" in keys
         else ""
     )
-    return Table("scores", f"Runs by {answer['measure']}, best first", header, rows, note)
+    return Table("scores", f"Runs by {answer['measure']}", header, rows, note)
 
 
 def rank_history_table(answer: Mapping[str, Any]) -> Table:
     """Place of each run at each look; tied runs share the best of their places."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
-    header = ["run", *(f"{100 * look['share']:.0f} %" for look in looks)]
+    header = ["run", *(f"{100 * look['share']:.0f}%" for look in looks)]
     columns = [[_rank_of_mean(mean, look["means"]) for mean in look["means"]] for look in looks]
     rows: list[list[Cell]] = [
         [one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])
     ]
     note = "By the last version of each judgement. " + "; ".join(
-        f"{100 * look['share']:.0f} %: {look['judgements']:,} judgements, {look['topics']:,} topics with a label"
+        f"{100 * look['share']:.0f}%: {look['judgements']:,} judgements, {look['topics']:,} topics with a label"
         for look in looks
     )
-    return Table(
-        "places", "Place of each run at each tenth of the judgements", header, rows, note + "."
-    )
+    return Table("places", "Rank of each run during judging", header, rows, note + ".")
 
 
 def _rank_of_mean(mean: float | None, means: Sequence[float | None]) -> int | None:
@@ -158,7 +156,7 @@ def describe_leader_history(answer: Mapping[str, Any]) -> str:
         since -= 1
     leader = answer["systems"][0]["tag"]
     if since == 0:
-        return f"{leader} has led at each of {len(looks)} looks."
+        return f"{leader} has led at each of {len(looks)} checks."
     if since == len(looks) - 1:
-        return f"{leader} has the lead only now; at {100 * looks[-2]['share']:.0f} % of the judgements another run led."
-    return f"{leader} has led since {100 * looks[since]['share']:.0f} % of the judgements."
+        return f"The lead of {leader} is recent: another run led at {100 * looks[-2]['share']:.0f}% of the judgements."
+    return f"{leader} has led since {100 * looks[since]['share']:.0f}% of the judgements."

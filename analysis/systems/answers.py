@@ -89,17 +89,17 @@ def get_measure(campaign: Campaign, name: str) -> Measure:
         if is_sampled(campaign):
             known = ", ".join(offered_measures(campaign))
             raise UnknownMeasure(
-                f"{measure} would count every pair that was not drawn as not relevant; for a "
-                f"sampled pool choose one of {known}"
+                f"{measure} would count every pair that was not drawn as not relevant. For a "
+                f"sampled pool, choose one of {known}"
             )
         raise UnknownMeasure(
-            f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of "
-            f"{', '.join(offered_measures(campaign))}"
+            f"{measure} is estimated from a sampled pool, and this campaign's pool is not "
+            f"sampled. Choose one of {', '.join(offered_measures(campaign))}"
         )
     if measure.family == "Judged":
         raise UnknownMeasure(
-            f"{measure} tells how much is judged, not which system is better; choose one of "
-            f"{', '.join(offered_measures(campaign))}"
+            f"{measure} measures how much is judged, not which system is better. Choose one "
+            f"of {', '.join(offered_measures(campaign))}"
         )
     return measure
 
@@ -110,12 +110,12 @@ def no_answer_reason(campaign: Campaign) -> str:
         return _("There are fewer than two runs to compare.")
     if unfinished := describe_order(campaign):
         says = _(
-            "No system is said to lead: the pool is judged relevant first. %(unfinished)s Scores "
-            "of such a half-finished pool are not comparable."
+            "No verdict: the pool is judged most likely relevant first. %(unfinished)s "
+            "Scores of an incomplete pool are not comparable."
         )
         return says % {"unfinished": unfinished}
     if is_sampled(campaign) and not read_stage_progress(campaign)[0]:
-        return _("No system is said to lead. %(stages)s") % {"stages": describe_stages(campaign)}
+        return _("No verdict. %(stages)s") % {"stages": describe_stages(campaign)}
     return ""
 
 
@@ -151,7 +151,7 @@ def get_newest_answer(
         or not live.rows.counts.any()
     ):
         return answer, None
-    label = f"Which system leads in {campaign.name}, by {measure}"
+    label = f"Leading system in {campaign.name}, by {measure}"
     parameters = {"marks": marks, "measure": str(measure)}
     return answer, jobs.enqueue(
         ANSWER_JOB,
@@ -321,7 +321,7 @@ def _answer_from_sample(
         "pairs": len(sample.grades),
         "without_relevant": n_without,
         "open": "",
-        "why_no_bounds": "the pool is sampled, and what was not drawn is estimated",
+        "why_no_bounds": "the pool is sampled, and pairs that were not drawn are estimated",
         "looks": [],
         "level": campaign.threshold,
     }
@@ -407,7 +407,7 @@ def add_score_bounds(
     if reason := no_bounds_reason(measure):
         return reason
     if measure.cutoff is None:
-        return f"{measure} reads the runs to their ends"
+        return f"{measure} uses the runs to their ends"
     tops = {one["tag"]: read_topic_tops(runs[one["tag"]], qrels, measure.cutoff) for one in systems}
     for one in systems:
         mine = tops[one["tag"]]
@@ -418,7 +418,7 @@ def add_score_bounds(
         and sum(_count_combinations(top, highest) for mine in tops.values() for top in mine)
         > MAX_COMBINATIONS
     ):
-        return "too many documents are unjudged for it to be worked out here; the report Scores of runs does"
+        return "too many documents are unjudged to compute them here; use the report Scores of runs"
     together = merge_unjudged(
         list(tops.values()), measure.cutoff
     )  # a hole that turns out relevant raises the recall base of every run

@@ -81,7 +81,7 @@ class OneReportSerializer(ReportSerializer):
     @extend_schema_field(
         {
             "type": ["object", "null"],
-            "description": "the command's answer; null while it is computed",
+            "description": "result of the command; null until it is computed",
         }
     )
     def get_result(self, report: Report) -> dict[str, Any] | None:
@@ -113,7 +113,7 @@ class AskSerializer(StrictSerializer):
             raise serializers.ValidationError(
                 {
                     "options": (
-                        f"{', '.join(unknown)}: no such option of {data['kind']}; it has "
+                        f"unknown option of {data['kind']}: {', '.join(unknown)}; choose from "
                         f"{', '.join(sorted(known))}"
                     )
                 }
@@ -124,7 +124,7 @@ class AskSerializer(StrictSerializer):
             field = next((one for one in fields if one.kind == "lists" or one.name == name), None)
             if field is None:
                 raise serializers.ValidationError(
-                    {"lists": f"{name}: no such list of {data['kind']}"}
+                    {"lists": f"{name}: unknown list of {data['kind']}"}
                 )
             files.setdefault(field.name, []).append(ContentFile(text.encode(), name=f"{name}.txt"))
         try:
@@ -202,15 +202,16 @@ class LeadersSerializer(serializers.Serializer):
     why_not = serializers.CharField(allow_blank=True)
     answer: Any = serializers.DictField(
         allow_null=True,
-        help_text="words (the sentence of the page), topics, systems (best first: mean, interval or the "
-        "reason why there is none, unjudged share, least "
-        "and most), p and holm (of each system against those below it: paired t-test, raw and "
-        "corrected), opposed (the signed ranks point to the other "
-        "side), looks (means at each tenth of the judgements, in the order of systems)",
+        help_text="words (the sentence of the page), topics, systems (best first: mean, "
+        "confidence interval or the reason why there is none, unjudged share, "
+        "score bounds least and most), p and holm (of each system against those "
+        "below it: paired t-test, raw and corrected), opposed (the signed ranks "
+        "point to the other side), looks (means at each tenth of the judgements, "
+        "in the order of systems)",
     )
     computed_at = serializers.DateTimeField(allow_null=True)
-    current = serializers.BooleanField(help_text="whether the answer knows all judgements")
-    working = serializers.BooleanField(help_text="whether it is being computed anew: ask again")
+    current = serializers.BooleanField(help_text="whether the answer includes all judgements")
+    working = serializers.BooleanField(help_text="whether it is being recalculated: ask again")
 
 
 class CampaignSystems(APIView):
@@ -287,7 +288,7 @@ class TopUp(GenericAPIView):
     def post(self, request: Request, pk: int) -> Response:
         report = get_visible_report(request, pk)
         if not can_create(request):
-            raise PermissionDenied("Ask an administrator for the right to make campaigns.")
+            raise PermissionDenied("Ask an administrator for the right to create campaigns.")
         asked = TopUpSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         try:

@@ -70,7 +70,7 @@ class ReportForm(forms.Form):
                 min_value=0,
                 max_value=2**62,
                 initial=0,
-                help_text=_("The same seed gives the same answer."),
+                help_text=_("The same seed gives the same result."),
             )
 
     def _add_runs(self) -> None:
@@ -261,7 +261,7 @@ class ReportForm(forms.Form):
                         else ""
                     )
                     says = _(
-                        "No label of “%(words)s” is %(grade)s or more; its highest is %(highest)s.%(way_out)s"
+                        "No label of “%(words)s” has grade %(grade)s or higher; the highest is %(highest)s.%(way_out)s"
                     )
                     self.add_error(
                         one.name,

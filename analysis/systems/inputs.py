@@ -138,14 +138,14 @@ def list_input_files(
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
     if len(runs) < len(parameters.get("runs", [])):
-        raise Refused(_("a run that was chosen is not in the collection any more"))
+        raise Refused(_("a selected run is no longer in the collection"))
     if len(runs) < kind.least_runs:
         raise MalformedRequest(
             ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs)
             % {"n": kind.least_runs}
         )
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
-        raise MalformedRequest(_("a run was chosen twice"))
+        raise MalformedRequest(_("a run was selected twice"))
     inputs = [
         InputFile(
             make_path("runs", run.tag, ".run", taken),
@@ -178,7 +178,7 @@ def _qrels_file(
     if source == "imported" and rest.isdecimal():
         row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
         if row is None:
-            raise Refused(_("qrels that were chosen are not in the collection any more"))
+            raise Refused(_("selected qrels are no longer in the collection"))
         path = make_path("qrels", row.name, ".qrels", taken)
         return InputFile(path, "qrels", name_from_path(path), reference, row.digest, row.n_rows)
     if (
@@ -195,8 +195,8 @@ def _qrels_file(
         path = campaign_qrels_path(campaign, reference, taken)
         return InputFile(path, "qrels", name_from_path(path), reference)
     if campaign is not None and source == "recipe":
-        raise Refused(_("the campaign has not, or no more, the recipe whose labels were chosen"))
-    raise Refused(_("there are no qrels %(reference)s here") % {"reference": repr(reference)})
+        raise Refused(_("the campaign no longer has the recipe of the selected labels"))
+    raise Refused(_("qrels %(reference)s not found") % {"reference": repr(reference)})
 
 
 def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:

@@ -167,8 +167,8 @@ class ReportKind:
         if not any(path.endswith(PREL_SUFFIX) for _, path in files.qrels):
             if options.get("rank_model"):
                 raise NotComputable(
-                    "the rank model helps estimates from a sampled pool, and the labels that were "
-                    "chosen are not of one; leave it out"
+                    "the rank model needs labels of a sampled pool, and the selected labels "
+                    "are not from one; switch it off"
                 )
             return {}
         usual = next(one.default for one in self.fields if one.name == "measures")
@@ -190,7 +190,7 @@ def evaluate_inputs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[st
 
 def two_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     if len(files.runs) != 2:
-        raise NotComputable("choose exactly two runs")
+        raise NotComputable("select exactly two runs")
     return {"qrels": files.qrels[0][1], "run_a": files.runs[0], "run_b": files.runs[1]}
 
 
@@ -201,7 +201,7 @@ def labels_and_clicks(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[
 def sample_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     if not files.qrels[0][1].endswith(PREL_SUFFIX):
         raise NotComputable(
-            "people's labels have to be those of this campaign's sampled pool; choose them as qrels"
+            "human labels must be those of this campaign's sampled pool; select them as qrels"
         )
     return {"prel": files.qrels[0][1], "runs": files.runs}
 
@@ -210,9 +210,9 @@ def unpooled_run(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, 
     runs = dict(zip(files.tags, files.runs, strict=True))
     late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
     if late not in runs:
-        raise NotComputable("the late run is not one of the runs that are chosen")
+        raise NotComputable("the unpooled run is not among the selected runs")
     if against and (against == late or against not in runs):
-        raise NotComputable(f"{against} is not another one of the runs that are chosen")
+        raise NotComputable(f"{against} is not another selected run")
     given: dict[str, Any] = {"qrels": files.qrels[0][1], "run": runs[late]}
     if TOP_UP_FILE.name in files.others:
         given["topped_up"] = [files.others[TOP_UP_FILE.name]]
@@ -228,9 +228,9 @@ def collection_documents(files: AnalysisFiles, options: Mapping[str, Any]) -> di
     if not options.get("documents"):
         return given
     if written_files.DOCUMENTS.name not in files.others:
-        raise NotComputable("choose the file with the list of the collection's documents")
+        raise NotComputable("upload the file with the list of the collection's documents")
     if "documents" not in str(options.get("element")).split("+"):
-        raise NotComputable("the collection's documents are drawn from only when documents vary")
+        raise NotComputable("the list of documents is used only if documents vary")
     return {**given, "docids": files.others[written_files.DOCUMENTS.name]}
 
 
@@ -268,18 +268,16 @@ def parse_conditions(text: str, files: AnalysisFiles) -> list[str]:
         if not name.strip() or not 2 <= len(parts) <= 4 or not all(parts[:2]):
             raise NotComputable(
                 f"condition {number}, {line.strip()!r}: expected name = measure, qrels, topic "
-                f"subset, lowest relevant grade"
+                "subset, minimum relevant grade"
             )
         measure, judged, subset, level = [*parts, "", ""][:4]
         if judged not in qrels:
             raise NotComputable(
-                f"condition {number}: no qrels called {judged!r} are chosen; chosen are {', '.join(qrels)}"
+                f"condition {number}: qrels {judged!r} are not selected; selected are {', '.join(qrels)}"
             )
         if subset and subset not in subsets:
-            uploaded = f"there are {', '.join(subsets)}" if subsets else "none was uploaded"
-            raise NotComputable(
-                f"condition {number}: no topic subset is called {subset!r}; {uploaded}"
-            )
+            uploaded = f"choose from {', '.join(subsets)}" if subsets else "none was uploaded"
+            raise NotComputable(f"condition {number}: unknown topic subset {subset!r}; {uploaded}")
         values = [measure, qrels[judged], subsets.get(subset, ""), level]
         while not values[-1]:
             values.pop()
@@ -291,7 +289,7 @@ ALL_KINDS = (
     ReportKind(
         "compare_rankings",
         "Rankings under several qrels",
-        "Do two kinds of judgements rank systems alike? Kendall's tau with its interval, swapped and tied pairs.",
+        "Do two qrels rank systems alike? Kendall's tau with its confidence interval, swapped and tied pairs.",
         ("measures", "bootstrap", *EVALUATION),
         named_qrels_and_runs,
         qrels=(2, 0),
@@ -299,14 +297,14 @@ ALL_KINDS = (
     ),
     ReportKind(
         "label_overlap",
-        "Labels against clicks",
+        "Judgements and click labels",
         "How many judged pairs have a click label, and how often the two agree or contradict each other.",
         (
             web_field(
                 "pool",
                 "Pool",
                 "pool",
-                hint="Only pairs at the top of this pool count. Leave empty for the pool of the campaign, or all judged pairs.",
+                hint="Only pairs at the top of this pool count. Leave empty for the pool of the campaign, or for all judged pairs.",
             ),
             *("top", "min_relevant"),
         ),
@@ -319,7 +317,7 @@ ALL_KINDS = (
     ReportKind(
         "evaluate",
         "Scores of runs",
-        "Measures of runs under one or more qrels, means and each topic.",
+        "Measures of runs under one or more qrels: means and scores per topic.",
         ("measures", *EVALUATION, "per_topic", "rank_model"),
         evaluate_inputs,
         qrels=(1, 0),
@@ -327,7 +325,7 @@ ALL_KINDS = (
     ),
     ReportKind(
         "compare_runs",
-        "Two runs by outcome",
+        "Compare two runs",
         "Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
         ("cutoff", "alpha", "decide", "correction", "family_size", *EVALUATION),
         two_runs,
@@ -336,16 +334,16 @@ ALL_KINDS = (
     ),
     ReportKind(
         "compare_systems",
-        "Systems compared by any measure",
-        "Which systems are really better? Every pair tested, with intervals, effects, corrected "
-        "p-values and letters.",
+        "Compare systems",
+        "Which systems are better? Every pair tested, with confidence intervals, effect "
+        "sizes, corrected p-values and groups that do not differ.",
         (
             *("measures", "against", "correction", "permutations", "alpha"),
             web_field(
                 "topic_groups",
                 "Groups of topics",
                 "rows",
-                hint="A file of topic and group, tab-separated. Each group is compared separately too.",
+                hint="A file of topic and group, tab-separated. Each group is also compared separately.",
             ),
             *(*EVALUATION, "rank_model"),
         ),
@@ -354,9 +352,9 @@ ALL_KINDS = (
     ),
     ReportKind(
         "plan_study",
-        "Planning the next study",
-        "How many topics a difference needs, from the variances at hand, and what more judgements "
-        "a pair or deeper pools would buy.",
+        "Power analysis",
+        "Topics needed to detect a difference, from the variances of runs at hand, and the "
+        "value of additional judgements or deeper pools.",
         (
             *("measures", "difference", "width", "power", "alpha"),
             web_field(
@@ -375,7 +373,7 @@ ALL_KINDS = (
     ReportKind(
         "leaderboard",
         "Leaderboard over time",
-        "The chain of runs that were the state of the art, and whether each step is significant.",
+        "Chain of state-of-the-art runs, and whether each step is significant.",
         (
             *("cutoff", "alpha", "decide", "correction", "family_size"),
             *("baselines", "until", "highlight", *EVALUATION),
@@ -385,8 +383,8 @@ ALL_KINDS = (
     ReportKind(
         "bootstrap",
         "Certainty of the ranks",
-        "Each run's rank over bootstrap samples of the topics: probabilities, interval, who beats "
-        "whom; several qrels side by side.",
+        "Each run's rank over bootstrap samples of the topics: probabilities, intervals and "
+        "pairwise wins, for several qrels side by side.",
         (
             web_field(
                 "measures",
@@ -401,14 +399,15 @@ ALL_KINDS = (
                 "topic_lists",
                 "Topic subsets",
                 "lists",
-                hint="Files with one topic id a line, such as public.txt and private.txt.",
+                hint="Files with one topic ID per line, such as public.txt and private.txt.",
             ),
             web_field(
                 "conditions",
                 "Conditions",
                 "conditions",
-                hint="One per line: name = measure, qrels, topic subset, lowest relevant grade. The last two are optional. "
-                "Leave empty for each measure under each qrels, on all topics and on each topic subset.",
+                hint="One per line: name = measure, qrels, topic subset, minimum relevant "
+                "grade. The last two are optional. Leave empty for each measure under "
+                "each qrels, on all topics and on each topic subset.",
             ),
             web_field(
                 "judgements",
@@ -426,7 +425,7 @@ ALL_KINDS = (
     ),
     ReportKind(
         "split_half",
-        "Two halves of the topics",
+        "Split-half agreement",
         "How often tests on two halves of the topics agree about pairs of runs.",
         ("measures", "splits", "alpha", *EVALUATION),
         least_runs=2,
@@ -434,7 +433,7 @@ ALL_KINDS = (
     ReportKind(
         "submissions",
         "Submissions by group",
-        "Who submitted how often, and how the best of a group under public qrels fares under private ones.",
+        "Number of submissions by group, and how the best public run of each group performs under private qrels.",
         (
             web_field("measure", "Measure", "measure", "RR@100"),
             *("limit", "until"),
@@ -443,7 +442,7 @@ ALL_KINDS = (
                 "Expected private ranks",
                 "report",
                 report="bootstrap",
-                hint="From a finished report of bootstrap ranks.",
+                hint="From a completed report on the certainty of ranks.",
             ),
             "private_condition",
             *list_options(EvaluationOptions, "min_relevant"),
@@ -456,8 +455,8 @@ ALL_KINDS = (
     ReportKind(
         "stability",
         "Stability of the collection",
-        "Does the ranking survive when documents, topics or assessments change? Overlap curves "
-        "and the least overlap needed.",
+        "Does the ranking stay the same when documents, topics or assessments change? Curves "
+        "by overlap, and the least overlap needed.",
         (
             *("element", "measures", "overlaps", "pairs", "min_tau"),
             web_field(
@@ -469,14 +468,14 @@ ALL_KINDS = (
                     ("imported", "those imported into the collection"),
                     ("list", "those of the list below"),
                 ),
-                hint="What is drawn from when documents vary.",
+                hint="Documents to draw from, if documents vary.",
             ),
             web_field(
                 "docids",
                 "List of the collection's documents",
                 "list",
                 implies=("documents", "list"),
-                hint="A file with one document id a line.",
+                hint="A file with one document ID per line.",
             ),
             *("per_topic_quota", *EVALUATION),
         ),
@@ -489,7 +488,7 @@ ALL_KINDS = (
     ReportKind(
         "reusability",
         "Reusability of the pool",
-        "Would a system that did not take part be judged fairly, and was the pool deep enough?",
+        "Would a system that did not contribute be judged fairly? Was the pool deep enough?",
         (
             *("measures", "depth"),
             web_field(
@@ -497,7 +496,7 @@ ALL_KINDS = (
                 "Leave out whole groups",
                 "flag",
                 False,
-                hint="By the groups of the runs. A run without one is a group of its own.",
+                hint="Uses the groups of the runs. A run without a group counts as its own group.",
             ),
             *("late", *EVALUATION),
         ),
@@ -506,33 +505,33 @@ ALL_KINDS = (
     ),
     ReportKind(
         "compare_llm_judges",
-        "A machine beside people",
-        "How far machine labels agree with people, how both rank systems, and people's estimates "
-        "corrected by the machine.",
+        "LLM judge and humans",
+        "Agreement of LLM labels with human labels, both rankings of systems, and human "
+        "estimates corrected by prediction-powered inference.",
         ("measures", "min_relevant", "precision"),
         sample_and_runs,
-        qrels_label="People's labels of the sampled pool",
+        qrels_label="Human labels of the sampled pool",
         estimates=True,
         written=written_files.LLM_JUDGES,
     ),
     ReportKind(
         "unjudged",
-        "A run that came late",
-        "How much of a run has never been judged, between which scores it lies, and which pairs to judge first?",
+        "Unpooled run",
+        "Unjudged documents of a run, its score bounds, and the pairs to judge first.",
         (
             web_field(
                 "late",
-                "The unpooled run",
+                "Unpooled run",
                 "tag",
-                choices=(("", "the first that is chosen"),),
+                choices=(("", "first selected run"),),
                 hint="The other runs are those of the pool. Scores are imputed from documents that only one of them found.",
             ),
             "measures",
             web_field(
                 "against",
-                "Judge for the difference to",
+                "Order by the difference to",
                 "tag",
-                choices=(("", "no run, for its own score"),),
+                choices=(("", "no run (by its own score)"),),
             ),
             *("judge", "max_grade", "min_relevant", "precision"),
         ),

@@ -42,7 +42,7 @@ def read_rows(file: Any) -> str:
         text for _, text in iterate_lines(file, name=file.name, max_bytes=MAX_BYTES) if text.strip()
     ]
     if not texts:
-        raise FormatError.single(file.name, None, "no rows", "a row a line")
+        raise FormatError.single(file.name, None, "no rows", "one row per line")
     return "".join(f"{text}\n" for text in texts)
 
 
@@ -53,9 +53,9 @@ def read_ids(file: Any, *, one_word: bool) -> str:
         words = text.split()
         if one_word and len(words) > 1:
             raise FormatError.single(
-                file.name, number, f"{len(words)} words", "one document id a line", text
+                file.name, number, f"{len(words)} words", "one document ID per line", text
             )
         first_words += words[:1]
     if not first_words:
-        raise FormatError.single(file.name, None, "no ids", "one id a line")
+        raise FormatError.single(file.name, None, "no IDs", "one ID per line")
     return "".join(f"{word}\n" for word in first_words)

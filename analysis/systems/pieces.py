@@ -81,9 +81,7 @@ def _run_until_done(work: ClaimedJob, report: Report, plan: PieceworkPlan) -> No
         if claimed is None:
             if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
                 raise Refused(
-                    _(
-                        "the workers failed three times over a part of this; the server's log says more"
-                    )
+                    _("a part of this calculation failed three times; see the server's log")
                 )
             time.sleep(WAIT_SECONDS)
             continue
@@ -107,9 +105,7 @@ def run_chunk(chunk_id: int) -> None:
     try:
         plan = _load_plan(chunk.report)
     except (NotComputable, Refused):
-        log.warning(
-            "piece %s: its report %s cannot be opened", chunk_id, chunk.report_id, exc_info=True
-        )
+        log.warning("piece %s: cannot open its report %s", chunk_id, chunk.report_id, exc_info=True)
         return
     claimed = _claim_chunk(chunk_id)
     if claimed:

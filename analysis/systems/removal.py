@@ -16,11 +16,7 @@ STUDY_ZIP = "study.zip"
 def count_dependent_rows(report: Report, *, n_tables: int = 0) -> list[str]:
     """Counted words ("3 tables") of a report or study; none where it has nothing yet. n_tables: of
     a report's result."""
-    goes = (
-        ["its job, which is at work"]
-        if report.job is not None and report.job.state in Job.ACTIVE
-        else []
-    )
+    goes = ["its running job"] if report.job is not None and report.job.state in Job.ACTIVE else []
     if STUDY_ZIP in report.files:
         with (
             default_storage.open(report.files[STUDY_ZIP], "rb") as stored,

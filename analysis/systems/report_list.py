@@ -16,7 +16,7 @@ from pooling.platform.listing import ListPage, RowFilter
 
 STATE_CHOICES = [
     ("done", gettext_lazy("done")),
-    ("at-work", gettext_lazy("at work")),
+    ("at-work", gettext_lazy("in progress")),
     ("ended", gettext_lazy("failed or cancelled")),
 ]
 STATE_EXPRESSION = Case(
@@ -60,8 +60,8 @@ def reports_page(
             "made": "created_at",
         },
         choices=[
-            RowFilter("kind", _("Kind"), kinds, filter_by_kind),
-            RowFilter("state", _("State"), STATE_CHOICES, filter_by_state),
+            RowFilter("kind", _("Analysis"), kinds, filter_by_kind),
+            RowFilter("state", _("Status"), STATE_CHOICES, filter_by_state),
         ],
         default="-made",
         per_page=30,

@@ -361,9 +361,7 @@ def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
     ]
     if not clicks:
         raise Refused(
-            _(
-                "the collection has no qrels from clicks; import them, and say that they come from clicks"
-            )
+            _("the collection has no qrels from clicks; import them and mark them as clicks")
         )
     runs = list(campaign.collection.runs.values_list("pk", flat=True))
     own = "campaign:binary:majority"  # relevant or not, as clicks are: one level fits both
@@ -382,7 +380,7 @@ def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
                 parameters=parameters,
                 seed=campaign.seed,
                 user=user,
-                title="Judgement-based against click-based rankings",
+                title="Rankings by judgements and by clicks",
             )
         )
     # Figure 3 is of the pairs at the top of the pool; judgements elsewhere are none of the systems'
@@ -400,7 +398,7 @@ def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
             parameters=parameters,
             seed=0,
             user=user,
-            title="Judgements against click labels",
+            title="Judgements and click labels",
         )
     )
     return made

@@ -47,7 +47,7 @@ def get_visible_report(request_or_user: Any, pk: int) -> Report:
     """404 for everybody who may not see it."""
     report = visible_reports(request_or_user).filter(pk=pk).first()
     if report is None:
-        raise Http404("No such report.")
+        raise Http404("Report not found.")
     return report
 
 

@@ -53,21 +53,21 @@ def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
         raise Refused(_("the report has no pairs to judge"))
     order = result["order"][: n or result["settles"]["n"]]
     if not order:
-        raise Refused(_("nothing is left to judge for this report"))
+        raise Refused(_("no pairs are left to judge for this report"))
     with transaction.atomic():
         locked = Report.objects.select_for_update().get(pk=report.pk)
         earlier = get_top_up(locked)
         if earlier is not None:
             raise Refused(
-                _("the top-up campaign %(campaign)s is there already") % {"campaign": earlier.name}
+                _("the top-up campaign %(campaign)s already exists") % {"campaign": earlier.name}
             )
         kept = set(
             report.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True)
         )
         if gone := sorted({topic for topic, _, _ in order} - kept):
             says = ngettext(
-                "%(n)s topic of these pairs, such as %(first)s, left the collection since; compute the report again",
-                "%(n)s topics of these pairs, such as %(first)s, left the collection since; compute the report again",
+                "%(n)s topic of these pairs, such as %(first)s, is no longer in the collection; compute the report again",
+                "%(n)s topics of these pairs, such as %(first)s, are no longer in the collection; compute the report again",
                 len(gone),
             )
             raise Refused(says % {"n": f"{len(gone):,}", "first": gone[0]})
@@ -114,7 +114,7 @@ def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any
     the qrels of the report."""
     strict: dict[str, Any] = {
         "band": 1,
-        "description": f"The pairs that settle most about {result['run']}, in this order: {report.title}.",
+        "description": f"The most informative pairs of {result['run']}, in this order: {report.title}.",
     }
     own = report.campaign
     if own is not None:

@@ -121,7 +121,7 @@ def _report_form(
     request: HttpRequest, collection: Collection, campaign: Campaign | None, kind: str
 ) -> HttpResponse:
     if kind not in KINDS:
-        raise Http404("No such kind of report.")
+        raise Http404("Unknown analysis.")
     form = ReportForm(
         request.POST or None,
         request.FILES or None,
@@ -262,19 +262,17 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
     """One click: a draft campaign on the pairs that the report names, in its order."""
     report = get_visible_report(request, pk)
     if not can_create(request):
-        raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
+        raise PermissionDenied(_("Ask an administrator for the right to create campaigns."))
     wanted = request.POST.get("n", "")
     try:
         if wanted and not parse_row_id(wanted):
-            raise Refused(_("how many pairs is a whole number, at least 1"))
+            raise Refused(_("the number of pairs must be a whole number of at least 1"))
         campaign = top_ups.create_top_up(report, int(wanted) if wanted else None, user=request.user)
     except Refused as error:
         return _report_refused(request, error, "report", pk)
     messages.success(
         request,
-        _(
-            "%(name)s is made, a draft with %(n_pairs)s. Look at its rules, invite people and open it."
-        )
+        _("Created %(name)s, a draft with %(n_pairs)s. Check its rules, invite people and open it.")
         % {"name": campaign.name, "n_pairs": format_count(campaign.n_pairs, "pair")},
     )
     return redirect("campaign-settings", campaign.slug)
@@ -317,7 +315,7 @@ def table(request: HttpRequest, pk: int, key: str, extension: str) -> HttpRespon
     tables = KINDS[report.kind].tables(ordered_result(report) or {}) if report.finished_at else []
     chosen = next((one for one in tables if one.key == key), None)
     if chosen is None or extension not in ("csv", "tex", "json"):
-        raise Http404("No such table.")
+        raise Http404("Table not found.")
     return _attachment_response(
         *_render_table(chosen, extension), f"{report.kind}-{report.pk}-{key}.{extension}"
     )
@@ -343,7 +341,7 @@ def figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     report = get_visible_report(request, pk)
     extension = name.rpartition(".")[2]
     if name not in report.files or extension not in FIGURE_TYPES:
-        raise Http404("No such figure.")
+        raise Http404("Figure not found.")
     return _attachment_response(
         reports.read_file(report, name),
         FIGURE_TYPES[extension],
@@ -372,7 +370,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
     """Runs, qrels and tables as the command reads them."""
     report = get_visible_report(request, pk)
     if not report.input_digest:
-        raise Http404("The input is not collected yet.")
+        raise Http404("The input has not been collected yet.")
     try:
         reports.check_inputs(report)
     except Refused as error:
@@ -402,7 +400,7 @@ def compute_again(request: HttpRequest, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     report = get_visible_report(request, pk)
     reports.delete_report(report)
-    messages.success(request, _("The report is deleted."))
+    messages.success(request, _("Report deleted."))
     return (
         redirect("campaign-systems", report.campaign.slug)
         if report.campaign

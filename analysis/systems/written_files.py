@@ -66,15 +66,13 @@ def needs_judgements(
         return False
     if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
         raise Refused(
-            _(
-                "the noise of labels needs single judgements, which only a campaign's own labels have"
-            )
+            _("label noise needs single judgements, which only a campaign's own labels have")
         )
     return True
 
 
 def write_judgements(report: Report, work: ClaimedJob) -> str:
-    assert report.campaign is not None, "asked for with its campaign only"
+    assert report.campaign is not None, "available only with its campaign"
     return export_judgements_text(report.campaign)
 
 
@@ -97,8 +95,7 @@ def have_dates(runs: Sequence[Run], *, or_none: bool = False) -> bool:
     if undated and not (or_none and len(undated) == len(runs)):
         shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
         raise Refused(
-            _("no date of submission is known of %(shown)s; enter it on the run's page")
-            % {"shown": shown}
+            _("no submission date for {shown}; enter it on the run's page") % {"shown": shown}
         )
     return not undated
 
@@ -117,7 +114,7 @@ def pool_table(report: Report, work: ClaimedJob) -> str:
     if chosen := report.parameters.get("options", {}).get("pool"):
         pool = report.collection.pools.filter(pk=chosen).first()
         if pool is None:
-            raise Refused(_("the pool that was chosen is not in the collection any more"))
+            raise Refused(_("the selected pool is no longer in the collection"))
         return format_tsv(
             header,
             pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"),
@@ -219,7 +216,7 @@ def ranks_file(report: Report, work: ClaimedJob) -> str:
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
     result = ordered_result(chosen) if chosen is not None else None
     if result is None:
-        raise Refused(_("the report on the certainty of the ranks is not there any more"))
+        raise Refused(_("the selected report on the certainty of ranks no longer exists"))
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 
@@ -256,19 +253,19 @@ def is_applicable(
 ) -> bool:
     """Refused where nothing could be valid, with what is missing."""
     if campaign is None:
-        raise Refused(_("machine judges belong to a campaign; ask on its page Systems"))
+        raise Refused(_("LLM judges belong to a campaign; use the Systems page of the campaign"))
     if not machines.get_frozen_judges(campaign):
         raise Refused(
             _(
-                "no machine judge of this campaign is frozen; let one label the whole pool on the "
-                "page Machines and freeze it"
+                "no LLM judge of this campaign is frozen; let one label the whole pool on "
+                "the LLM judges page, and freeze it"
             )
         )
     if not is_sampled(campaign):
         says = _(
-            "people's judgements can be corrected only where they are a sample with known "
-            "chances, and this campaign's pool is not sampled; draw "
-            "a sampled pool from the same runs after the machine is frozen"
+            "human labels can be corrected only if they come from a random sample, and this "
+            "campaign's pool is not sampled; draw a sampled pool from the same runs after "
+            "freezing the LLM judge"
         )
         raise Refused(says)
     return True

@@ -24,7 +24,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 WORDS = {
-    "majority": "with the lowest-grade rule",
+    "majority": "ties take the lowest grade",
     "dawid-skene": "Dawid and Skene 1979",
     "mace": "Hovy et al. 2013",
 }
@@ -40,10 +40,13 @@ class Options(JudgementOptions):
     )
     rule: str = option(
         str(StoppingRule.PENALISED),
-        "Rule of Dawid and Skene",
+        "Dawid-Skene variant",
         help="estimation by dawid-skene",
         choices=(
-            (str(StoppingRule.PENALISED), "adds 0.01 to each count, until the posteriors converge"),
+            (
+                str(StoppingRule.PENALISED),
+                "adds 0.01 to each count and iterates until the posteriors converge",
+            ),
             (str(StoppingRule.CROWD_KIT), "as crowd-kit does"),
         ),
     )
@@ -86,15 +89,16 @@ def compute(
     chosen = labels[options.labels]
     if not chosen.n_labelled:
         warn(
-            f"no pair has a label: none has {format_count(options.min_judgements, 'counted judgement')}. "
-            f"--min-judgements asks for fewer"
+            "no pair has a label: none has "
+            f"{format_count(options.min_judgements, 'counted judgement')}. Lower "
+            "--min-judgements"
         )
     for name, aggregation in labels.items():
         if aggregation.ended is not None and not aggregation.ended.converged:
             rounds = format_count(aggregation.ended.rounds, "round")
             warn(
-                f"{options.method} did not converge on the {name} scale within {rounds}. Some labels "
-                f"might change in further rounds"
+                f"{options.method} did not converge on the {name} scale within {rounds}. Some "
+                "labels might change with more rounds"
             )
     return {
         "pairs": chosen.n_labelled,
@@ -159,7 +163,7 @@ def labels_table(name: str, counts: Values, over: str = "") -> Table:
 def how_ended(counts: Values) -> str:
     if "rounds" not in counts:
         return ""
-    how = "converged" if counts["converged"] else "not converged: the rounds ran out"
+    how = "converged" if counts["converged"] else "not converged: maximum number of rounds reached"
     likelihood = counts["log_likelihood"]
     return (
         f"{format_count(counts['rounds'], 'round')}, {how}"

@@ -26,9 +26,9 @@ from assay.significant_digits import format_with_error
 from assay.tabular import Cell, Table
 
 MEASURES = {
-    "mean_kappa": "mean kappa against the label",
+    "mean_kappa": "mean kappa with the label",
     "chance_floor": "chance-level agreement",
-    "mean_kappa_others": "mean kappa against the label of the others",
+    "mean_kappa_others": "mean kappa with the label of the others",
     "mean_pairwise_kappa": "mean pairwise kappa",
     "mean_pairwise_kappa_weighted": "mean pairwise kappa, weighted by common pairs",
     "alpha": "Krippendorff's alpha",
@@ -53,7 +53,7 @@ class Options(JudgementOptions):
     min_common: int = option(
         10,
         "Common pairs",
-        help="number of common pairs from which two annotators are compared",
+        help="minimum common pairs for the kappa of two annotators",
         least=1,
     )
 
@@ -88,9 +88,9 @@ def tables(result: Values) -> list[Table]:
         entries: list[list[Cell]] = [
             [row["name"], row["alpha"], row.get("pairs"), row.get("reason") or ""] for row in apart
         ]
-        header = ["pairs", "alpha", "number", "why none"]
+        header = ["pairs", "alpha", "number", "why undefined"]
         note = "Krippendorff's alpha, ordinal."
-        made.append(Table("by-entry", "Agreement by entry", header, entries, note))
+        made.append(Table("by-entry", "Agreement by selection", header, entries, note))
     people: list[list[Cell]] = [
         [
             name,
@@ -103,7 +103,7 @@ def tables(result: Values) -> list[Table]:
         for name, row in result["annotators"].items()
     ]
     header = ["annotator", "judgements", "graded", "graded, others", "binary", "binary, others"]
-    note = "Kappa of each annotator against the label, and against the label of the others."
+    note = "Kappa of each annotator with the label, and with the label of the others."
     made.append(Table("annotators", "Agreement by annotator", header, people, note))
     return made
 
@@ -124,7 +124,7 @@ def measures_table(result: Values) -> Table:
             row += [result[scale]["alpha_ci"][bound], ""]
         rows.append(row)
     header = ["measure", "graded", "graded in words", "binary", "binary in words"]
-    return Table("measures", "Agreement of annotators", header, rows, format_note(result))
+    return Table("measures", "Inter-annotator agreement", header, rows, format_note(result))
 
 
 def format_note(result: Values) -> str:
@@ -145,9 +145,9 @@ def format_note(result: Values) -> str:
         ]
         has_interval = one["alpha_ci"][0] is not None and not one["alpha_ci_reason"]
         sentences.append(
-            f"{scale}: alpha has an interval over {one['alpha_ci_unit']}."
+            f"{scale}: confidence interval of alpha over {one['alpha_ci_unit']}."
             if has_interval
-            else f"{scale}: alpha has no interval: {one['alpha_ci_reason']}."
+            else f"{scale}: no confidence interval of alpha: {one['alpha_ci_reason']}."
         )
     return " ".join(sentences)
 

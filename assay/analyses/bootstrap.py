@@ -58,7 +58,7 @@ class Options(EvaluationOptions):
         metavar='"..."',
         kind="measures",
     )
-    trials: int = option(1000, "Samples of the topics", least=1, most_in_form=1_000_000)
+    trials: int = option(1000, "Bootstrap samples of topics", least=1, most_in_form=1_000_000)
     show: str = option(
         "",
         "Runs to report",
@@ -115,7 +115,7 @@ def plan(
     shown = [tag for tag in options.show.split(",") if tag] or tags
     if unknown := [tag for tag in shown if tag not in tags]:
         raise BadInput(
-            f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}"
+            f"no run is called {', '.join(unknown)} (--show); choose from {', '.join(tags)}"
         )
     work = make_chunks(trials=options.trials, seed=seed)
     pieces = [(name, chunk) for name in scored for chunk in work]
@@ -158,7 +158,7 @@ def refuse_names(names: Sequence[str]) -> None:
         raise BadInput(f"two conditions are called {twice[0]}")
     if taken := [name for name in names if name in RESERVED_NAMES]:
         raise BadInput(
-            f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name"
+            f"condition name {taken[0]} is reserved for a part of the output, expected another name"
         )
 
 
@@ -238,17 +238,17 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             type=parse_condition,
             dest="conditions",
             metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]",
-            help="further condition to rank the runs under; may be repeated",
+            help="additional condition to rank the runs under; may be repeated",
         )
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="judgements behind QRELS: also ranks under resampled labels",
+            help="judgements behind QRELS, to rank under resampled labels too",
         )
         parser.add_argument(
             "--label-noise",
             action="store_true",
-            help="ranks under labels resampled from the judgements of --campaign",
+            help="rank under labels resampled from the judgements of --campaign too",
         )
         add_options(parser, Options)
 

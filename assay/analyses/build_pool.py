@@ -50,21 +50,21 @@ def tables(result: Values) -> list[Table]:
     note = f"{pairs}, depth {result['depth']}{seed}."
     return [
         Table("depths", "Pairs by depth", ["depth", "pairs"], depths, note),
-        Table("unique", "Unique pairs of runs", ["run", "only this run"], unique),
+        Table("unique", "Unique pairs by run", ["run", "only this run"], unique),
         Table(
             "overlap",
             "Overlap of runs",
             ["run", *tags],
             shares,
-            "Share of the pairs of the row's run that the column's run has too.",
+            "Share of the pairs of the row's run that are also in the column's run.",
         ),
     ]
 
 
 class Command(FileCommand):
     help = (
-        "Build the depth-k pool of runs: every document among the first k of a run, best rank, "
-        "contributing runs, order of judging."
+        "Build the depth-k pool of runs: all documents in the first k results of a run, with "
+        "best rank, contributing runs and order of judging."
     )
     makes_data_file = True
     tables = staticmethod(tables)

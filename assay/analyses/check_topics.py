@@ -24,9 +24,9 @@ class Options(CheckedOptions):
         "Duplicates",
         help="similarity of duplicates",
         choices=(
-            (str(MatchLevel.EXACT), "equal but for case and blanks"),
-            (str(MatchLevel.PUNCTUATION), "equal but for punctuation"),
-            (str(MatchLevel.SUSPECT), "also topics that a person should look at"),
+            (str(MatchLevel.EXACT), "equal except for case and spaces"),
+            (str(MatchLevel.PUNCTUATION), "equal except for punctuation"),
+            (str(MatchLevel.SUSPECT), "also topics that need a decision by a person"),
         ),
     )
 
@@ -58,8 +58,8 @@ def tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Propose topics for removal: duplicates, topics without text, and with --match suspect "
-        "those that a person should look at."
+        "Propose topics to remove: duplicates, topics without text and, with --match "
+        "suspect, topics that need a decision by a person."
     )
     writes = ("output", "keep", "removed")
     tables = staticmethod(tables)
@@ -68,14 +68,14 @@ class Command(FileCommand):
         parser.add_argument(
             "topics",
             metavar="TOPICS",
-            help="topics in any known form, or irds:ID; - reads standard input",
+            help="topics in any supported format, or irds:ID; - reads standard input",
         )
         add_options(parser, Options)
         parser.add_argument(
-            "--keep", metavar="FILE", help="file to write the topics to keep to, `id<TAB>text`"
+            "--keep", metavar="FILE", help="output file for the topics to keep, `id<TAB>text`"
         )
         parser.add_argument(
-            "--removed", metavar="FILE", help="file to write the topics to remove to, with reasons"
+            "--removed", metavar="FILE", help="output file for the topics to remove, with reasons"
         )
 
     def compute(

@@ -32,7 +32,7 @@ def parse_rates(text: str) -> tuple[float, ...]:
         or list(values) != sorted(set(values))
     ):
         raise ArgumentTypeError(
-            f"{text!r} are not ascending rates from 0 to 1 with commas between, such as 0.04,0.30"
+            f"{text!r} are not ascending rates from 0 to 1, separated by commas, such as 0.04,0.30"
         )
     return values
 

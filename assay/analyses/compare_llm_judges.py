@@ -49,7 +49,7 @@ class Options(RunReading):
         MEASURES,
         "Measures",
         help=f'P@k and DCG@k (default: "{MEASURES}")',
-        hint="P@k and DCG@k, between blanks.",
+        hint="Space-separated names of P@k and DCG@k.",
         read=parse_linear_measures,
         metavar='"..."',
         kind="measures",
@@ -79,7 +79,7 @@ def compute(
     """
     about, related = about or {}, related or {}
     if unknown := [name for name in related if name not in labels]:
-        raise BadInput(f"--related {unknown[0]}: no machine of this name is given")
+        raise BadInput(f"--related {unknown[0]}: no LLM judge has this name")
     packed = [pack_run(run, pool.index) for run in runs]
     result: Values = {}
     for name, qrels in labels.items():
@@ -88,7 +88,7 @@ def compute(
         why = invalid_correction_reason(known) or missing
         if (grades >= 0).sum() == 0:
             raise BadInput(
-                f"{name}: no pair of the pool has a label by it; are ids of topics and documents spelled alike?"
+                f"{name}: none of its labels is for a pair of the pool; check the IDs of topics and documents"
             )
         if missing and not partial:
             raise BadInput(missing)
@@ -147,14 +147,14 @@ class Command(FileCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="single human judgements, for the agreement of humans",
+            help="single human judgements, for inter-annotator agreement",
         )
         parser.add_argument(
             "--related",
             action="append",
             default=[],
             metavar="NAME=TAG,...",
-            help="runs that were built with an LLM judge",
+            help="runs built with an LLM judge",
         )
         add_options(parser, Options)
 
@@ -190,12 +190,12 @@ class Command(FileCommand):
     def labels(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
         if not given and table is None:
             raise BadInput(
-                "labels of an LLM judge are missing: give --llm-labels NAME=QRELS, or those of several with --llm-table FILE"
+                "labels of an LLM judge are missing; give --llm-labels NAME=QRELS, or --llm-table FILE for several judges"
             )
         labels = {} if table is None else read_llm_labels(table)
         for text in given:
             name, path = parse_named_file(text)
             if name in labels:
-                raise BadInput(f"two LLM judges are called {name}; name them, as in first={path}")
+                raise BadInput(f"two LLM judges are called {name}; rename one, as in first={path}")
             labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return labels

@@ -71,7 +71,7 @@ def compute(
     """
     if len(qrels) < 2:
         raise BadInput(
-            "rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice"
+            "a comparison of rankings needs at least two qrels: give --qrels NAME=FILE twice or more"
         )
     evaluations = evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part)
     rankings = {name: QrelsRankings.of(of_qrels) for name, of_qrels in evaluations.items()}
@@ -149,17 +149,17 @@ def tables(result: Values) -> list[Table]:
         "tied under A",
         "tied under B",
         "shared topics",
-        "why no interval",
+        "why no CI",
     ]
     note = (
-        f"{format_count(len(next(iter(result['qrels'].values()))), 'system')}. A is the reference of "
-        "tau-ap; its variants a and b differ in the treatment of ties. RBO(0.9) gives most weight "
-        "to the top ranks. Two qrels with a tau above 0.9 are considered equivalent (Voorhees). "
-        "95% CI over the topics that both qrels have. Without one, the undecided pairs are those "
-        "whose order these topics leave open."
+        f"{format_count(len(next(iter(result['qrels'].values()))), 'system')}. A is the "
+        "reference of tau-ap; its variants a and b treat ties differently. RBO(0.9) gives "
+        "most weight to the top ranks. Two qrels with a tau above 0.9 are considered "
+        "equivalent (Voorhees). 95% CI over the topics in both qrels. Without a CI, the "
+        "undecided pairs are those whose order these topics leave open."
     )
     return [
-        Table("correlations", "Correlation of the rankings", header, rows, note),
+        Table("correlations", "Correlation of rankings", header, rows, note),
         scores_table(result["qrels"]),
         Table(
             "swaps",
@@ -193,8 +193,7 @@ def pictures(result: Values) -> list[Picture]:
             interval_chart(
                 rows,
                 caption=(
-                    f"Kendall's tau-b between the rankings under {a} and {b}, with its interval "
-                    f"over topics where there is one"
+                    f"Kendall's tau-b between the rankings under {a} and {b} (95% CI over topics)"
                 ),
                 x_label="tau-b",
                 what="measure",

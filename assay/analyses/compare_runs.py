@@ -81,7 +81,7 @@ def compute(
 def refuse_unknown_family(options: Options) -> None:
     if options.correction == "bonferroni" and options.family_size is None:
         raise BadInput(
-            "--correction bonferroni needs --family-size, the number of comparisons made in all"
+            "--correction bonferroni needs --family-size, the number of comparisons in the family"
         )
 
 
@@ -121,7 +121,7 @@ def tests_table(row: Values) -> Table:
                     (methods["esl"] or "") if (key, test) == ("esl", "wsr") else "",
                 ]
             )
-    note = f"{row['topics']} topics. The scale is the one that the test requires."
+    note = f"{row['topics']} topics. Scale: the scale that the test requires."
     if corrected:
         note += (
             f" Correction: {row['correction']}, {row['family_size']} comparisons. Verdicts use it."
@@ -135,9 +135,7 @@ def tables(result: Values) -> list[Table]:
 
 
 def pictures(result: Values) -> list[Picture]:
-    return [
-        outcome_bar_chart([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")
-    ]
+    return [outcome_bar_chart([result], f"Topics by outcome (A: {result['a']}, B: {result['b']})")]
 
 
 class Command(ByTopicGroup, CampaignCommand):

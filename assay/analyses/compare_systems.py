@@ -60,7 +60,7 @@ from assay.tabular import Table
 MEASURES = "nDCG@10 AP"
 DECIDING_TESTS = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
 """The test that determines which systems differ, by correction."""
-MIN_RUNS = "one run cannot be compared, expected two or more"
+MIN_RUNS = "there is only one run, expected at least two"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Options(SampledEvaluationOptions):
     )
     correction: str = option(
         "holm",
-        "Correction for multiple comparisons",
+        "Multiple-comparison correction",
         choices=tuple(
             zip(
                 FAMILIES,
@@ -85,7 +85,7 @@ class Options(SampledEvaluationOptions):
                     "none: raw p-values",
                     "Bonferroni",
                     "Holm",
-                    "randomised Tukey HSD, which needs no assumption",
+                    "randomised Tukey HSD (max statistic), which makes no assumption",
                 ),
                 strict=True,
             )
@@ -196,7 +196,7 @@ def _compare_measure(
     values: float64 (n_topics, n_runs), without NaN.
     """
     if len(values) < 2:
-        return f"{format_count(len(values), 'topic', 'counts', 'count')} for all runs, but a paired test needs two"
+        return f"{format_count(len(values), 'topic', 'counts', 'count')} for all runs; a paired test needs at least two"
     rng = np.random.default_rng(seed)
     made = compare_systems(values, pairs, trials=options.permutations, rng=rng, alpha=options.alpha)
     held = correct_p_values(made, values, options.correction, rng=rng)
@@ -277,13 +277,11 @@ def tables_without_verdicts(result: Values) -> list[Table]:
     answers, settings = result_measures(result), result["settings"]
     made = [means_table("scores", "Effectiveness of the systems", answers, settings)]
     for number, (measure, one) in enumerate(answers.items(), 1):
-        made.append(pairs_table(f"pairs-{number}", f"Pairs by {measure}", one, settings))
+        made.append(pairs_table(f"pairs-{number}", f"Pairwise tests by {measure}", one, settings))
     for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):
         within = {measure: one["by_group"][name] for measure, one in answers.items()}
         made.append(
-            means_table(
-                f"scores-group-{number}", f"Effectiveness on topics of {name}", within, settings
-            )
+            means_table(f"scores-group-{number}", f"Effectiveness on {name}", within, settings)
         )
     if "pool" in result:
         pool = result["pool"]
@@ -336,12 +334,12 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
-            help="groups of topics (topic and group, tab-separated), each compared separately too",
+            help="topic groups (topic and group, tab-separated), each also compared separately",
         )
         parser.add_argument(
             "--sampled",
             action="store_true",
-            help="QRELS is a sampled pool (topic 0 document stratum grade): differences of "
+            help="QRELS is a sampled pool (topic 0 document stratum grade); differences are "
             f"estimates, by default of {SAMPLED_MEASURES}",
         )
 
@@ -368,7 +366,7 @@ class Command(CampaignCommand):
             return compute(judged, read, chosen, groups=groups or {}, seed=seed, warn=self.warn)
         if topic_groups is not None:
             raise BadInput(
-                "--topic-groups is for judged qrels; the probabilities of a sampled pool are "
+                "--topic-groups needs judged qrels; the probabilities of a sampled pool are "
                 "those of all its topics"
             )
         return compute_sampled(read_sampled_pool(self, qrels), read, chosen, seed=seed)

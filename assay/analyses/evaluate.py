@@ -183,13 +183,13 @@ class Command(ByTopicGroup, CampaignCommand):
             metavar="NAME=FILE",
             action="append",
             default=[],
-            help="further qrels for the same runs",
+            help="additional qrels for the same runs",
         )
         parser.add_argument(
             "--sampled",
             action="store_true",
-            help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate, by "
-            f"default {SAMPLED_MEASURES}",
+            help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate "
+            f"scores, by default {SAMPLED_MEASURES}",
         )
         add_topics_option(parser)
         parser.add_argument(
@@ -214,16 +214,14 @@ class Command(ByTopicGroup, CampaignCommand):
         options = Options.of(given)
         if sampled and given["only_topics"]:
             raise BadInput(
-                "--only-topics is for judged qrels; the probabilities of a sampled pool are those of all its topics"
+                "--only-topics needs judged qrels; the probabilities of a sampled pool are those of all its topics"
             )
         if options.rank_model and not sampled:
-            raise BadInput(
-                "--rank-model is for sampled pools (--sampled): where everything is judged there is nothing to help"
-            )
+            raise BadInput("--rank-model is only for sampled pools (--sampled)")
         if sampled:
             files = dict(map(parse_named_file, [judged, *qrels]))
             if len(files) <= len(qrels):
-                raise BadInput("two pools have one name; name them, as in first=FILE")
+                raise BadInput("two pools have the same name; rename one, as in first=FILE")
             pools = {name: read_sampled_pool(self, path) for name, path in files.items()}
             return compute_sampled(pools, iterate_runs(self, runs, given), options, seed=seed)
         named = read_named_qrels(self, [judged, *qrels])

@@ -29,13 +29,13 @@ from assay.tabular import Cell, Table
 class Options(CheckedOptions):
     top: int = option(
         4,
-        "Lowest rank in the pool",
-        help="lowest rank in the pool of a pair that counts",
-        hint="Leave empty to count all judged pairs, whatever the pool.",
+        "Depth in the pool",
+        help="deepest best rank in the pool of the pairs that count",
+        hint="Leave empty to count all judged pairs, whatever their rank.",
         least=1,
     )
     min_relevant: int = option(
-        1, "Lowest relevant judged grade", least=1, kind="grade", more={"judged_only": True}
+        1, "Minimum relevant grade", least=1, kind="grade", more={"judged_only": True}
     )
     list_pairs: bool = option(
         False,
@@ -65,7 +65,7 @@ def compute(
         result[name] = overlap_with(judged, labels, **how).shares()
         if not result[name]["pairs"]:
             result[name]["undefined"] = (
-                "no judged pair is among those considered, so there are no shares"
+                "none of the pairs considered is judged, so there are no shares"
             )
         if options.list_pairs or describe:
             pairs = find_contradictions(judged, labels, **how)
@@ -167,21 +167,18 @@ def agreement_picture(result: Values, *, by_row: bool = False) -> Picture:
     return stacked_bar_chart(
         [f"{name}: {kind}" for name, kind in bars],
         series,
-        caption=(
-            f"Click labels of the judged pairs, by what the judgement says: shares of "
-            f"{'each bar' if by_row else 'all judged pairs'}"
-        ),
+        caption=("Click labels of judged pairs"),
         what="judged pairs",
         wholes=None if by_row else [float(result[name]["pairs"]) for name, _ in bars],
         classes=classes,
         written=True,
-        reason="No judged pair is among those considered.",
+        reason="None of the pairs considered is judged.",
     )
 
 
 class Command(CampaignCommand):
     counts_labels_only = True
-    help = "Compare judged pairs with click labels: unlabelled, agreeing and contradicting pairs."
+    help = "Compare judged pairs with click labels: pairs without a label, agreeing and contradicting pairs."
     takes_seed = False
     qrels_place = "judged"
     run_places = ()
@@ -240,8 +237,8 @@ def read_pool_top(path: str, top: int) -> TopicDocumentPairs:
     pool = read_pool(path)
     if (pool.best_rank == 0).any():
         raise BadInput(
-            f"{path}: pairs without a best rank, so the top {top} of the pool is not known; a "
-            f"pool of build_pool has them"
+            f"{path}: pairs without a best rank, so the top {top} of the pool is unknown; use "
+            "a pool file of build_pool"
         )
     chosen = np.flatnonzero(pool.best_rank <= top)
     return TopicDocumentPairs(pool.topics, pool.topic[chosen], pool.documents[chosen])

@@ -130,7 +130,7 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
     rows: dict[str, BoardRow] = {}
     for row in submitted:
         if row.tag in rows:
-            raise BadInput(f"--metadata: the run {row.tag} is there twice")
+            raise BadInput(f"--metadata: duplicate run {row.tag}")
         rows[row.tag] = row
     if absent := [tag for tag in first.tags if tag not in rows]:
         raise BadInput(
@@ -138,8 +138,8 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
         )
     if unknown := sorted(set(rows) - set(first.tags)):
         warn(
-            f"--metadata: {format_count(len(unknown), 'run', 'was', 'were')} not given: "
-            f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
+            f"--metadata: {format_count(len(unknown), 'run', 'is', 'are')} not among the run "
+            f"files: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
         )
     return [
         make_entry(rows[tag], tag, mrr)
@@ -182,7 +182,9 @@ def compared_chain(
     own = list_chain_pairs(tags)
     family = options.family_size or len(own)
     if family < len(own):
-        raise BadInput(f"--family-size {family}: the chain alone has {len(own)} comparisons")
+        raise BadInput(
+            f"--family-size {family} is too small: the chain alone has {len(own)} comparisons"
+        )
     verdicts = dict(
         zip(
             own,
@@ -356,9 +358,7 @@ def pictures(result: Values) -> list[Picture]:
         scatter_chart(
             spots,
             kinds=kinds,
-            caption="Score of each run over time, the state of the art marked"
-            if dated
-            else "Score of each run in the order given; no dates are known",
+            caption="Scores over time" if dated else "Scores in the order given",
             x_label="submitted" if dated else "number",
             y_label="mean RR",
             x_form=form,
@@ -366,16 +366,14 @@ def pictures(result: Values) -> list[Picture]:
     ]
     rows = result.get("vs_previous", [])
     if rows:
-        drawn.append(
-            outcome_bar_chart(rows, "Topics by outcome: each record (B) against the one before (A)")
-        )
+        drawn.append(outcome_bar_chart(rows, "Topics by outcome along the chain"))
     return drawn
 
 
 class Command(ByTopicGroup, CampaignCommand):
     help = (
-        "Find the chain of runs that were the state of the art and compare them as Lin et al. do; "
-        "with --scores FILE the chain alone."
+        "Find the chain of state-of-the-art runs and compare them as Lin et al. do; with "
+        "--scores FILE, find the chain only."
     )
     tables = staticmethod(tables)
     charts = staticmethod(pictures)
@@ -398,7 +396,7 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument(
             "--score-column",
             metavar="NAME",
-            help="header of the column of scores, with --scores",
+            help="header of the score column, with --scores",
         )
         add_options(parser, Options)
 
@@ -415,13 +413,15 @@ class Command(ByTopicGroup, CampaignCommand):
     ) -> Values:
         if scores is not None:
             if qrels is not None:
-                raise BadInput("give either QRELS and RUN, or --scores FILE")
+                raise BadInput("--scores FILE replaces QRELS and RUN; give one or the other")
             rows = read_leaderboard(
                 scores, required=("tag", "date", "score"), score_column=score_column
             )
             return compute_scores(rows, Options.of(given))
         if qrels is None or not runs:
-            raise BadInput("QRELS and at least one RUN are needed, or --scores FILE")
+            raise BadInput(
+                "missing QRELS and RUN; give QRELS and at least one RUN, or --scores FILE"
+            )
         if given["campaign"]:
             self.note(REPEATED_TESTING_NOTE)
         return compute(

@@ -51,7 +51,7 @@ from assay.tabular import Table
 
 MEASURES = "nDCG@10 AP"
 DIFFERENCE = 0.05
-NO_JUDGEMENTS = "the single judgements (--judgements FILE), which qrels do not have"
+NO_JUDGEMENTS = "the single judgements (--judgements FILE), which qrels do not contain"
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Options(EvaluationOptions):
     measures: list[Measure] = measures_option(MEASURES, parse_measure_list)
     difference: float | None = option(
         None,
-        "Difference to find",
-        help=f"true mean difference to find (default: {DIFFERENCE})",
+        "Difference to detect",
+        help=f"true mean difference to detect (default: {DIFFERENCE})",
         hint=f"True difference of two means. Leave empty for {DIFFERENCE}.",
         least=0,
         most=1,
@@ -69,9 +69,9 @@ class Options(EvaluationOptions):
     )
     width: float | None = option(
         None,
-        "Or: width of its confidence interval",
+        "Maximum width of the confidence interval",
         help="maximum width of the confidence interval, instead of --difference",
-        hint="Maximum width. Leave the difference empty.",
+        hint="Alternative to the difference, which must then be empty.",
         least=0,
         most=1,
         strict=True,
@@ -80,7 +80,7 @@ class Options(EvaluationOptions):
     power: float = option(
         0.8,
         "Power",
-        help="power: probability of finding the difference",
+        help="power: probability of detecting the difference",
         least=0,
         most=1,
         strict=True,
@@ -158,7 +158,7 @@ def compute(
         "width": options.width,
     }
     if judgements is None:
-        undefined["labels"] = f"what more judgements per pair would buy needs {no_judgements}"
+        undefined["labels"] = f"the value of additional judgements per pair needs {no_judgements}"
     else:
         noisy = make_noisy_labels(
             judgements,
@@ -183,14 +183,11 @@ def compute(
 
 def refuse_contradictions(options: Options, n_runs: int) -> None:
     if options.difference is not None and options.width is not None:
-        raise BadInput("--difference and --width are two questions, expected one of them")
+        raise BadInput("--difference and --width exclude each other, expected one of them")
     if options.power <= options.alpha:
-        raise BadInput(
-            f"--power {options.power:g} is not above --alpha {options.alpha:g}: no topics are "
-            f"needed for that"
-        )
+        raise BadInput(f"--power {options.power:g} must be greater than --alpha {options.alpha:g}")
     if n_runs < 2:
-        raise BadInput("the variance of a difference needs two runs or more")
+        raise BadInput("the variance of a difference needs at least two runs")
 
 
 def _add_depths(
@@ -205,7 +202,7 @@ def _add_depths(
 ) -> None:
     """Add the results for pools of other depths by measure, or the reason why there are none."""
     undefined |= {
-        f"{measure} by depth": "it takes what nobody judged as not drawn"
+        f"{measure} by depth": "it counts unjudged documents as not drawn"
         for measure in options.measures
         if measure.family == "infAP"
     }
@@ -249,7 +246,7 @@ def _plan_measure(
     """
     n = len(values)
     if n < 2:
-        return f"{number_of(n, 'topic', 'counts', 'count')} for all runs, but a variance needs two"
+        return f"{number_of(n, 'topic', 'counts', 'count')} for all runs; a variance needs at least two"
     variances = difference_deviations(values.T) ** 2
     if not variances.any():
         return f"the differences of no pair of runs vary over {number_of(n, 'topic')}"
@@ -301,8 +298,9 @@ def pictures(result: Values) -> list[Picture]:
 
 class Command(ByTopicGroup, CampaignCommand):
     help = (
-        "Plan the number of topics that a study needs to find a difference, or for a confidence "
-        "interval of some width, from the variances of runs at hand."
+        "Plan the sample size of a study (power analysis): the number of topics to detect a "
+        "difference, or for a confidence interval of some width, from the variances of runs "
+        "at hand."
     )
     tables = staticmethod(tables)
     charts = staticmethod(pictures)
@@ -315,8 +313,9 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="single judgements (topic, document, annotator, grade), to estimate label noise "
-            "and the value of additional judgements per pair (--campaign has its own)",
+            help="single judgements (topic, document, annotator, grade), to estimate label "
+            "noise and the value of additional judgements per pair (--campaign has its "
+            "own)",
         )
 
     def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:

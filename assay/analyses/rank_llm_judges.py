@@ -29,7 +29,7 @@ MIN_PAIRS = 200
 
 @dataclass(frozen=True)
 class Options(CheckedOptions):
-    min_relevant: int = option(1, "Lowest relevant grade", least=1, kind="grade")
+    min_relevant: int = option(1, "Minimum relevant grade", least=1, kind="grade")
     max_grade: int | None = option(
         None,
         "Highest grade",
@@ -76,13 +76,11 @@ def of_judge(
     outside = int((judged & (grades > highest)).sum())
     if not both.any():
         raise BadInput(
-            f"{labels.name}: no pair that people judged has a label by {name}; are ids of "
-            f"topics and documents spelled alike?"
+            f"{labels.name}: {name} has no label for any pair judged by humans; check the IDs "
+            "of topics and documents"
         )
     if outside:
-        warn(
-            f"{name}: {format_count(outside, 'label')} above {highest} {'is' if outside == 1 else 'are'} left out"
-        )
+        warn(f"{name}: left out {format_count(outside, 'label')} above {highest}")
     if (n := int(both.sum())) < MIN_PAIRS:
         warn(
             f"{name}: {format_count(n, 'pair')} with both labels; a reliable estimate needs about {MIN_PAIRS}"
@@ -98,7 +96,7 @@ def of_judge(
         "outside": outside,
         "missing": int((judged & (grades < 0)).sum()),
     }
-    without = f"no interval: {use.interval.reason}" if use.interval.reason else ""
+    without = f"no confidence interval: {use.interval.reason}" if use.interval.reason else ""
     if reasons := "; ".join(filter(None, (undefined_gain_reason(use), without))):
         result["undefined"] = reasons
     return result
@@ -109,11 +107,11 @@ def undefined_gain_reason(use: Usefulness) -> str:
     string."""
     if math.isnan(use.gain):
         return (
-            f"people call {'all' if use.people_share else 'none'} of the pairs relevant, and "
-            f"nothing is there to be told apart"
+            f"humans call {'all' if use.people_share else 'none'} of the pairs relevant, so "
+            "there is nothing to distinguish"
         )
     return (
-        "people and machine agree on every pair, and so many pairs set its worth no limit"
+        "humans and LLM judge agree on every pair, so the gain has no upper limit"
         if math.isinf(use.gain)
         else ""
     )
@@ -164,8 +162,8 @@ def tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Rank LLM judges by the human judgements that their labels would save, from pairs that "
-        "humans judged too."
+        "Rank LLM judges by the number of human judgements that their labels would save, "
+        "from pairs that humans judged too."
     )
     counts_labels_only = True
     takes_seed = False
@@ -188,8 +186,8 @@ class Command(FileCommand):
         parser.add_argument(
             "--table",
             metavar="FILE",
-            help="table in place of both: topic, document, human grade, and a column per LLM "
-            "judge, with a header",
+            help="table with both instead: topic, document, human grade and one column per "
+            "LLM judge, with a header",
         )
         add_options(parser, Options)
 
@@ -200,7 +198,7 @@ class Command(FileCommand):
             table is not None and (qrels is not None or llm_labels)
         ):
             raise BadInput(
-                "give human judgements and --llm-labels NAME=QRELS for each LLM judge, or a --table with a column for each"
+                "give human qrels and --llm-labels NAME=QRELS for each LLM judge, or a --table with one column per LLM judge"
             )
         if table is not None:
             labels = read_label_table(table)
@@ -211,7 +209,7 @@ class Command(FileCommand):
                 name, path = parse_named_file(text)
                 if name in labels:
                     raise BadInput(
-                        f"two LLM judges are called {name}; name them, as in first={path}"
+                        f"two LLM judges are called {name}; rename one, as in first={path}"
                     )
                 labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return compute(people, labels, Options.of(given), warn=self.warn)

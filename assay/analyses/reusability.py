@@ -59,8 +59,8 @@ class Options(EvaluationOptions):
     late: bool = option(
         False,
         "Each run as an unpooled run",
-        help="report on each run as if it had not contributed to the pool: unjudged documents, "
-        "score bounds and imputed score of nDCG",
+        help="report unjudged documents, score bounds and imputed score of nDCG for each run "
+        "as if it had not contributed to the pool",
         hint="Unjudged documents, score bounds and imputed score of nDCG.",
     )
 
@@ -111,7 +111,7 @@ def plan(
 def undefined_reason(collection: PackedCollection, *, missing_topics: str) -> str:
     """Return why values are undefined, or an empty string."""
     if len(collection.tags) < 2:
-        return "one run makes no ranking of systems, so that there is no tau"
+        return "there is only one run, so tau is undefined"
     apart = (
         [tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()]
         if missing_topics == "skip"
@@ -119,7 +119,7 @@ def undefined_reason(collection: PackedCollection, *, missing_topics: str) -> st
     )
     names = f"{', '.join(apart)} {'has' if len(apart) == 1 else 'have'}"
     return (
-        f"{names} no topic in common with the qrels, and so no score: no tau, and no mean change of all runs"
+        f"{names} no topic in common with the qrels and therefore no score: tau and the mean change of all runs are undefined"
         if apart
         else ""
     )
@@ -210,7 +210,7 @@ def tables(result: Values) -> list[Table]:
     return [
         Table(
             "left-out",
-            "One left out",
+            "One run or group left out",
             ["left out", "pairs dropped", *heads],
             left,
             f"The largest change of any run. {over}",
@@ -224,7 +224,7 @@ def tables(result: Values) -> list[Table]:
         ),
         Table(
             "runs",
-            "Changes of each run",
+            "Changes by run",
             [
                 "left out",
                 "run",
@@ -251,20 +251,20 @@ def format_unpooled_table(late: Values) -> Table:
         for tag, one in late["runs"].items()
     ]
     note = (
-        "Documents that only this run (its group) found lose their judgement. Imputed score: from "
-        "such documents of other runs, none above three unjudged documents per topic."
+        "Documents found only by this run (its group) lose their judgement. Imputed score: "
+        "from such documents of other runs; none above three unjudged documents per topic."
     )
     columns = [
         "run",
         "left out",
         "unjudged per topic",
         f"nDCG@{late['cutoff']} judged",
-        "unjudged as 0",
-        "at least",
-        "at most",
+        "score, unjudged as 0",
+        "lower bound",
+        "upper bound",
         "imputed score",
     ]
-    return Table("late", "As an unpooled run", columns, rows, note)
+    return Table("late", "Scores as an unpooled run", columns, rows, note)
 
 
 def pictures(result: Values) -> list[Picture]:
@@ -284,7 +284,7 @@ def pictures(result: Values) -> list[Picture]:
     drawn = [
         line_chart(
             curves,
-            caption="Tau-b with the full qrels, by depth of the pool",
+            caption="Tau-b with the full qrels by pool depth",
             x_label="depth",
             y_label="tau-b",
             x_at=at,
@@ -298,7 +298,7 @@ def pictures(result: Values) -> list[Picture]:
     for unit, one in result["leave_out"].items():
         largest = find_largest_change(run["score_change"][first] for run in one["runs"].values())
         rows.append(DrawnInterval(unit, largest, note="undefined"))
-    caption = f"Largest change of {first} of any run when one is left out of the pool"
+    caption = f"Largest change of {first} when a run is left out"
     drawn.append(
         interval_chart(
             rows[:MAX_RUNS],
@@ -313,8 +313,8 @@ def pictures(result: Values) -> list[Picture]:
 
 class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
-        "Leave one run or group out of the pool, and reduce the depth of the pool, and report how "
-        "scores and ranks change."
+        "Leave one run or group out of the pool, or reduce the depth of the pool, and report "
+        "how scores and ranks change."
     )
     tables = staticmethod(tables)
     charts = staticmethod(pictures)

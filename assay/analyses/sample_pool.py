@@ -56,7 +56,7 @@ class Options(PoolOptions):
         "Strata",
         help="strata",
         choices=(
-            ("rank", "windows of best rank within each topic"),
+            ("rank", "rank windows (best rank within each topic)"),
             ("votes", "windows of the share of runs with the pair in their top ten"),
         ),
     )
@@ -78,16 +78,16 @@ def draw_sample(
     """
     if not len(pool):
         raise BadInput(
-            "the runs have no document for these topics, so that there is nothing to draw from"
+            "the runs have no document for these topics, so there is nothing to draw from"
         )
     made, spreads = _make_strata(pool, options.strata, llm_labels)
     n_wanted = round(options.budget * len(pool))
     counts = allocate_sample(made.sizes, spreads, n_wanted)
     if int(counts.sum()) > n_wanted:
         warn(
-            f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of "
-            f"{len(made.names)} strata gives at least {MIN_DRAWN}; "
-            "fewer strata (--strata votes) make a smaller sample possible"
+            f"{int(counts.sum())} pairs are drawn instead of {n_wanted}: each of "
+            f"{len(made.names)} strata gives at least {MIN_DRAWN}. Fewer strata (--strata "
+            "votes) allow a smaller sample"
         )
     place = shuffle_strata(made, np.random.default_rng(seed), pool.documents, pool.topic)
     is_drawn = sampled_mask(made, place, counts)
@@ -136,9 +136,9 @@ def _make_strata(
     labels = [llm_labels.get(pair, UNJUDGED) for pair in iterate_pairs(pool)]
     if missing := sum(label < 0 for label in labels):
         raise BadInput(
-            f"{missing} of {len(pool)} pairs of the pool have no label by the "
-            f"machine; a sample by its grades needs one of every pair. "
-            "Let it label the rest, or draw by votes (--strata votes)"
+            f"{missing} of {len(pool)} pairs of the pool have no LLM label; strata by LLM "
+            "labels need one for every pair. Let the LLM judge label the rest, or use "
+            "--strata votes"
         )
     return make_llm_strata(pool, np.array(labels))
 
@@ -178,12 +178,12 @@ class Command(FileCommand):
         parser.add_argument(
             "--judged",
             metavar="FILE",
-            help="grades of pairs that are already judged, to write for the pairs drawn",
+            help="grades of pairs already judged, to write for the pairs drawn",
         )
         parser.add_argument(
             "--draw",
             metavar="FILE",
-            help="table to write the pairs drawn to: topic, document, stratum, place, probability",
+            help="output table of the pairs drawn: topic, document, stratum, place, probability",
         )
 
     def compute(
@@ -222,7 +222,7 @@ class Command(FileCommand):
         grades = grades_by_pair(qrels)
         if len(pool) and not any(pair in grades for pair in iterate_pairs(pool)):
             self.warn(
-                f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?"
+                f"{path}: no pair of the pool is in these qrels; check the IDs of topics and documents"
             )
         return grades
 

@@ -44,7 +44,9 @@ MEASURES = "AP nDCG@10"
 MORE = 1.05
 """Warn if the number of drawn pairs exceeds the budget by more than this factor. Topics are
 resampled, and their pools differ in size."""
-SCHEDULER = "the order of service of the scheduler's core; leases, annotators side by side and time are not replayed"
+SCHEDULER = (
+    "the assignment order of the scheduler; leases, parallel annotators and time are not replayed"
+)
 
 
 def parse_shares(text: str) -> list[float]:
@@ -124,7 +126,7 @@ class Options(RunReading):
     specificity: float = option(
         1.0,
         "Specificity",
-        help="probability that an annotator calls another pair not relevant",
+        help="probability that an annotator calls a non-relevant pair not relevant",
         least=0,
         most=1,
         metavar="P",
@@ -206,11 +208,11 @@ def plan(
 def refuse_contradictions(options: Options) -> None:
     if options.strategy == "sampled" and options.measures is not None:
         raise BadInput(
-            f"--measures is for ordered pools; a sampled pool is estimated by {ESTIMATES}"
+            f"--measures needs a prioritised pool; a sampled pool is estimated by {ESTIMATES}"
         )
     if options.strategy == "sampled" and options.part is not None:
         raise BadInput(
-            "--part is for ordered pools; a sampled pool's simulations draw topics with repetition"
+            "--part needs a prioritised pool; simulations of a sampled pool draw topics with replacement"
         )
 
 
@@ -226,14 +228,13 @@ def world_of_runs(
     elif n_missing:
         are = "is" if n_missing == 1 else "are"
         warn(
-            f"{n_missing} of {format_count(len(pool), 'pair')} of the pool without a grade {are} "
-            f"dropped (--unjudged lowest counts them as grade 0)"
+            f"{n_missing} of {format_count(len(pool), 'pair')} of the pool have no grade and "
+            f"{are} left out (--unjudged lowest counts them as grade 0)"
         )
         pool, grades = keep_judged_pairs(pool, grades)
     if not len(pool) or not (grades >= options.min_relevant).any():
         raise BadInput(
-            f"{qrels.name}: no pair of the pool has a grade of at least {options.min_relevant}, so that "
-            f"there is nothing to find"
+            f"{qrels.name}: no pair of the pool has a grade of at least {options.min_relevant}"
         )
     return make_judged_pool(pool, grades, runs, level=options.min_relevant)
 
@@ -266,9 +267,9 @@ def summary(
         row["hours"] = row["judged"] * cost
         if order == "sampled" and row["judged"] > MORE * float(budget) * len(world):
             warn(
-                f"budget {budget}: {row['judged']:,.0f} pairs are drawn in place of "
-                f"{float(budget) * len(world):,.0f}, for each stratum gives at least 2; "
-                "fewer strata (--strata votes) make a smaller sample possible"
+                f"budget {budget}: {row['judged']:,.0f} pairs are drawn instead of "
+                f"{float(budget) * len(world):,.0f}, because each stratum gives at least 2. "
+                "Fewer strata (--strata votes) allow a smaller sample"
             )
     if stops:
         result["stopping"] = (
@@ -416,7 +417,9 @@ def tables(result: Values) -> list[Table]:
         full: list[list[Cell]] = [[name, one["half_width"]] for name, one in result["full"].items()]
         made = [
             Table("budgets", "Estimates by budget", header, rows, note),
-            Table("full", "Half-width with complete judgements", ["measure", "half-width"], full),
+            Table(
+                "full", "CI half-width with complete judgements", ["measure", "half-width"], full
+            ),
         ]
     else:
         names = list(next(iter(result["budgets"].values()))["tau"])
@@ -424,7 +427,7 @@ def tables(result: Values) -> list[Table]:
             *("share judged", "judged", "hours", "recall"),
             *(f"tau {name}" for name in names),
             *(f"RMSE {name}" for name in names),
-            *("relevant left", "at most", "bound holds"),
+            *("relevant left", "upper bound", "bound holds"),
         ]
         rows = [
             [
@@ -439,14 +442,14 @@ def tables(result: Values) -> list[Table]:
         made = [Table("budgets", "Results by budget", header, rows, about)]
     if "stopping" in result:
         rows = [[key.replace("_", " "), value] for key, value in result["stopping"].items()]
-        made.append(Table("stopping", "When the rule stops", ["", "value"], rows))
+        made.append(Table("stopping", "Stopping of the rule", ["", "value"], rows))
     return made
 
 
 class Command(PiecewiseCommand):
     help = (
-        "Replay complete judgements with a pooling strategy, annotators who make errors, and a "
-        "budget, to plan a campaign."
+        "Replay complete judgements with a pooling strategy, annotators who make errors, and "
+        "a budget, to plan a campaign."
     )
     tables = staticmethod(tables)
 

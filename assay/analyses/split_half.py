@@ -70,7 +70,7 @@ def plan_split_half(
         ""
     ]
     if len(evaluations) < 2:
-        raise BadInput("at least two runs are needed to compare them")
+        raise BadInput("a comparison needs at least two runs")
     work = make_chunks(splits=options.splits, seed=seed)
     scored = {
         str(measure): make_score_table(evaluations, i) for i, measure in enumerate(options.measures)
@@ -123,10 +123,10 @@ def result_tables(result: Values) -> list[Table]:
         tied = (
             "undefined"
             if condition["tied_medians"] is None
-            else f"{100 * condition['tied_medians']:.1f} %"
+            else f"{100 * condition['tied_medians']:.1f}%"
         )
         halves = f"{format_count(condition['splits'], 'split')} of {format_count(condition['topics'], 'topic')}"
-        note = f"{halves}, alpha {condition['alpha']:g}; halves with equal medians: {tied}."
+        note = f"{halves}, α = {condition['alpha']:g}; halves with equal medians: {tied}."
         if condition.get("no_verdict"):
             note = f"{halves}. No verdict: {condition['no_verdict']}."
         made.append(
@@ -149,7 +149,7 @@ def result_charts(result: Values) -> list[Picture]:
                 stacked_bar_chart(
                     [],
                     [],
-                    caption=f"How often the two halves agree by {measure}",
+                    caption=f"Agreement of halves by {measure}",
                     what="test",
                     reason=f"No verdict: {one['no_verdict']}.",
                 )
@@ -169,13 +169,10 @@ def result_charts(result: Values) -> list[Picture]:
             stacked_bar_chart(
                 list(tests),
                 series,
-                caption=(
-                    f"How often the two halves agree by {measure}, percent of pairs of runs over "
-                    f"{format_count(compared, 'split')}"
-                ),
+                caption=(f"Agreement of halves by {measure}, percent of pairs"),
                 what="test",
                 counts=[compared] * len(tests),
-                reason="There is no pair of runs to compare.",
+                reason="There are no pairs of runs to compare.",
             )
         )
     return drawn

@@ -82,7 +82,7 @@ def parse_thresholds(text: str) -> tuple[float, ...]:
 class Options(EvaluationOptions):
     element: str = option(
         "documents",
-        "What is varied",
+        "Elements to vary",
         help="element that varies between sub-collections (a+b: two independently)",
         choices=tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
         required=True,
@@ -100,7 +100,7 @@ class Options(EvaluationOptions):
     pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
     min_tau: float = option(
         0.9,
-        "Rankings agree from a tau of",
+        "Threshold of tau",
         help="Kendall's tau-b from which two rankings agree",
         least=0,
         most=1,
@@ -108,13 +108,15 @@ class Options(EvaluationOptions):
     )
     also: tuple[float, ...] = option(
         (),
-        "Further thresholds",
-        help="further thresholds of tau-b, as in 0.8,0.95",
+        "Additional thresholds",
+        help="additional thresholds of tau-b, as in 0.8,0.95",
         read=parse_thresholds,
         metavar="T,T",
     )
     deltas: bool = option(
-        False, "Each tau", help="include the tau-b of every pair of sub-collections in the JSON"
+        False,
+        "Tau of every pair",
+        help="include the tau-b of every pair of sub-collections in the JSON",
     )
     per_topic_quota: bool = option(
         False,
@@ -143,7 +145,7 @@ def plan(
     protocol = make_protocol(options, seed)
     collection = pack_collection(drop_topics_without_relevant(qrels, vars(options)), list(runs))
     if len(collection.tags) < 2:
-        raise BadInput("one run makes no ranking of systems; give at least two")
+        raise BadInput("there is only one run; a ranking needs at least two")
     if unmet := [
         tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()
     ]:
@@ -203,11 +205,11 @@ def count_unlisted(collection: PackedCollection, documents: NDArray[np.bytes_], 
     none of them is."""
     n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
     if n == len(collection.documents):
-        raise BadInput("no document of runs and qrels is in the list of document ids")
+        raise BadInput("no document of runs and qrels is in the list of document IDs")
     if n:
         warn(
-            f"{format_count(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not in "
-            f"the list of document ids and so in no sub-collection"
+            f"{format_count(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not "
+            "in the list of document IDs and therefore in no sub-collection"
         )
     return n
 
@@ -248,8 +250,8 @@ def make_protocol(options: Options, seed: int) -> StabilityProtocol:
 
 class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
-        "Rank systems on pairs of sub-collections that share more and more of one element, and "
-        "report how often the rankings agree."
+        "Rank systems on pairs of sub-collections that share more and more of one element, "
+        "and report how often the rankings agree."
     )
     tables = staticmethod(tables)
     charts = staticmethod(pictures)
@@ -261,7 +263,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument(
             "--docids",
             metavar="FILE",
-            help="document ids of the collection, one per line (default: those of runs and qrels)",
+            help="document IDs of the collection, one per line (default: those of runs and qrels)",
         )
         parser.add_argument(
             "--export",
@@ -288,7 +290,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         **given: Any,
     ) -> PieceworkPlan:
         if docids is not None and "documents" not in given["element"].split("+"):
-            raise BadInput(f"--docids is for --element documents, not for {given['element']}")
+            raise BadInput(f"--docids needs --element documents, not {given['element']}")
         made = plan(
             read_one_qrels(self, qrels),
             iterate_runs(self, runs, given),
@@ -299,7 +301,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         )
         if export is None:
             if export_qrels:
-                raise BadInput("--export-qrels writes into a folder: name one with --export")
+                raise BadInput("--export-qrels needs --export FOLDER")
             return made
         folder = create_folder(export)
         collection, protocol, documents = made.shared
@@ -319,15 +321,15 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             words = text.split()
             if len(words) > 1:
                 raise FormatError.single(
-                    path, number, f"{len(words)} words", "one document id a line", text
+                    path, number, f"{len(words)} words", "one document ID per line", text
                 )
             given.extend(words)
         if not given:
-            raise FormatError.single(path, None, "no document ids", "one document id a line")
+            raise FormatError.single(path, None, "no document IDs", "one document ID per line")
         ids = np.unique(np.array([document.encode() for document in given]))
         if len(ids) < len(given):
             self.warn(
-                f"{path}: {format_count(len(given) - len(ids), 'line', 'repeats', 'repeat')} a "
-                f"document id; each id counts once"
+                f"{path}: {format_count(len(given) - len(ids), 'line', 'repeats', 'repeat')} "
+                "a document ID; each ID counts once"
             )
         return ids

@@ -38,7 +38,7 @@ class AuditCounts(NamedTuple):
 def parse_audit_counts(text: str) -> AuditCounts:
     cells = text.split(",")
     if len(cells) != 3 or not all(cell.strip().isdecimal() for cell in cells):
-        raise ArgumentTypeError(f"{text!r} is not LEFT,RELEVANT,N, three whole numbers")
+        raise ArgumentTypeError(f"{text!r} is not LEFT,RELEVANT,N (three whole numbers)")
     audit = AuditCounts(*(int(cell) for cell in cells))
     if not audit.relevant <= audit.n <= audit.n_left or not audit.n:
         raise ArgumentTypeError(f"{text!r}: expected RELEVANT <= N <= LEFT and N above 0")
@@ -77,8 +77,8 @@ class Options(RunReading):
     )
     recall: float = option(
         0.9,
-        "Recall wanted",
-        help="recall to reach, with --audit-sample",
+        "Target recall",
+        help="target recall, with --audit-sample",
         least=0,
         most=1,
         metavar="SHARE",
@@ -131,7 +131,7 @@ def compute_sampled(
 def refuse_audit(options: Options) -> None:
     if options.audit_sample is not None:
         raise BadInput(
-            "--audit-sample is for ordered pools: in a sampled pool every pair was drawn by chance"
+            "--audit-sample needs a prioritised pool: in a sampled pool, every pair was drawn at random"
         )
 
 
@@ -149,14 +149,14 @@ def tables(result: Values) -> list[Table]:
     if result.get("decisions"):
         rows = [[one["words"], one["flip"], one["equal"]] for one in result["decisions"]]
         header = ["decision", "share reversed", "share equal"]
-        note = "Shares of completions of the unjudged grades."
+        note = "Shares of the simulated grades of unjudged pairs."
         made.append(Table("decisions", "Decisions between best systems", header, rows, note))
     if result.get("comparisons"):
         rows = [[one["words"]] for one in result["comparisons"]]
         made.append(Table("comparisons", "Comparisons with the best", ["comparison"], rows))
     if left := result.get("left"):
         rows = [[left["estimate"], left["upper"], left["found"], left["recall"]]]
-        header = ["estimate", "upper bound", "found", "recall wanted"]
+        header = ["estimate", "upper bound", "found", "target recall"]
         made.append(Table("left", "Relevant documents left", header, rows, left["words"]))
     return made
 
@@ -164,8 +164,8 @@ def tables(result: Values) -> list[Table]:
 class Command(CampaignCommand):
     estimates_sampled = True
     help = (
-        "Advise whether judging can stop: open decisions between systems (prioritised pools) or "
-        "what judging the rest would bring (sampled pools)."
+        "Advise whether judging can stop: open decisions between systems (prioritised "
+        "pools), or the effect of judging the rest (sampled pools)."
     )
     tables = staticmethod(tables)
 
@@ -187,7 +187,7 @@ class Command(CampaignCommand):
         if sampled:
             refuse_audit(options)  # fail before files are read
         if len(runs) < 2:
-            raise BadInput("two runs at least: the advice is about their order")
+            raise BadInput("there are fewer than two runs; the advice is about their order")
         read = iterate_runs(self, runs, given)
         if sampled:
             return compute_sampled(read_sampled_pool(self, qrels), read, options, seed=seed)

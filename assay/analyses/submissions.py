@@ -65,7 +65,7 @@ def compute(
     """
     kept = submissions_until(rows, institutions=institutions or {}, until=options.until)
     if not kept:
-        raise BadInput(f"nothing was submitted until {options.until}")
+        raise BadInput(f"there are no submissions until {options.until}")
     tags, _ = make_tags_distinct(row.tag for row in kept)
     submissions = [
         Submission(
@@ -144,7 +144,7 @@ def pictures(result: Values) -> list[Picture]:
         for group, of_group in groups.items()
         if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
     ]
-    caption = "The best run of each group: its public and its private rank"
+    caption = "Public and private rank of each group's best run"
     return [
         bar_chart(
             list(groups),
@@ -226,12 +226,12 @@ def read_ranks(path: str, name: str) -> Values:
             if isinstance(value, dict) and "expected_rank" in value
         }
     except (ValueError, AttributeError):
-        raise BadInput(f"{path}: not what `bootstrap --json` prints") from None
+        raise BadInput(f"{path}: not the output of `bootstrap --json`") from None
     if not name and len(conditions) != 1:
         raise BadInput(
             f"{path}: {len(conditions)} conditions ({', '.join(conditions)}); choose one with --private-condition"
         )
     chosen: Values | None = conditions.get(name or next(iter(conditions)))
     if chosen is None:
-        raise BadInput(f"{path}: no condition {name}; there are {', '.join(conditions)}")
+        raise BadInput(f"{path}: unknown condition {name}; choose from {', '.join(conditions)}")
     return chosen

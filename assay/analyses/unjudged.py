@@ -59,7 +59,7 @@ class Options(RunReading):
         None,
         "Number to judge",
         help="number of documents to judge first (default: half of the unjudged)",
-        hint="Reports what judging them would settle. Leave empty for half of the unjudged.",
+        hint="Reports the effect of judging them. Leave empty for half of the unjudged.",
         least=1,
     )
     max_grade: int | None = option(
@@ -90,7 +90,7 @@ def compute(
     """
     for measure in options.measures:
         if reason := no_bounds_reason(measure):
-            raise BadInput(f"there is no range of {measure}: {reason}")
+            raise BadInput(f"no score bounds of {measure}: {reason}")
     measures, level = options.measures, options.min_relevant
     highest = options.max_grade or max(int(qrels.grades.max(initial=0)), 1)
     if highest < int(qrels.grades.max(initial=0)):
@@ -329,7 +329,7 @@ class Command(CampaignCommand):
             nargs="+",
             metavar="QRELS",
             default=[],
-            help="later qrels of such pools: report with them and as it was",
+            help="later qrels of such pools: report the run with them and with the old qrels",
         )
         add_options(parser, Options)
 

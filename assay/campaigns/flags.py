@@ -107,7 +107,7 @@ def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
             AnnotatorFlag(
                 "many too fast",
                 evidence,
-                "Some pairs are obvious at a glance, and keys get pressed twice. These judgements do not count anyway.",
+                "Some pairs are obvious at a glance, and keys are sometimes pressed twice. These judgements do not count.",
             )
         )
     if p.n_cannot >= 5 and p.n_cannot / max(submitted, 1) > 0.2:
@@ -116,7 +116,7 @@ def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
             AnnotatorFlag(
                 "often cannot judge",
                 evidence,
-                "May have got the unclear topics, or lack a language: look at the reasons given.",
+                "May have been assigned unclear topics, or lack a language. Read the reasons given.",
             )
         )
     if p.n < MIN_PAIRS:
@@ -140,8 +140,8 @@ def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
             "fast",
             evidence,
             (
-                "Speed alone is not carelessness: practised annotators and short documents are fast. "
-                "Look at the agreement beside it."
+                "Speed alone is not carelessness: experienced annotators and short documents "
+                "are fast. Check the agreement too."
             ),
         )
     ]
@@ -150,14 +150,14 @@ def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
 def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     if p.n_shared < MIN_PAIRS or np.isnan(p.high) or not p.below_others:
         return []
-    evidence = f"kappa {p.kappa:.2f} against the others on {p.n_shared} pairs, clearly below the others' usual kappa"
+    evidence = f"kappa {p.kappa:.2f} with the others on {p.n_shared} pairs, clearly below their usual kappa"
     if p.high < 0:
         return [
             AnnotatorFlag(
                 AGAINST_OTHERS,
                 evidence,
                 (
-                    "May have read the scale the wrong way round; the others may also share an error. "
+                    "May have read the scale in reverse, or the others may share an error. "
                     "Ask before excluding."
                 ),
             )
@@ -167,7 +167,7 @@ def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
             AnnotatorFlag(
                 AT_CHANCE,
                 evidence,
-                "May have got the hardest topics, or judge well among careless others: read some disagreements.",
+                "May have been assigned the hardest topics, or judge well among careless annotators. Read some disagreements.",
             )
         ]
     return []
@@ -184,13 +184,13 @@ def _confusion_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFla
             continue
         wrong, usual = 1 - np.trace(own) / own.sum(), 1 - np.trace(others) / others.sum()
         if wrong > 0.4 and wrong > usual + 0.15:
-            evidence = f"{100 * wrong:.0f} % of {int(own.sum())} pairs on the other side; usual {100 * usual:.0f} %"
+            evidence = f"{100 * wrong:.0f}% of {int(own.sum())} pairs on the other side; usual {100 * usual:.0f}%"
             name = f"confuses {names[a]} and {names[a + 1]}"
             signs.append(
                 AnnotatorFlag(
                     name,
                     evidence,
-                    "The guidelines may be unclear on just this border; a message with an example often mends it.",
+                    "The guidelines may be unclear on this distinction. A message with an example often helps.",
                 )
             )
     return signs
@@ -201,12 +201,14 @@ def _distribution_flags(p: AnnotatorProfile, names: list[str]) -> list[Annotator
     if not distance > 0.35:
         return []
     most = int(np.argmax(p.shares - p.cohort_shares))
-    evidence = f"{names[most]} {100 * p.shares[most]:.0f} %, the others {100 * p.cohort_shares[most]:.0f} %"
+    evidence = (
+        f"{names[most]} {100 * p.shares[most]:.0f}%, the others {100 * p.cohort_shares[most]:.0f}%"
+    )
     return [
         AnnotatorFlag(
             "grades unlike the others'",
             evidence,
-            "Annotators get different pairs: early ones see the top ranks, which are better. Compare on shared pairs.",
+            "Annotators get different pairs: early ones see the top ranks, which have higher grades. Compare on shared pairs.",
         )
     ]
 
@@ -220,16 +222,18 @@ def _gold_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     )
     at_chance = p.gold_right <= p.gold_chance * p.gold_judged
     if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY_P:
-        evidence += f"; random keys get {100 * p.gold_chance:.0f} % right, the others {100 * p.gold_others:.0f} %"
+        evidence += f"; random answers get {100 * p.gold_chance:.0f}% correct, the others {100 * p.gold_others:.0f}%"
         return [
             AnnotatorFlag(
                 GOLD_AT_CHANCE,
                 evidence,
-                "May have read the scale the wrong way round: look at the answers before you act.",
+                "May have read the scale in reverse. Check the answers before you act.",
             )
         ]
     return [
         AnnotatorFlag(
-            "misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss."
+            "misses gold",
+            evidence,
+            "Gold answers can be wrong, too. Check the pairs that many annotators miss.",
         )
     ]

@@ -21,7 +21,7 @@ VAGUE_DAYS, VAGUE_RATIO = 60, 3.0
 """A prediction interval is too wide to plan by if it is longer than VAGUE_DAYS and its end is more
 than VAGUE_RATIO times as far away as its beginning."""
 SIGNIFICANT_Z = 1.96
-JUDGED_MESSAGE = "Everything that is needed has been judged."
+JUDGED_MESSAGE = "All required judgements have been made."
 UNJUDGED_MESSAGE = "No judgements yet."
 
 
@@ -107,7 +107,7 @@ class Forecaster:
         if not math.isfinite(expected):
             return Forecast(
                 per_day=per_day,
-                reason="At the present pace it takes more than two years.",
+                reason="At the current pace, judging takes more than two years.",
                 trend=trend,
             )
         is_vague = late - early > VAGUE_DAYS * DAY_SECONDS and late - self.now > VAGUE_RATIO * (
@@ -137,7 +137,7 @@ class Forecaster:
         if not len(self.past):
             return UNJUDGED_MESSAGE
         if self.lacking > 1e-9 and self.has_kick_off:
-            return "A forecast needs two working days after the kick-off."
+            return "A forecast needs two working days after the start."
         if self.lacking > 1e-9:
             return "A forecast needs two working days of judgements."
         if self.lately >= LEAST_JUDGEMENTS:
@@ -167,7 +167,9 @@ class Forecaster:
             > late - self.now - 1
         ):
             return ""
-        return "No weekend has passed yet: the prediction interval allows for an idle and for a busy one."
+        return (
+            "No weekend has passed yet: the prediction interval allows for idle and busy weekends."
+        )
 
 
 def mann_kendall_z(counts: NDArray[np.float64]) -> float:

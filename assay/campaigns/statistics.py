@@ -97,7 +97,7 @@ def compute_campaign_statistics(
     warnings = find_scale_warnings(table)
     if relevant_share > HIGH_SHARE:
         warnings.append(
-            f"{100 * relevant_share:.1f} % of the labels are relevant: more than the usual third to half"
+            f"{100 * relevant_share:.1f}% of the labels are relevant, more than the usual third to half"
         )
     coverage = None
     if pool is not None:

@@ -53,7 +53,7 @@ def bar_chart(
     caption: str,
     unit: str,
     what: str = "",
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
     height: float = 240.0,
     form: Callable[[float], str] = format_number,
     high: float = 0.0,
@@ -157,7 +157,7 @@ def histogram_chart(
     x_label: str,
     unit: str,
     vertical: Sequence[tuple[float, str]] = (),
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
 ) -> Picture:
     """Draw adjacent bars. The bar of counts[i] extends from edges[i] to edges[i + 1].
 
@@ -232,7 +232,7 @@ def stacked_bar_chart(
     shares: bool = True,
     counts: Sequence[int] | None = None,
     wholes: Sequence[float] | None = None,
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
     prefix: str = "s",
     classes: Sequence[str] = (),
     written: bool = False,
@@ -270,7 +270,7 @@ def stacked_bar_chart(
             for of_series, (name, values) in zip(classes, series, strict=True):
                 wide = values[i] / whole * (right - names.left) if whole else 0.0
                 if wide > 0:
-                    share = f"{100 * values[i] / of[i]:.0f} %" if of[i] else ""
+                    share = f"{100 * values[i] / of[i]:.0f}%" if of[i] else ""
                     tip = svg_element(
                         "title", text=f"{label}, {name}: {format_number(values[i])} ({share})"
                     )

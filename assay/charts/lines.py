@@ -59,7 +59,7 @@ def line_chart(
     x_at: Sequence[float] | None = None,
     vertical: Sequence[tuple[float, str]] = (),
     horizontal: Sequence[tuple[float, str]] = (),
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
     height: float = 280.0,
     whole: bool = False,
     width: float = WIDTH,

@@ -50,7 +50,7 @@ def matrix_chart(
     high: float | None = None,
     form: Callable[[float], str] = format_number,
     written: bool = True,
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
     classes: Sequence[tuple[float, str]] = (),
 ) -> Picture:
     """Draw a matrix in which darker cells have higher values, up to `high`.

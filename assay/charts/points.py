@@ -62,7 +62,7 @@ def interval_chart(
     high: float | None = None,
     reference: tuple[float, str] | None = None,
     form: Callable[[float], str] = format_number,
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
     meanings: tuple[str, str, str] = ("", "", ""),
 ) -> Picture:
     """Draw a point and its interval in each row.
@@ -237,7 +237,7 @@ def scatter_chart(
     y_label: str,
     x_form: Callable[[float], str] = format_number,
     y_form: Callable[[float], str] = format_number,
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
 ) -> Picture:
     """Draw points whose kinds differ in colour and shape (circle, square, triangle)."""
     if not spots:
@@ -322,7 +322,7 @@ def box_chart(
     x_label: str,
     what: str,
     form: Callable[[float], str] = format_number,
-    reason: str = "There is nothing to show yet.",
+    reason: str = "Nothing to show yet.",
 ) -> Picture:
     """Draw one horizontal box per row: median, quartiles, and the given low and high ends."""
     seen = [row for row in rows if row.median is not None]
@@ -413,7 +413,7 @@ def radar_chart(
     """Draw one closed line per series over at least three axes, from 0 (centre) to `high` (rim)."""
     if len(axes) < 3:
         return undefined_figure(
-            f"A radar needs three axes; there {'is' if len(axes) == 1 else 'are'} {len(axes)}.",
+            f"A radar chart needs three axes, not {len(axes)}.",
             caption=caption,
         )
     described = "; ".join(

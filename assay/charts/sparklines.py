@@ -54,7 +54,7 @@ def inline_interval(value: float, low: float | None, high: float | None, *, what
     at = LinearScale(-1.0, 1.0, 6.0, KAPPA_WIDTH - 6)
     middle = 8.0
     said = f"{what} {format_number(value)}" + (
-        f", 95 % interval {format_number(low)} to {format_number(high)}"
+        f", 95% CI {format_number(low)} to {format_number(high)}"
         if low is not None and high is not None
         else ""
     )

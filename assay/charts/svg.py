@@ -562,7 +562,7 @@ def figure_html(
     """Return a picture with its caption, legend and data table."""
     data = svg_element(
         "details",
-        svg_element("summary", text="The numbers"),
+        svg_element("summary", text="Data"),
         svg_element(
             "div",
             data_table(header, rows, caption=caption),

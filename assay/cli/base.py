@@ -223,7 +223,7 @@ class FileCommand:
             other = option_of.setdefault(os.path.realpath(options[name]), name)
             if other != name:
                 raise BadInput(
-                    f"--{other} and --{name} name one file, expected one for each: {options[name]}"
+                    f"--{other} and --{name} name the same file, expected one file for each: {options[name]}"
                 )
 
     def handle(self, **options: Any) -> None:
@@ -264,8 +264,8 @@ class FileCommand:
             return self._stored_campaigns
         if not server.is_installed():
             raise BadInput(
-                "--campaign reads the database of an installation, and the server is not installed "
-                f"here. To install it: {server.INSTALL_HINT}"
+                "--campaign reads the database of an installation, and the server is not "
+                f"installed here. To install it: {server.INSTALL_HINT}"
             )
         database = server.load_database_module()
         self.until_answered.enter_context(database.open_database_snapshot())
@@ -312,7 +312,7 @@ def parse_seed(text: str) -> int:
     """Parse the value of --seed for argparse. Negative seeds are invalid for random number
     generators."""
     if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r}: a seed is a whole number from 0")
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return int(text)
 
 
@@ -348,7 +348,7 @@ def make_tags_distinct(tags: Iterable[str]) -> tuple[list[str], list[str]]:
             number += 1
             name = f"{tag}#{number}"
         if number > 1:
-            warnings.append(f"two runs have the tag {tag}; this one is called {name}")
+            warnings.append(f"two runs have the tag {tag}; the second is called {name}")
         result.append(name)
     return result, warnings
 
@@ -381,8 +381,8 @@ class ProgressLine:
         rate = self.done / (now - self.start)
         left = (self.total - self.done) / rate if rate else math.inf
         self.stream.write(
-            f"\r{self.label}: {self.done}/{self.total} "
-            f"({100 * self.done / max(self.total, 1):.0f} %), {left:.0f} s left   "
+            f"{self.label}: {self.done}/{self.total} ({100 * self.done / max(self.total, 1):.0f}%), "
+            f"{left:.0f} s left   "
         )
         self.stream.flush()
 

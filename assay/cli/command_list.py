@@ -30,7 +30,7 @@ COMMAND_GROUPS = {
         "compare rankings": "compare_rankings",
         "compare labels": "label_overlap",
     },
-    "Check how far results can be trusted": {
+    "Check reliability": {
         "check bootstrap": "bootstrap",
         "check halves": "split_half",
         "check stability": "stability",
@@ -216,7 +216,7 @@ EXTRA_COMMANDS = {
     "completion SHELL": "Print the completion script for bash, zsh or fish.",
     "help COMMAND": "Show the arguments and options of a command.",
     "version": "Show the version of this program.",
-    "migrate, shell, ...": "Run a command of Django; `assay help --django` lists them.",
+    "migrate, shell, ...": "Run a Django command; `assay help --django` lists them.",
 }
 
 

@@ -69,6 +69,6 @@ def completion_script(words: Sequence[str]) -> str:
     ones."""
     if len(words) != 1 or words[0] not in SHELLS:
         raise SystemExit(
-            f"assay: completion is there for {', '.join(SHELLS)}, for example: assay completion bash"
+            f"assay: no completion for this shell. Choose one of {', '.join(SHELLS)}, for example: assay completion bash"
         )
     return shtab.complete(make_full_parser(), shell=words[0])

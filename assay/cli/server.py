@@ -107,8 +107,8 @@ def load_settings(words: list[str]) -> None:
     """Load the settings. Raises SystemExit with the reason if that fails."""
     if not is_installed():
         raise SystemExit(
-            f"assay: {' '.join(words[:1])} is not a command of the library, and the server is not "
-            f"installed here. To install it: {INSTALL_HINT}"
+            f"assay: {' '.join(words[:1])} is not a command of the library, and the server is "
+            f"not installed here. To install it: {INSTALL_HINT}"
         )
     add_to_path()
     from django.conf import settings

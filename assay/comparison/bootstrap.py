@@ -187,7 +187,7 @@ def check_scores(scores: ArrayLike) -> Floats:
     scores = np.asarray(scores, float)
     if scores.ndim != 2 or scores.size == 0:
         raise ValueError(
-            f"scores of at least one run on at least one topic are needed, not an array of shape {scores.shape}"
+            f"expected scores of at least one run on at least one topic, not an array of shape {scores.shape}"
         )
     if np.isnan(scores).any():
         raise ValueError("some scores are undefined; leave those topics out for all runs")

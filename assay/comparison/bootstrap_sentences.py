@@ -31,16 +31,16 @@ def format_beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = 
 
 
 CAVEAT = (
-    "Judgements are drawn from those of their own pair, which understates the noise with two "
-    "judgements per pair (0.8 of it where annotators are right "
-    "in 80%) and overstates it with five (1.2 times), ten (1.7 times) or better annotators."
+    "Judgements are resampled within their pair. This understates label noise with two "
+    "judgements per pair (by a factor of 0.8 if annotators are right in 80%) and overstates "
+    "it with five (1.2), ten (1.7) or better annotators."
 )
 """Caveat shown with all results of `label_noise`."""
 LABEL_NOISE_CAVEAT = (
-    "With the noise of labels: judgements drawn anew within their pairs, for the topics as they "
-    "are, and together with topics. The spread over "
-    "topics holds that noise already, as far as labels of different topics err apart; so the last "
-    "columns are on the safe side. " + CAVEAT
+    "With label noise: judgements are resampled within their pairs, for fixed topics and "
+    "together with topics. The spread over topics already includes this noise, as far as "
+    "errors of labels are independent between topics. The last columns are therefore "
+    "conservative. " + CAVEAT
 )
 
 
@@ -76,14 +76,13 @@ def multiple_comparisons_note(condition: dict[str, Any]) -> str:
     if not n:
         return ""
     if condition.get("no_verdict"):
-        return f"Nothing is said of ranks. No verdict: {condition['no_verdict']}."
+        return f"No ranks are reported. No verdict: {condition['no_verdict']}."
     called = f"{0.05 * n:.{2 if n < 20 else 1 if n < 200 else 0}f}"
     return (
-        "Significantly worse: by the paired t-test over topics at .05; in brackets the share of trials won all "
-        f"the same. Nothing is corrected for many comparisons: of {format_count(n, 'pair')} of equal "
-        f"runs about {called} would be called so. "
-        f"May be: the ranks that tests against all other runs leave (95%, Holm); with fewer than "
-        f"{MIN_TOPICS} topics every rank. "
-        "Best, worst and percentiles are of the samples, and miss the "
-        "true rank more often."
+        "Significantly worse: by the paired t-test over topics at .05; in brackets the share "
+        "of samples won nevertheless. P-values are not corrected for multiple comparisons: "
+        f"of {format_count(n, 'pair')} of equal runs, about {called} would be called "
+        "significant. May be: the ranks left by tests against all other runs (95% CI, Holm); "
+        f"with fewer than {MIN_TOPICS} topics, every rank. Best, worst and percentiles are of "
+        "the samples, and miss the true rank more often."
     )

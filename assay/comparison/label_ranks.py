@@ -58,7 +58,7 @@ def compute_label_ranks(
     Raises ValueError for fewer than two labellings, or without topics.
     """
     if labellings < 2:
-        raise ValueError("the spread over labellings needs two of them")
+        raise ValueError("the spread over labellings needs at least two of them")
     if not len(topics):
         raise ValueError("no topic counts")
     observed = noisy.values()[:, topics]

@@ -201,7 +201,7 @@ def describe_verdict(
         )
     if opposed:
         parts.append(
-            f"No verdict against {_join_names(opposed)}: the mean and the signed ranks point to different sides."
+            f"No verdict for {_join_names(opposed)}: the mean and the signed ranks point in different directions."
         )
     return " ".join(parts) + won
 
@@ -304,22 +304,19 @@ def describe_score_bounds(systems: Sequence[Mapping[str, Any]]) -> str:
     if leader.get("least") is None or not rest:
         return ""
     if all(one["most"] - one["least"] < 1e-12 for one in systems):
-        return "Every document that these scores look at is judged."
+        return "Every document that affects these scores is judged."
     could = [one["tag"] for one in rest if one["most"] > leader["least"] + 1e-12]
     if not could:
         is_alone = all(one["most"] < leader["least"] - 1e-12 for one in rest)
         stays = f"{leader['tag']} leads" if is_alone else f"no run is ahead of {leader['tag']}"
-        return f"Whatever grades the unjudged documents in the runs' tops have, {stays}."
+        return f"Whatever the grades of the unjudged documents at the top of the runs, {stays}."
     shown = _join_names(
         [
             *could[:MAX_NAMED],
             *([f"{len(could) - MAX_NAMED} more"] if len(could) > MAX_NAMED else []),
         ]
     )
-    return (
-        f"The ranges that other grades of the unjudged documents give do not rule out that "
-        f"{shown} lead{'s' if len(could) == 1 else ''}."
-    )
+    return f"Judging the remaining documents could still change the leader: {shown} could lead."
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -79,7 +79,7 @@ def _studentised_bounds(skew: Floats, n: int, alpha: float) -> tuple[Floats, Flo
 def _no_interval_reason(values: Floats) -> str:
     n = len(values)
     if n < MIN_TOPICS:
-        return f"{n} {'topic' if n == 1 else 'topics'}; an interval needs {MIN_TOPICS}"
+        return f"{n} {'topic' if n == 1 else 'topics'}; a confidence interval needs {MIN_TOPICS}"
     ordered = np.sort(values)
     alike = int(
         (np.searchsorted(ordered, ordered + MAX_TIED_SHARE, side="right") - np.arange(n)).max()
@@ -87,7 +87,7 @@ def _no_interval_reason(values: Floats) -> str:
     if ordered[-1] - ordered[0] < 1e-12:
         return f"all {n} topics have the same value"
     if n - alike < MIN_OTHERS:
-        return f"{alike} of {n} topics have nearly the same value; an interval needs {MIN_OTHERS} topics with another"
+        return f"{alike} of {n} topics have nearly the same value; a confidence interval needs {MIN_OTHERS} topics with another"
     return ""
 
 

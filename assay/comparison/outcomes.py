@@ -105,7 +105,7 @@ def compare_ranks(ranks_a: ArrayLike, ranks_b: ArrayLike) -> RunComparison:
     a, b = np.asarray(ranks_a, np.int64), np.asarray(ranks_b, np.int64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(
-            f"ranks of the same topics are needed, not arrays of shapes {a.shape} and {b.shape}"
+            f"expected ranks of the same topics, not arrays of shapes {a.shape} and {b.shape}"
         )
     answered_a, answered_b = a > UNANSWERED, b > UNANSWERED
     both = answered_a & answered_b

@@ -151,7 +151,7 @@ def _compare_over_shared_topics(
 
 def _undefined_reason(x: NDArray[np.float64], y: NDArray[np.float64], a: str, b: str) -> str:
     if len(x) < 2:
-        return "one system cannot be ranked"
+        return "there is only one system to rank"
     for means, name in ((x, a), (y, b)):
         if np.isnan(means).any():
             return f"a system has no mean under {name}: none of its topics counts"

@@ -348,7 +348,9 @@ def adjust_p_values(
     p = np.asarray(p_values, float)
     size = len(p) if family is None else family
     if size < len(p):
-        raise ValueError(f"a family of {size} cannot hold {len(p)} comparisons")
+        raise ValueError(
+            f"the family size {size} is smaller than the number of comparisons, {len(p)}"
+        )
     if correction == "none":
         return p.copy()
     if correction == "bonferroni":
@@ -359,7 +361,7 @@ def adjust_p_values(
         result = np.empty_like(p)
         result[order] = stepped
         return np.where(np.isnan(p), np.nan, result)
-    raise ValueError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
+    raise ValueError(f"unknown correction {correction!r}; choose from {', '.join(CORRECTIONS)}")
 
 
 CORRECTIONS = ("none", "bonferroni", "holm")

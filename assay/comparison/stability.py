@@ -72,12 +72,12 @@ class StabilityProtocol:
     def __post_init__(self) -> None:
         if self.element not in (*ELEMENTS, *JOINT):
             raise ValueError(
-                f"the element is one of {', '.join((*ELEMENTS, *JOINT))}, not {self.element!r}"
+                f"unknown element {self.element!r}; choose from {', '.join((*ELEMENTS, *JOINT))}"
             )
         if self.per_topic_quota and not {"assessments", "positive"} & set(self.elements):
-            raise ValueError(f"a quota per topic is for assessments, not for {self.element}")
+            raise ValueError(f"a quota per topic needs the element assessments, not {self.element}")
         if self.overlaps is not None and not all(0 <= overlap <= 1 for overlap in self.overlaps):
-            raise ValueError("an overlap is a fraction from 0 to 1")
+            raise ValueError("an overlap must be a fraction from 0 to 1")
 
     @property
     def elements(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def make_population(
         else:
             drawn = SamplingPopulation.whole(len(rows))
     if drawn.size == 0:
-        raise ValueError(f"{drawn.n} {protocol.element} cannot be divided in two halves")
+        raise ValueError(f"{drawn.n} {protocol.element} cannot be divided into two halves")
     return drawn
 
 

@@ -85,7 +85,7 @@ def compute_tau_intervals(
     if n_topics == 0:
         return [no_interval("the qrels share no topic")] * n_measures
     if n_samples == 0:
-        return [no_interval("no samples were asked for")] * n_measures
+        return [no_interval("the number of samples is 0")] * n_measures
     counts = draw_topic_counts(n_topics, n_samples, rng)
     return [_tau_interval(counts, a[:, :, m], b[:, :, m], confidence) for m in range(n_measures)]
 
@@ -100,18 +100,18 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
         shared = f"{n_topics} shared topic{'s' if n_topics != 1 else ''}"
         if n_topics < MIN_VERDICT_TOPICS:
             return no_interval(
-                f"{shared}; an interval needs at least {MIN_VERDICT_TOPICS}", "topics"
+                f"{shared}; a confidence interval needs at least {MIN_VERDICT_TOPICS}", "topics"
             )
         return no_interval(
-            f"the order of too many pairs of systems is undecided with {shared}: tau would be biased",
+            f"the order of too many pairs of systems is undecided with {shared}, so tau would be biased",
             "topics",
         )
     if min(1 - value, 1 + value) / 2 <= MIN_RATIO_TO_DOUBT * doubt:
-        how = "alike" if value > 0 else "turned round"
+        how = "alike" if value > 0 else "reversed"
         return no_interval(
             (
-                f"the rankings are {how} but for what other topics might turn: no interval so near "
-                f"{'1' if value > 0 else '-1'}"
+                f"the rankings are {how} except for pairs that other topics might reverse, so "
+                f"there is no confidence interval near {'1' if value > 0 else '-1'}"
             ),
             "topics",
         )
@@ -119,13 +119,14 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
     undefined = float(np.isnan(samples).mean())
     if undefined > MAX_UNDEFINED:
         return no_interval(
-            f"tau-b is undefined in {100 * undefined:.0f} % of the samples of topics", "topics"
+            f"tau-b is undefined in {100 * undefined:.0f}% of the samples of topics", "topics"
         )
     tail = 50 * (1 - confidence)
     low, high = np.nanpercentile(samples, [tail, 100 - tail])
     if not low <= value <= high:
         return no_interval(
-            "the samples of topics are biased: their interval would leave tau itself out", "topics"
+            "the samples of topics are biased: their confidence interval would exclude tau itself",
+            "topics",
         )
     return Interval(float(low), float(high), "", "topics")
 

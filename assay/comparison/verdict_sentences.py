@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 UNPAIRED_NOTE = (
-    "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever "
-    "finds a difference."
+    "The rank-sum test treats the runs as two unpaired samples. On the same topics it hardly "
+    "ever finds a difference."
 )
 
 DISPLACEMENT_NOTE = (
-    "Runs enter by date. Each is placed above the highest run that it beats significantly while "
-    "doing no harm, or last if it beats none. "
-    "A run that entered early and was never displaced stays high, whatever its score."
+    "Runs enter by date. Each is placed above the highest run that it beats significantly "
+    "while doing no harm, or last if it beats none. A run that entered early and was never "
+    "displaced stays high, whatever its score."
 )
 
 REPEATED_TESTING_NOTE = (
-    "Tests and 95% intervals hold for a single look. Repeated while judging is running, they are "
-    "wrong more often than 5%."
+    "Tests and 95% confidence intervals hold for one check. If you check repeatedly while "
+    "judging, the error rate exceeds 5%."
 )
 
 
@@ -93,14 +93,13 @@ def describe_equal_runs(row: dict[str, Any]) -> str:
         return ""
     rates = row["equal_runs"]
     shares = {
-        name: f"{100 * rates[name]:.1f} %"
+        name: f"{100 * rates[name]:.1f}%"
         for name in ("better", "significantly_better", "do_no_harm", "undecided")
     }
     return (
-        f"If the runs were equal ({rates['trials']} times exchanged at random on each topic), one "
-        f"of them would be said to be better "
-        f"{shares['better']} of the time, significantly better {shares['significantly_better']}, "
-        f"better doing no harm {shares['do_no_harm']}; "
+        f"If the runs were equal ({rates['trials']} random exchanges of the runs per topic), "
+        f"one of them would be called better {shares['better']} of the time, significantly "
+        f"better {shares['significantly_better']}, better doing no harm {shares['do_no_harm']}; "
         f"{shares['undecided']} would have no verdict."
     )
 
@@ -113,13 +112,13 @@ def describe_equal_boards(result: dict[str, Any]) -> str:
     rates, correction = result["equal_boards"], result["correction"]
     own, holm = rates[correction], rates["holm"]
     words = (
-        f"{result['family_size']} comparisons, correction: {correction}. If all runs were equal "
-        f"({own['trials']} boards, runs exchanged at random "
-        f"on each topic), {100 * own['boards']:.0f} % of such boards would have a record said to "
-        f"be better than R1, doing no harm"
+        f"{result['family_size']} comparisons, correction: {correction}. If all runs were equal ({own['trials']} "
+        "simulated leaderboards, with runs exchanged at random per topic), "
+        f"{100 * own['boards']:.0f}% of the leaderboards would have a record called better "
+        "than R1, doing no harm"
     )
     return (
         f"{words}."
         if correction == "holm"
-        else f"{words}; with Holm's correction {100 * holm['boards']:.0f} %."
+        else f"{words}; with Holm's correction {100 * holm['boards']:.0f}%."
     )

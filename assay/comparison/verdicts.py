@@ -142,7 +142,7 @@ def judge_comparisons(
     "bonferroni" or "holm". family: its size, if larger than the list.
     """
     if decide not in TESTS:
-        raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
+        raise ValueError(f"unknown test {decide!r}; choose from {', '.join(TESTS)}")
     columns = {
         name: adjust_p_values(
             [p_values(comparison)[name] for comparison in comparisons], correction, family=family
@@ -242,8 +242,9 @@ def verdict_reasons(
     a_only, b_only = comparison.a_only, comparison.b_only
     winner = {1: "B wins", -1: "A wins", 0: "neither wins"}[facts.answers]
     said = [
-        f"{winner} the topics that only one run answers: A {a_only}, B {b_only} of {comparison.topics}, "
-        f"{significance_word(facts.answers_significant)} by the binomial test ({p('binomial')})"
+        f"{winner} the topics that only one run answers: A {a_only}, B {b_only} of "
+        f"{comparison.topics}, {significance_word(facts.answers_significant)} by the binomial "
+        f"test ({p('binomial')})"
     ]
     if comparison.both == 0:
         return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
@@ -273,11 +274,10 @@ def describe_contradiction(
     """Describe both facts if the means favour one run and the signed ranks the other."""
     favoured = {1: "B", -1: "A"}
     return (
-        "on the topics that both answer means and signed ranks point to different sides, so no "
-        "verdict rests on either: "
-        f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the "
-        f"signed ranks {favoured[facts.tested]} is "
-        f"(A is {higher} on {format_count(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
+        "on the topics that both answer, means and signed ranks point in different "
+        f"directions, so there is no verdict: by {what} {favoured[facts.ranking]} is ahead (A "
+        f"{means.a:.4g}, B {means.b:.4g}), by the signed ranks {favoured[facts.tested]} is (A "
+        f"is {higher} on {format_count(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
     )
 
 
@@ -313,26 +313,26 @@ def describe_disagreements(
             for wanted in (True, False)
         )
         said.append(
-            f"mean RR of all topics: the difference is significant by {find} and not by {miss}"
+            f"mean RR of all topics: the difference is significant by {find} but not by {miss}"
         )
     for key, name in (("esl", "ESL"), ("rr", "RR")):
         verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
         if verdicts["wsr"] != verdicts["t"] and p[f"{key}_t"] == p[f"{key}_t"]:
             yes, no = ("wsr", "t") if verdicts["wsr"] else ("t", "wsr")
             said.append(
-                f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}"
+                f"{name}: the difference is significant by {TESTS[yes]} but not by {TESTS[no]}"
             )
         means: AnsweredMeans = getattr(comparison, key)
         if means.signed_ranks * mean_direction(means) < 0 and verdicts["wsr"]:
-            said.append(f"{name}: the signed-rank test looks the other way than the means")
+            said.append(f"{name}: the signed-rank test and the means point in different directions")
     if by_esl.ranking * by_rr.ranking < 0:
         ahead = {1: "B", -1: "A"}
         said.append(
-            f"where both answer, {ahead[by_esl.ranking]} is ahead by ESL and {ahead[by_rr.ranking]} by RR"
+            f"if both answer, {ahead[by_esl.ranking]} is ahead by ESL and {ahead[by_rr.ranking]} by RR"
         )
     if by_esl.ranking_significant != by_rr.ranking_significant:
         yes, no = ("ESL", "RR") if by_esl.ranking_significant else ("RR", "ESL")
-        said.append(f"where both answer, the difference is significant by {yes} and not by {no}")
+        said.append(f"if both answer, the difference is significant by {yes} but not by {no}")
     esl, rr = by_esl.verdict(), by_rr.verdict()
     for field, words in (
         ("better", "better"),
@@ -343,7 +343,7 @@ def describe_disagreements(
             rr, field
         ):
             holds, fails = ("ESL", "RR") if getattr(esl, field) else ("RR", "ESL")
-            said.append(f"the verdict {words} holds by {holds} and not by {fails}")
+            said.append(f"the verdict {words} holds by {holds} but not by {fails}")
     return said
 
 
@@ -390,7 +390,7 @@ def as_json(comparison: RunComparison, judged: JudgedComparison) -> dict[str, An
         if verdict.is_open:
             undefined[key] = (
                 no_verdict_reason(comparison.topics)
-                or "means and signed ranks point to different sides"
+                or "means and signed ranks point in different directions"
             )
     return {**row, "undefined": undefined} if undefined else row
 

@@ -39,7 +39,7 @@ compression method or an encrypted member."""
 
 
 def damaged_archive_error(
-    called: str, error: Exception, expected: str = "a whole archive"
+    called: str, error: Exception, expected: str = "a complete archive"
 ) -> FormatError:
     return FormatError.single(
         called, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected
@@ -76,7 +76,7 @@ class _BoundedList:
         if self.opening and size > MAX_LIST_BYTES:
             expected = f"at most {MAX_LIST_BYTES} bytes; a tar archive may have more files"
             raise FormatError.single(
-                self.called, None, f"a zip archive whose list of files has {size} bytes", expected
+                self.called, None, f"a zip archive with a file list of {size} bytes", expected
             )
         return self.file.read(size)
 
@@ -111,7 +111,7 @@ def iterate_tar(stream: PeekableStream) -> Iterator[ArchiveMember]:
                 stream.name,
                 None,
                 f"entry {number} has {size} bytes",
-                f"at most {MAX_DOCUMENT_BYTES} bytes a document",
+                f"at most {MAX_DOCUMENT_BYTES} bytes per document",
             )
         yield ArchiveMember(safe_name(path), _read_content(stream, size, number), number)
 
@@ -125,7 +125,7 @@ def _iterate_tar_entries(stream: PeekableStream) -> Iterator[tuple[str, int, int
     while header := stream.read_exactly(BLOCK_BYTES):
         if len(header) < BLOCK_BYTES:
             raise FormatError.single(
-                stream.name, None, "the tar archive is cut off", "a whole archive"
+                stream.name, None, "the tar archive is cut off", "a complete archive"
             )
         if header.count(b"\0") == BLOCK_BYTES:
             return
@@ -178,7 +178,7 @@ def unpack_archive(
     stream = PeekableStream(source, name=called, max_bytes=max_bytes)
     if not is_tar(stream.head):
         raise FormatError.single(
-            called, None, "no archive", "a zip or tar archive of the set's files"
+            called, None, "not an archive", "a zip or tar archive of the set's files"
         )
     done = 0
     for path, size, number in _iterate_tar_entries(stream):
@@ -191,7 +191,7 @@ def unpack_archive(
                 (written or (lambda n: None))(done)
         if left:
             raise FormatError.single(
-                called, None, f"the tar archive is cut off in entry {number}", "a whole archive"
+                called, None, f"the tar archive is cut off in entry {number}", "a complete archive"
             )
         _skip_content(stream, -size % BLOCK_BYTES, number, padding=True)
 
@@ -238,7 +238,7 @@ def _parse_size(header: bytes, name: str, number: int) -> int:
         return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
         raise FormatError.single(
-            name, None, f"entry {number} of the tar archive is damaged", "a whole archive"
+            name, None, f"entry {number} of the tar archive is damaged", "a complete archive"
         ) from None
 
 
@@ -247,7 +247,7 @@ def _read_content(stream: PeekableStream, size: int, number: int) -> bytes:
     _skip_content(stream, -size % BLOCK_BYTES, number, padding=True)
     if len(content) < size:
         raise FormatError.single(
-            stream.name, None, f"the tar archive is cut off in entry {number}", "a whole archive"
+            stream.name, None, f"the tar archive is cut off in entry {number}", "a complete archive"
         )
     return content
 

@@ -109,7 +109,7 @@ def read_bundle(
             raise FormatError.single(
                 called,
                 1,
-                "JSON of no set that is known",
+                "JSON of an unknown set",
                 'a Quepid book ("query_doc_pairs") or umbrela\'s JSONL ("candidates")',
             )
         _add_book(pairs, building)
@@ -142,7 +142,7 @@ class _BundleBuilder:
         if (topic, document) in self.pairs:
             text = self.topics[topic].text
             self.mistakes.add(
-                line, f"{place}: document {document} is there twice for {text!r}", "each pair once"
+                line, f"{place}: duplicate document {document} for {text!r}", "each pair once"
             )
             return False
         self.pairs[topic, document] = rank
@@ -155,7 +155,7 @@ class _BundleBuilder:
         earlier = self.documents.setdefault(document, (title, text, fields))
         if earlier[:2] != (title, text):
             self.counted[
-                "documents that have another text than before: {n}; the first one is used"
+                "documents whose text differs from an earlier one: {n}; the first text is used"
             ] += 1
 
     def judge(self, line: int | None, place: str, pair: tuple[str, str], given: Any) -> None:
@@ -170,15 +170,13 @@ class _BundleBuilder:
             self.mistakes.add(None, "no pair", "at least one query with a document")
         self.mistakes.raise_any()
         if undescribed := len({document for _, document in self.pairs} - set(self.documents)):
-            self.counted[
-                f"{format_count(undescribed, 'document', 'comes', 'come')} without any text"
-            ] = 1
+            self.counted[f"{format_count(undescribed, 'document', 'has', 'have')} no text"] = 1
         split = sum(len(set(grades)) > 1 for grades in self.judged.values())
         if split:
             self.counted[
                 (
-                    f"{format_part(split, len(self.judged), 'pair', 'has', 'have')} several grades; the "
-                    f"most frequent is taken, of equals the lowest"
+                    f"{format_part(split, len(self.judged), 'pair', 'has', 'have')} several "
+                    "grades; the most frequent is used (ties: lowest)"
                 )
             ] = 1
         ranks = list(self.pairs.values())
@@ -256,7 +254,9 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
                 or judgement.get("judge_later")
                 or judgement.get("rating") is None
             ):
-                building.counted["judgements unrateable, put off or empty, and left out: {n}"] += 1
+                building.counted[
+                    "judgements left out because they are unrateable, postponed or empty: {n}"
+                ] += 1
             else:
                 building.judge(None, place, (topic, document), judgement["rating"])
 
@@ -312,7 +312,7 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
         building.mistakes.add(
             line,
             f"topic {topic} has another text than in line {building.topics[topic].line}",
-            "one text for a topic",
+            "one text per topic",
             text,
         )
     for rank, candidate in enumerate(candidates, 1 + building.n_documents[topic]):
@@ -325,10 +325,12 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
         document = json_to_text(whole.get("docid") or whole.get("doc_id")).strip()
         if not document and passage.strip():
             document = "p-" + sha256(passage.encode("utf-8")).hexdigest()[:16]
-            building.counted["passages without an id, named by a digest of their text: {n}"] += 1
+            building.counted["passages without an ID, named by a digest of their text: {n}"] += 1
         if not document:
             building.mistakes.add(
-                line, f"{place} has neither an id nor a text", "a docid or a passage"
+                line,
+                f"{place} has neither an ID nor a text",
+                "a docid or a passage",
             )
             continue
         if not building.pair(line, place, topic, document, rank):

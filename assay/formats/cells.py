@@ -134,7 +134,9 @@ def find_first_content(block: bytes) -> tuple[int, int, int]:
 def skipped_comments_note(n: int) -> list[str]:
     """Return the note on skipped lines that begin with #, if there are any."""
     return (
-        [f"{format_count(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"]
+        [
+            f"{format_count(n, 'comment line')} (beginning with #) {'was' if n == 1 else 'were'} skipped"
+        ]
         if n
         else []
     )

@@ -159,7 +159,7 @@ def read_packed_clicks(
     """
     names = find_packed_clicks(path)
     if names is None:
-        raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
+        raise ValueError(f"{path} contains no click log in addition to the rankings shown")
     clicks, shown = names
     called = display_name(path)
     try:
@@ -213,7 +213,7 @@ def _check_row(
     ):
         mistakes.add(row.line, f"rank {row.cells[rank]!r}", "a whole number", text)
     elif not all(row.cells[k].strip() for k in ids):
-        mistakes.add(row.line, "an empty id", "a session, a topic and a document", text)
+        mistakes.add(row.line, "an empty ID", "a session, a topic and a document", text)
     else:
         return False
     return True
@@ -241,7 +241,7 @@ class _ClickSessions:
 
     def check(self) -> None:
         if not self.seen and not self.mistakes.count:
-            self.mistakes.add(None, "no session", "at least one row below the header")
+            self.mistakes.add(None, "no sessions", "at least one row below the header")
         self.mistakes.raise_any()
 
 
@@ -269,8 +269,8 @@ def _read_one_file(path: Source, name: str | None, max_bytes: int | None) -> Cli
         elif cells[document] in ranking or place in ranking.values():
             mistakes.add(
                 row.line,
-                f"a document or rank twice in session {key[0]}",
-                "each document at one rank",
+                f"duplicate document or rank in session {key[0]}",
+                "one document per rank",
                 text,
             )
         else:
@@ -317,7 +317,7 @@ def _read_two_files(
             )
         elif not place and cells[document]:
             mistakes.add(
-                row.line, "rank 0 with a document", "no document where nothing was clicked", text
+                row.line, "rank 0 with a document", "no document if nothing was clicked", text
             )
         else:
             key = (cells[session], cells[topic])
@@ -332,7 +332,8 @@ def _read_two_files(
     warnings = (
         [
             (
-                f"{format_count(unseen, 'topic')} of the rankings shown without a session "
+                f"{format_count(unseen, 'topic')} of the rankings shown "
+                f"{'has' if unseen == 1 else 'have'} no session and "
                 f"{'is' if unseen == 1 else 'are'} left out"
             )
         ]
@@ -358,14 +359,14 @@ def _read_rankings(
         if cells[document] in ranking or (cells[topic], place) in places or not place:
             mistakes.add(
                 row.line,
-                f"rank 0, or a document or rank twice for topic {cells[topic]}",
-                "each document at one rank from 1",
+                f"rank 0, or duplicate document or rank for topic {cells[topic]}",
+                "one document per rank, from rank 1",
                 text,
             )
             continue
         ranking[cells[document]] = place
         places.add((cells[topic], place))
     if not rankings and not mistakes.count:
-        mistakes.add(None, "no ranking", "at least one row below the header")
+        mistakes.add(None, "no rankings", "at least one row below the header")
     mistakes.raise_any()
     return rankings

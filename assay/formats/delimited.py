@@ -60,13 +60,13 @@ class DelimitedTable:
             if text.strip():
                 break
         else:
-            raise FormatError.single(self.name, None, "nothing in it", "a header and rows")
+            raise FormatError.single(self.name, None, "the file is empty", "a header and rows")
         self.delimiter = delimiter or max("\t,;", key=lambda mark: (text.count(mark), mark == "\t"))
         self._rows = self._read(number, text)
         first = next(self._rows, None)
         if first is None:
             raise FormatError.single(
-                self.name, number, "rows without a cell", "a header and rows", text
+                self.name, number, "the rows have no cells", "a header and rows", text
             )
         self.first = first
 
@@ -97,7 +97,7 @@ class DelimitedTable:
                 self.name,
                 begin,
                 f"a row that cannot be read ({error})",
-                "quotes that are closed, doubled inside",
+                "closed quotes, with quotes inside doubled",
             ) from None
 
     def __iter__(self) -> Iterator[DelimitedRow]:

@@ -66,7 +66,7 @@ class FileKind(StrEnum):
     CLICKS = "clicks"
     POOL = "pool"
     SET = "set"
-    MACHINE_LABELS = "machine labels"
+    MACHINE_LABELS = "LLM labels"
     NUGGETS = "nuggets"
     ANSWERS = "answers"
     UNKNOWN = "unknown"

@@ -103,16 +103,16 @@ def read_documents(
         if not document.document:
             mistakes.add(
                 document.line,
-                "a document without id",
-                f"an id under one of the names {', '.join(ID_NAMES)}",
+                "a document without ID",
+                f"an ID under one of the names {', '.join(ID_NAMES)}",
                 document.text[:200],
             )
             continue
         if len(document.document.encode("utf-8")) > 1024:
             mistakes.add(
                 document.line,
-                "a document id of more than 1024 bytes",
-                "a shorter id",
+                "a document ID of more than 1024 bytes",
+                "a shorter ID",
                 document.document,
             )
             continue
@@ -120,7 +120,7 @@ def read_documents(
         yield document
     ids.report(mistakes)
     if not ids.lines and not mistakes.count:
-        mistakes.add(None, "no document", "at least one")
+        mistakes.add(None, "no documents", "at least one document")
     mistakes.raise_any()
 
 
@@ -159,8 +159,8 @@ class _SeenIds:
         for row, before in pairs[: max(MAX_SHOWN - len(mistakes.first), 0)]:
             mistakes.add(
                 self.lines[row],
-                f"a document's id is there twice (first in line {self.lines[before]})",
-                "each id once",
+                f"duplicate document ID (first in line {self.lines[before]})",
+                "each ID once",
             )
         mistakes.count += max(len(pairs) - MAX_SHOWN, 0)
 
@@ -282,7 +282,7 @@ def _read_trec(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Docum
                     mistakes.file,
                     begin,
                     f"a document of more than {MAX_DOCUMENT_BYTES} characters",
-                    "shorter ones",
+                    "shorter documents",
                 )
             if end is None:
                 break
@@ -326,7 +326,7 @@ def _read_delimited(
         raise FormatError.single(
             table.name,
             table.first.line,
-            "documents in no form that is known",
+            "documents in an unknown format",
             "JSONL, `id<TAB>text`, <DOC>, or an archive of files",
             first,
         )

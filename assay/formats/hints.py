@@ -45,27 +45,29 @@ def _find_hint(problem: FileProblem, lenient: bool, of_run: bool) -> str:
     ]
     if problem.line and len(HEADER_WORDS & set(named)) >= 3:
         return (
-            f"the line is a header: {LENIENT_OPTION} skips it"
+            f"{LENIENT_OPTION} skips the header"
             if of_run and not lenient and len(words) > 1
-            else "the line is a header: remove it"
+            else "remove the header"
         )
     count = re.match(r"(\d+) columns?$", problem.problem)
     if count is None:
         comma = re.search(r"^'[+-]?\d+,\d+'", problem.problem)
         return (
-            "a decimal point, not a comma: save the file with English number formats"
+            "use a decimal point, not a comma: save the file with English number formats"
             if comma
             else ""
         )
     if int(count[1]) == 1 and len(re.split(r"[,;]", problem.text)) >= 3:
-        return "white space between the columns, not commas: save the file as text with tabs"
+        return "use white space between columns, not commas: save the file as text with tabs"
     if not of_run and int(count[1]) == 6:
         return (
-            "a run has six columns: are the qrels and the run exchanged? (six columns with a "
+            "a run has six columns: were the qrels and the run exchanged? (Six columns with a "
             "confidence are labels of an LLM judge: --llm-labels reads them)"
         )
     if not of_run or lenient:
-        return "" if lenient or int(count[1]) < 5 else f"{LENIENT_OPTION} ignores further columns"
+        return (
+            "" if lenient or int(count[1]) < 5 else f"{LENIENT_OPTION} ignores additional columns"
+        )
     if int(count[1]) in (3, 4):
-        return f"{LENIENT_OPTION} takes three, `topic document rank`, and four, `topic document rank score`"
-    return f"{LENIENT_OPTION} ignores further columns" if int(count[1]) > 6 else ""
+        return f"{LENIENT_OPTION} accepts three, `topic document rank`, and four, `topic document rank score`"
+    return f"{LENIENT_OPTION} ignores additional columns" if int(count[1]) > 6 else ""

@@ -69,7 +69,7 @@ class WarningCounter:
 def parse_id(cell: str, what: str) -> str:
     cell = cell.strip()
     if not cell:
-        raise InvalidCell(f"no {what}", f"a {what}")
+        raise InvalidCell(f"missing {what}", f"a {what}")
     return cell
 
 
@@ -79,7 +79,9 @@ def parse_grade(cell: str) -> int:
     if not (
         text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9
     ):
-        raise InvalidCell(f"grade {cell!r}" if cell.strip() else "no grade", "a whole number")
+        raise InvalidCell(
+            f"grade {cell!r}" if cell.strip() else "the grade is missing", "a whole number"
+        )
     return int(text)
 
 
@@ -92,7 +94,7 @@ def parse_seconds(cell: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0 or "_" in text:
-        raise InvalidCell(f"{cell!r} is not a time", "a number of at least 0, or nothing")
+        raise InvalidCell(f"{cell!r} is not a time", "a number of at least 0, or empty")
     return value
 
 
@@ -106,7 +108,7 @@ def parse_moment(cell: str) -> float:
     value = parse_seconds(cell)
     if value >= MAX_MOMENT:
         raise InvalidCell(
-            f"{cell.strip()} is no time in seconds since 1970, but perhaps one in milliseconds",
+            f"{cell.strip()} is not a time in seconds since 1970 (it may be in milliseconds)",
             "seconds, or ISO 8601 such as 2021-03-04T10:30:00Z",
         )
     return value
@@ -121,7 +123,7 @@ def parse_time(cell: str, warnings: WarningCounter) -> float:
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
-            warnings.add("time", "has", "have", "no offset; taken as UTC")
+            warnings.add("time", "has", "have", "no UTC offset; read as UTC")
             moment = moment.replace(tzinfo=UTC)
         return moment.timestamp()
     except (ValueError, OverflowError):

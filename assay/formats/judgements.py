@@ -164,7 +164,7 @@ def _plain_reader(
     def read(row: DelimitedRow) -> FileJudgement | None:
         cells = row.cells
         if not cells[grade].strip() and reason is not None and cells[reason].strip():
-            warnings.add("row", "says", "say", "that the pair cannot be judged; skipped")
+            warnings.add("row", "marks", "mark", "the pair as impossible to judge; skipped")
             return None
         time = math.nan
         if seconds is not None:
@@ -200,7 +200,7 @@ def _fira_reader(
     def read(row: DelimitedRow) -> FileJudgement | None:
         cells = [cell.strip() for cell in row.cells]
         if not (cells[document] and cells[topic] and cells[user]):
-            warnings.add("row", "has", "have", "an empty id; skipped")
+            warnings.add("row", "has", "have", "an empty ID; skipped")
             return None
         grade = FIRA_GRADES.get(cells[level])
         if grade is None:
@@ -226,7 +226,7 @@ def _crowdkit_reader(names: list[str]) -> Callable[[DelimitedRow], FileJudgement
         if len(parts) != 2:
             raise InvalidCell(
                 f"task {row.cells[task]!r} does not name a topic and a document",
-                "`topic document` with one space between",
+                "`topic document` separated by one space",
             )
         return FileJudgement(
             row.line,
@@ -249,7 +249,7 @@ def _read_quepid_csv(
             judges[name] += 1
             judge = f"{name}#{judges[name]}"
         if judge != name:
-            warnings.say(f"two judges are called {name}; the later one is called {judge}")
+            warnings.say(f"two judges are called {name}; the second is called {judge}")
         judges[judge] = 1
     for row in table:
         text = table.delimiter.join(row.cells)
@@ -264,7 +264,7 @@ def _read_quepid_csv(
         try:
             topic, document = parse_id(row.cells[0], "query"), row.cells[1].strip()
             if not document:
-                warnings.add("row", "has", "have", "an empty id; skipped")
+                warnings.add("row", "has", "have", "an empty ID; skipped")
                 continue
             for judge, cell in zip(judges, row.cells[2:], strict=True):
                 if cell.strip():
@@ -294,7 +294,8 @@ def _read_quepid_json(
                 try:
                     if not isinstance(judgement, dict):
                         raise InvalidCell(
-                            "a judgement that is no object", "an object with rating and user_email"
+                            "the judgement is not a JSON object",
+                            "an object with rating and user_email",
                         )
                     if (
                         judgement.get("unrateable")
@@ -302,7 +303,7 @@ def _read_quepid_json(
                         or judgement.get("rating") is None
                     ):
                         warnings.add(
-                            "judgement", "is", "are", "unrateable, put off or empty; skipped"
+                            "judgement", "is", "are", "unrateable, postponed or empty; skipped"
                         )
                         continue
                     yield FileJudgement(
@@ -332,10 +333,10 @@ def _to_columns(
     top = 32767 if scale is None else scale - 1
     for j in judgements:
         if not 0 <= j.grade <= top:
-            expected = "a whole number from 0" if scale is None else f"one of 0 to {top}"
+            expected = "a whole number of at least 0" if scale is None else f"one of 0 to {top}"
             mistakes.add(
                 j.line,
-                f"grade {j.grade} of topic {j.topic}, document {j.document} is outside the scale",
+                f"grade {j.grade} of topic {j.topic}, document {j.document} is not on the scale",
                 expected,
             )
             continue
@@ -353,12 +354,12 @@ def _to_columns(
         for column, value in zip(columns, values, strict=True):
             column.append(value)
     if not columns[0] and not mistakes.count:
-        mistakes.add(None, "no judgement", "at least one row below the header")
+        mistakes.add(None, "no judgements", "at least one row below the header")
     mistakes.raise_any()
     texts = warnings.texts()
     if 0 not in columns[3]:
         texts.append(
-            "no judgement has grade 0; if the scale of the file counts from 1, every pair is relevant at level 1"
+            "no judgement has grade 0; if the scale of the file begins at 1, every pair counts as relevant with a minimum relevant grade of 1"
         )
     kinds = (
         np.int32,

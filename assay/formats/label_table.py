@@ -12,8 +12,8 @@ from assay.formats.qrels import make_qrels
 from assay.formats.streams import Source, display_name
 
 EXPECTED = (
-    "a topic, a document, and a whole number from 0 in the column of each who judged the pair; "
-    "empty where nobody did"
+    "a topic, a document, and a whole number of at least 0 in the column of each judge, or "
+    "an empty cell if there is no label"
 )
 
 
@@ -27,7 +27,7 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
     if len(header) < 4 or len(set(header)) < len(header) or not all(header):
         mistakes.add(
             table.first.line,
-            "no header of a topic, a document and two columns of labels or more, each with a name of its own",
+            "no header with topic, document and at least two columns of labels with different names",
             EXPECTED,
         )
         mistakes.raise_any()
@@ -39,22 +39,22 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
         if pair is None or not all(pair) or any(len(one.split()) != 1 for one in pair):
             mistakes.add(
                 row.line,
-                f"{len(cells)} cells, or no topic or document without blanks",
+                f"{len(cells)} cells, or a missing topic or document, or one with spaces",
                 f"{len(header)} cells",
                 "\t".join(row.cells),
             )
             continue
         if pair in pairs:
             mistakes.add(
-                row.line, f"document {pair[1]} is there twice for topic {pair[0]}", "each pair once"
+                row.line, f"duplicate document {pair[1]} for topic {pair[0]}", "each pair once"
             )
         pairs.add(pair)
         for column, cell in zip(header[2:], cells[2:], strict=True):
             if cell.isascii() and cell.isdigit() and len(cell) < 6:
                 rows[column].append((*pair, int(cell)))
             elif cell:
-                mistakes.add(row.line, f"{column}: {cell[:20]!r} is no grade", EXPECTED)
+                mistakes.add(row.line, f"{column}: {cell[:20]!r} is not a grade", EXPECTED)
     if not pairs:
-        mistakes.add(None, "no row below the header", EXPECTED)
+        mistakes.add(None, "no rows below the header", EXPECTED)
     mistakes.raise_any()
     return {column: make_qrels(column, labels) for column, labels in rows.items()}

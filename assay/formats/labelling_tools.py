@@ -89,12 +89,12 @@ def potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJudgeme
         if len(parts) != 2:
             raise InvalidCell(
                 f"instance {row.cells[instance]!r} does not name a topic and a document",
-                "`topic document` with one space between",
+                "`topic document` separated by one space",
             )
         if len(filled) != 1:
-            raise InvalidCell(f"{len(filled)} labels", "one label a row")
+            raise InvalidCell(f"{len(filled)} labels", "one label per row")
         if not row.cells[user].strip():
-            raise InvalidCell("no user", "a user")
+            raise InvalidCell("the user is missing", "a user")
         label, cell = filled[0]
         return FileJudgement(
             row.line,
@@ -119,7 +119,7 @@ def load_label_studio(
         raise FormatError.single(
             called,
             1,
-            "a JSON list that is no list of annotated tasks",
+            "the JSON list does not contain annotated tasks",
             "Label Studio's JSON export",
         )
 
@@ -145,7 +145,8 @@ def _read_annotation(
     data = task.get("data")
     if not isinstance(data, dict) or not isinstance(annotation, dict):
         raise InvalidCell(
-            "no data, or an annotation that is no object", "a task as Label Studio exports it"
+            "the data are missing, or an annotation is not an object",
+            "a task as Label Studio exports it",
         )
     if annotation.get("was_cancelled"):
         warnings.add("annotation", "was", "were", "skipped by the annotator and left out")
@@ -158,17 +159,17 @@ def _read_annotation(
     }
     if missing := [what for what, place in places.items() if place is None]:
         raise InvalidCell(
-            f"its data name no {' and no '.join(missing)}", "keys such as topic and document"
+            f"its data lack {' and '.join(missing)}", "keys such as topic and document"
         )
     topic, document = (
         str(data[keys[place]]).strip() for place in places.values() if place is not None
     )
     if not topic or not document:
-        raise InvalidCell("an empty id", "ids of a topic and a document")
+        raise InvalidCell("an empty ID", "IDs of a topic and a document")
     by = annotation.get("completed_by")
     who = by.get("email") or by.get("id") if isinstance(by, dict) else by
     if who in (None, ""):
-        raise InvalidCell("an annotation by nobody", "completed_by")
+        raise InvalidCell("an annotation without user", "completed_by")
     seconds = annotation.get("lead_time")
     return FileJudgement(
         1,
@@ -185,7 +186,7 @@ def _read_annotation(
 def _read_grade(results: Any) -> int:
     """Return the grade of an annotation's results. Raises InvalidCell if there is none."""
     if not isinstance(results, list):
-        raise InvalidCell("no result", "a list of results")
+        raise InvalidCell("the list of results is missing", "a list of results")
     known = [
         one
         for one in results
@@ -197,7 +198,7 @@ def _read_grade(results: Any) -> int:
     chosen = named or known
     if len(chosen) != 1:
         raise InvalidCell(
-            f"{len(chosen)} results that may be the grade",
+            f"{len(chosen)} results could be the grade",
             f"one choice or rating, or one called {' or '.join(GRADE_NAMES)}",
         )
     value = chosen[0]["value"].get(RESULT_KINDS[chosen[0]["type"]])

@@ -75,7 +75,7 @@ def read_leaderboard(
     records = _iterate_records(source, name)
     number, first = next(records, (1, []))
     if not first:
-        raise FormatError.single(name, None, "no rows", "one row a run")
+        raise FormatError.single(name, None, "no rows", "one row per run")
     places = _find_columns(first, score_column)
     if not places:
         places = {column: i for i, column in enumerate(columns) if i < len(first)}
@@ -118,7 +118,7 @@ def read_leaderboard(
     if problems:
         raise FormatError(name, problems)
     if not rows:
-        raise FormatError.single(name, number, "no rows below the header", "one row a run")
+        raise FormatError.single(name, number, "no rows below the header", "one row per run")
     return rows
 
 
@@ -141,7 +141,7 @@ def _iterate_records(source: Source, name: str) -> Iterator[tuple[int, list[str]
             before = reader.line_num
     except csv.Error as error:
         raise FormatError.single(
-            name, before + 1, f"a row that cannot be read ({error})", "cells with quotes closed"
+            name, before + 1, f"a row that cannot be read ({error})", "cells with closed quotes"
         ) from None
 
 
@@ -172,11 +172,11 @@ def _read_row(
     wrong = []
     tag = cells.get("tag") or cells.get("description", "")
     if not tag:
-        wrong.append(("no tag", "the name of the run"))
+        wrong.append(("the tag is missing", "the name of the run"))
     date = _parse_date(cells.get("date", ""))
     if date is None or (not date and "date" in required):
         wrong.append(
-            (f"{cells.get('date', '')!r} is no date", "a date as 2021-04-30 or 2021/04/30")
+            (f"{cells.get('date', '')!r} is not a date", "a date as 2021-04-30 or 2021/04/30")
         )
     baseline = cells.get("baseline", "").casefold()
     if baseline not in ("", "0", "1", "true", "false", "yes", "no"):

@@ -71,24 +71,24 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
         elif (first := read.get((topic, document))) is not None:
             mistakes.add(
                 number,
-                f"document {document} is there twice for topic {topic} (first in line {first.line})",
+                f"duplicate document {document} for topic {topic} (first in line {first.line})",
                 "each pair once",
                 text,
             )
         elif read and run != next(iter(read.values())).run:
             mistakes.add(
-                number, f"a second machine, {run}", "the labels of one machine per file", text
+                number, f"a second LLM judge, {run}", "labels of one LLM judge per file", text
             )
         else:
             read[topic, document] = LlmLabel(
                 number, topic, document, int(whole[1]), confidence, run
             )
     if not mistakes.count and not read:
-        mistakes.add(None, "no line with a label", f"at least one line of {SIX_COLUMNS}")
+        mistakes.add(None, "no lines with labels", f"at least one line of {SIX_COLUMNS}")
     if not mistakes.count and _look_like_ranks(list(read.values())):
         mistakes.add(
             1,
-            "the fourth column counts up within each topic, as the ranks of a run do",
+            "the fourth column counts up within each topic, like the ranks of a run",
             SIX_COLUMNS,
         )
     mistakes.raise_any()
@@ -111,7 +111,7 @@ def read_llm_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
         strip_suffixes(called) if name is None else name,
         ((one.topic, one.document, one.grade) for one in labels),
     )
-    qrels.notes.append("six columns, labels of a machine: the confidences were left out")
+    qrels.notes.append("six columns (LLM labels): the confidences were left out")
     return qrels
 
 

@@ -44,13 +44,13 @@ def load_dataset(identifier: str) -> Any:
         package = importlib.import_module("ir_datasets")
     except ImportError:
         raise DatasetUnavailable(
-            "ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or use a file"
+            "ir_datasets is not installed here. Install it with `pip install ir_datasets`, or use a file"
         ) from None
     try:
         return package.load(identifier)
     except Exception as error:
         raise DatasetUnavailable(
-            f"ir_datasets knows no data set {identifier!r} ({_error_message(error)}); its catalogue lists the identifiers"
+            f"ir_datasets has no dataset named {identifier!r} ({_error_message(error)}); see its catalogue"
         ) from error
 
 
@@ -61,7 +61,7 @@ def iterate_entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
     """
     if not getattr(dataset, f"has_{part}")():
         raise DatasetUnavailable(
-            f"the data set {identifier!r} of ir_datasets has no {DATASET_PARTS[part]}"
+            f"the dataset {identifier!r} of ir_datasets has no {DATASET_PARTS[part]}"
         )
     count = 0
     try:
@@ -70,8 +70,8 @@ def iterate_entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
             count += 1
     except Exception as error:
         raise DatasetUnavailable(
-            f"ir_datasets gave no more than {count:,} {DATASET_PARTS[part]} of {identifier!r} "
-            f"({_error_message(error)}); let it fetch the data set first, or use a file"
+            f"ir_datasets returned only {count:,} {DATASET_PARTS[part]} of {identifier!r} "
+            f"({_error_message(error)}). Download the dataset with ir_datasets first, or use a file"
         ) from error
 
 

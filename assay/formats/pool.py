@@ -64,7 +64,7 @@ def read_pool(
             raise FormatError.single(
                 table.name,
                 table.first.line,
-                "no column topic or document",
+                "the column topic or document is missing",
                 "a header `topic document best_rank priority runs`",
                 table.delimiter.join(table.first.cells),
             )
@@ -91,7 +91,7 @@ def _check_topics(
         topic = cells[column].strip() if column < len(cells) else ""
         if topic and topic not in topics:
             mistakes.add(
-                line, f"topic {topic} is not in {whose}", "a topic that is there", "\t".join(cells)
+                line, f"topic {topic} is not in {whose}", "an existing topic", "\t".join(cells)
             )
 
 
@@ -116,12 +116,12 @@ def _make_pool(
             continue
         pair = (cells[topic].strip(), cells[document].strip())
         if not all(pair):
-            mistakes.add(line, "an empty id", "a topic and a document", text)
+            mistakes.add(line, "an empty ID", "a topic and a document", text)
             continue
         if pair in seen:
             mistakes.add(
                 line,
-                f"document {pair[1]} is there twice for topic {pair[0]} (first in line {seen[pair]})",
+                f"duplicate document {pair[1]} for topic {pair[0]} (first in line {seen[pair]})",
                 "each pair once",
                 text,
             )
@@ -132,7 +132,9 @@ def _make_pool(
         given = cells[runs].strip() if runs is not None else ""
         tags_and_ranks = CONTRIBUTION_PATTERN.findall(given)
         if rank is None or value is None or rank > MAX_DEPTH:
-            mistakes.add(line, "a rank or priority that is no whole number", "a whole number", text)
+            mistakes.add(
+                line, "a rank or priority that is not a whole number", "a whole number", text
+            )
             continue
         if (
             given and "".join(f"{tag}:{place}," for tag, place in tags_and_ranks) != f"{given},"
@@ -147,7 +149,7 @@ def _make_pool(
             [(tags.setdefault(tag, len(tags)), int(place)) for tag, place in tags_and_ranks]
         )
     if not seen and not mistakes.count:
-        mistakes.add(None, "no pair", "at least one row below the header")
+        mistakes.add(None, "no pairs", "at least one row below the header")
     mistakes.raise_any()
     ranks = np.zeros((len(seen), len(tags)), np.int16)
     for row, found_runs in enumerate(contributions):

@@ -73,7 +73,7 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
         if (first := seen.get((topic, document))) is not None:
             mistakes.add(
                 number,
-                f"document {document} is there twice for topic {topic} (first in line {first[2]})",
+                f"duplicate document {document} for topic {topic} (first in line {first[2]})",
                 "each pair once",
                 text,
             )
@@ -86,7 +86,7 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
             mistakes.add(
                 number,
                 f"{grade!r} is not a grade",
-                "a whole number, -1 where nothing is judged",
+                "a whole number, -1 if not judged",
                 text,
             )
             continue
@@ -96,7 +96,7 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
             number,
         )
     if not seen and not mistakes.count:
-        mistakes.add(None, "no line with a grade", f"at least one line of {FIVE_COLUMNS}")
+        mistakes.add(None, "no lines with grades", f"at least one line of {FIVE_COLUMNS}")
     mistakes.raise_any()
     qrels = make_qrels(
         strip_suffixes(called) if name is None else name,

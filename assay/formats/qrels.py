@@ -31,16 +31,13 @@ from assay.number_words import format_count
 from assay.ranking import expand_offsets, find_duplicates, group_rows, ids_to_words, to_big_endian
 
 FOUR_COLUMNS = "4 columns: topic Q0 document grade"
-FIVE_COLUMNS = (
-    f"{FOUR_COLUMNS}; five with a stratum are a sampled pool, which --sampled estimates from"
-)
+FIVE_COLUMNS = f"{FOUR_COLUMNS}; five with a stratum are a sampled pool, which needs --sampled"
 BEIR_COLUMNS = "3 columns: query-id corpus-id score"
 SAMPLED_MARK = "# SAMPLED"
 """Start of the head line of qrels that contain the sampled pairs of a pool."""
 SAMPLED_PATTERN = re.compile(rb"^[^\S\n]*+" + SAMPLED_MARK.encode(), re.MULTILINE)
 SAMPLED_MESSAGE = (
-    "these are labels of a sampled pool, and a measure would count every pair that was not drawn "
-    "as not relevant"
+    "labels of a sampled pool: a measure would count every pair that was not drawn as not relevant"
 )
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
@@ -149,8 +146,8 @@ class _QrelsBuilder:
                 long & ~bad,
                 rows,
                 column,
-                f"is a {what} id of more than {cells.MAX_ID_BYTES} bytes",
-                "a shorter id",
+                f"is a {what} ID of more than {cells.MAX_ID_BYTES} bytes",
+                "a shorter ID",
             )
             bad |= long
         if bad.any():
@@ -167,7 +164,7 @@ class _QrelsBuilder:
         if not n_rows:
             if not self.problems.count:
                 self.problems.add(
-                    None, "no line with a grade", "at least one line `topic Q0 document grade`"
+                    None, "no lines with grades", "at least one line `topic Q0 document grade`"
                 )
             return make_empty_qrels(name)
         words, grades, lines = self.words.take(), self.grades.take()[:, 0], self.lines.take()[:, 0]
@@ -184,7 +181,7 @@ class _QrelsBuilder:
             )
         if self.six and self.lenient:
             warnings.append(
-                "the lines have six columns, as those of a run have; the fourth, a run's ranks, was read as grades"
+                "the lines have six columns, like those of a run; the fourth, the rank in a run, was read as the grade"
             )
         if repeated := find_duplicates(words, offsets):
             extra = np.array([row for row, _ in repeated])
@@ -200,10 +197,10 @@ class _QrelsBuilder:
                     f"document {document} of topic {topic} has grade {grades[row]} here and "
                     f"{grades[before]} in line {lines[before]}"
                 )
-                self.problems.add(int(lines[row]), text, "one grade for a pair")
+                self.problems.add(int(lines[row]), text, "one grade per pair")
             if n_same := int((~other).sum()):
                 warnings.append(
-                    f"{n_same} pair{'s are' if n_same > 1 else ' is'} there more than once with the same grade"
+                    f"{n_same} pair{'s appear' if n_same > 1 else ' appears'} more than once with the same grade"
                 )
             keep = np.ones(n_rows, bool)
             keep[extra] = False
@@ -232,8 +229,8 @@ def lone_grade_warning(qrels: QrelsColumns) -> str:
     topic = qrels.topics[int(np.searchsorted(qrels.offsets, row, side="right")) - 1]
     pair = f"document {qrels.documents[row].decode('utf-8')} of topic {topic}"
     return (
-        f"only {pair} has grade {highest}, every other grade is {second} or less. If this is a "
-        f"typing error, ERR and nDCG are wrong"
+        f"only {pair} has grade {highest}; every other grade is at most {second}. If this is "
+        "a typing error, ERR and nDCG are wrong"
     )
 
 
@@ -285,7 +282,7 @@ def make_qrels(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
     if grouping is not None:
         words, values = words[grouping], values[grouping]
     if repeated := find_duplicates(words, offsets):
-        raise ValueError(f"{len(repeated)} pairs are there twice")
+        raise ValueError(f"{len(repeated)} pairs appear twice")
     return _sort_columns(name, list(topics), offsets, words, values, [])
 
 
@@ -310,7 +307,7 @@ def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None
                 or identifier[:1].isspace()
             ):
                 raise ValueError(
-                    f"the id {identifier.decode('utf-8')!r} has white space and cannot stand in TREC qrels"
+                    f"the ID {identifier.decode('utf-8')!r} contains white space, which TREC qrels do not allow"
                 )
         pairs = zip(documents, qrels.grades[rows].tolist(), strict=True)
         out.writelines(

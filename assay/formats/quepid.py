@@ -135,12 +135,12 @@ def read_ratings(
             mistakes.add(
                 line,
                 f"document {document} of {query!r} has grade {grade} here and {grades[topic, document]} before",
-                "one grade",
+                "one grade per pair",
             )
         else:
             repeated += 1
     if not grades and not mistakes.count:
-        mistakes.add(None, "no rating", "at least one")
+        mistakes.add(None, "no ratings", "at least one")
     mistakes.raise_any()
     qrels = make_qrels(
         name or strip_suffixes(called),
@@ -148,11 +148,11 @@ def read_ratings(
     )
     if repeated > len(grades):
         qrels.warnings.append(
-            f"{format_count(repeated - len(grades), 'pair', 'is', 'are')} there more than once with the same grade"
+            f"{format_count(repeated - len(grades), 'pair', 'appears', 'appear')} more than once with the same grade"
         )
     if empty[0]:
         qrels.warnings.append(
-            f"{format_count(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} passed over"
+            f"{format_count(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} skipped"
         )
     return qrels
 
@@ -178,7 +178,7 @@ def read_snapshot(
         raise FormatError.single(
             table.name,
             table.first.line,
-            "no Quepid snapshot",
+            "not a Quepid snapshot",
             "Snapshot Name, Query Text, Doc ID, Doc Position",
         )
     query, document, position = (int(place) for place in places if place is not None)
@@ -204,12 +204,15 @@ def read_snapshot(
             mistakes.add(line, f"position {cells[position]!r}", "a whole number", text)
         elif not cells[document].strip() or (topic, cells[document].strip()) in rows:
             mistakes.add(
-                line, "no document, or a document twice for one query", "each document once", text
+                line,
+                "no document, or a duplicate document for one query",
+                "each document once",
+                text,
             )
         else:
             rows[topic, cells[document].strip()] = -float(cells[position])
     if not rows and not mistakes.count:
-        mistakes.add(None, "no row", "at least one below the header")
+        mistakes.add(None, "no rows", "at least one row below the header")
     mistakes.raise_any()
     return make_run(
         tag or strip_suffixes(table.name),
@@ -237,7 +240,7 @@ def _read_ratings_csv(
         raise FormatError.single(
             table.name,
             table.first.line,
-            "no ratings file that is known",
+            "unknown format of ratings",
             "a header query,docid,rating",
             header,
         )
@@ -268,7 +271,7 @@ def _read_ltr(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]
         if parts:
             yield line, parts[4], parts[3], int(parts[1])
         elif text.strip():
-            mistakes.add(line, "no LTR line", "`rating qid:1 # docid query text`", text)
+            mistakes.add(line, "not an LTR line", "`rating qid:1 # docid query text`", text)
 
 
 def _read_rre(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
@@ -291,7 +294,7 @@ def _read_rre(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]
             if grade is None or not document.strip():
                 mistakes.add(
                     None,
-                    f"document {document!r} of {query!r} has no gain that is a whole number",
+                    f"document {document!r} of {query!r} has no gain, or one that is not a whole number",
                     '{"gain": 2}',
                 )
             else:

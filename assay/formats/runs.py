@@ -198,8 +198,8 @@ class _RunBuilder:
             bad |= ~readable
         tag = [(5, "run tag", "tag")] if self.n_columns == 6 else []
         for column, what, kind in [
-            (0, "topic id", "id"),
-            (self.document_column, "document id", "id"),
+            (0, "topic ID", "id"),
+            (self.document_column, "document ID", "id"),
             *tag,
         ]:
             long = rows.longer_than(column, cells.MAX_ID_BYTES)
@@ -271,7 +271,7 @@ class _RunBuilder:
             if not self.problems.count:
                 self.problems.add(
                     None,
-                    "no line with a result",
+                    "no lines with results",
                     "at least one line `topic Q0 document rank score tag`",
                 )
             return RunColumns(
@@ -309,13 +309,13 @@ class _RunBuilder:
         if n_contradicting:
             used = "ranks" if order == "rank" else "scores"
             warnings.append(
-                f"the rank column contradicts the order by score in "
+                "the rank column contradicts the order by score in "
                 f"{format_part(n_contradicting, n_rows, 'line')}; the {used} were used"
             )
         if n_tied and order != "rank":
             notes.append(
-                f"ties ordered by document id, as trec_eval does: the rank column orders them "
-                f"otherwise in {format_part(n_tied, n_rows, 'line')}"
+                "ties are ordered by document ID, as in trec_eval: the rank column orders "
+                f"them differently in {format_part(n_tied, n_rows, 'line')}"
             )
         tag = (
             next(iter(self.tags)).decode("utf-8")
@@ -355,7 +355,7 @@ class _RunBuilder:
             topic = topics[int(np.searchsorted(offsets, place, side="right")) - 1]
             self.problems.add(
                 numbers[2 * k],
-                f"document {document} is there twice for topic {topic} (first in line {numbers[2 * k + 1]})",
+                f"duplicate document {document} for topic {topic} (first in line {numbers[2 * k + 1]})",
                 "each document once",
             )
         self.problems.more(len(repeated) - len(shown))
@@ -367,7 +367,7 @@ class _RunBuilder:
                 ", ..." if len(self.tags) > 5 else ""
             )
             warnings.append(
-                f"{len(self.tags)} tags in one file ({shown}); the first names the system"
+                f"{len(self.tags)} tags in one file ({shown}); the first is used as the run tag"
             )
         if self.n_header:
             warnings.append("the first line is a header and was skipped")
@@ -540,7 +540,7 @@ def make_run(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = ""
     if grouping is not None:
         words, values = words[grouping], values[grouping]
     if repeated := find_duplicates(words, offsets):
-        raise ValueError(f"{len(repeated)} documents are there twice for a topic")
+        raise ValueError(f"{len(repeated)} documents appear twice for a topic")
     order = trec_order(values, words, offsets)
     if order is not None:
         words, values = words[order], values[order]

@@ -91,7 +91,7 @@ def read_fira_config(
     elif not set(names) & set(FIRA_SETTINGS):
         mistakes.add(
             table.first.line,
-            "no setting that is known",
+            "no known settings",
             ", ".join(FIRA_SETTINGS),
             "\t".join(table.first.cells),
         )

@@ -54,7 +54,7 @@ def load_columns(
             display_name(path),
             None,
             f"not a stored {kind} ({error})",
-            "a file that this project stored",
+            "a file stored by Assay",
         ) from None
     if about.get("kind") != kind:
         raise FormatError.single(

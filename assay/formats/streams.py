@@ -58,8 +58,8 @@ class UnreadableKind(NamedTuple):
 ZIP_ARCHIVE = UnreadableKind(
     "a zip archive",
     (
-        "plain text, or one file packed by gzip, bzip2, xz or zstandard: unpack the archive and bring "
-        "its files, all at once"
+        "plain text, or one file packed by gzip, bzip2, xz or zstandard. Unpack the archive "
+        "and upload its files together"
     ),
 )
 OFFICE_DOCUMENT = UnreadableKind(
@@ -68,7 +68,7 @@ OFFICE_DOCUMENT = UnreadableKind(
 )
 PDF_DOCUMENT = UnreadableKind(
     "a PDF",
-    "text: bring the documents as JSONL, as `id<TAB>text`, or as an archive of .txt or .html files",
+    "text. Upload the documents as JSONL, as `id<TAB>text`, or as an archive of .txt or .html files",
 )
 
 
@@ -284,7 +284,7 @@ def _iterate_members(
                 waiting = _read_bytes(stream, PIECE_BYTES)
                 if not waiting:
                     raise FormatError.single(
-                        name, line, f"the {kind} archive is cut off", "a whole archive"
+                        name, line, f"the {kind} archive is cut off", "a complete archive"
                     )
             out = unpacker.decompress(waiting, PIECE_BYTES)
             waiting = b""
@@ -293,7 +293,7 @@ def _iterate_members(
             line += count_lines(out)
     except errors as error:
         raise FormatError.single(
-            name, line, f"the {kind} archive is damaged ({error})", "a whole archive"
+            name, line, f"the {kind} archive is damaged ({error})", "a complete archive"
         ) from None
 
 

@@ -23,7 +23,7 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise FormatError.single(
-            name, None, "lists or tables in each other, too deep to be read", "fewer of them"
+            name, None, "lists or tables nested too deeply", "fewer of them"
         ) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+)", str(error))
@@ -33,7 +33,7 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         raise FormatError.single(name, line, f"not TOML ({error})", "key = value") from None
     except ValueError:
         raise FormatError.single(
-            name, None, "a number of too many digits", "a number that a setting may have"
+            name, None, "a number with too many digits", "a number with fewer digits"
         ) from None
 
 
@@ -48,6 +48,6 @@ def _check_key_length(name: str, text: str) -> None:
                 raise FormatError.single(
                     name,
                     number,
-                    "a key of too many parts",
-                    f"at most {MAX_PARTS} parts between dots",
+                    "a key with too many parts",
+                    f"at most {MAX_PARTS} parts separated by dots",
                 )

@@ -98,22 +98,22 @@ def read_topics(
         if not topic.topic:
             mistakes.add(
                 topic.line,
-                "a topic without id",
-                f"an id under one of the names {', '.join(ID_NAMES)}",
+                "a topic without ID",
+                f"an ID under one of the names {', '.join(ID_NAMES)}",
                 topic.text,
             )
         elif topic.topic in first:
             mistakes.add(
                 topic.line,
-                f"topic {topic.topic} is there twice (first in line {first[topic.topic]})",
-                "each id once",
+                f"duplicate topic {topic.topic} (first in line {first[topic.topic]})",
+                "each ID once",
                 topic.text,
             )
         else:
             first[topic.topic] = topic.line
             topics.append(topic)
     if not topics and not mistakes.count:
-        mistakes.add(None, "no topic", "at least one")
+        mistakes.add(None, "no topics", "at least one topic")
     mistakes.raise_any()
     return topics
 
@@ -216,7 +216,7 @@ def _require_record(text: str, called: str, line: int, problem: str) -> None:
         called,
         line,
         problem,
-        "<top> or <topic> records, XML, or `id<TAB>text` a line",
+        "<top> or <topic> records, XML, or one `id<TAB>text` per line",
         text[:200].split("\n")[0],
     )
 
@@ -273,12 +273,12 @@ def iterate_json_lines(
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            mistakes.add(line, "not JSON", "one JSON object a line", text)
+            mistakes.add(line, "not JSON", "one JSON object per line", text)
             continue
         if isinstance(value, dict):
             yield line, value
         else:
-            mistakes.add(line, "JSON, but no object", "one JSON object a line", text)
+            mistakes.add(line, "JSON, but not an object", "one JSON object per line", text)
 
 
 def json_to_text(value: Any) -> str:
@@ -390,7 +390,7 @@ def _read_delimited(
         return
     for line, cells in (table.first, *table):
         if len(cells) < 2:
-            mistakes.add(line, "no tab", "`id<TAB>text`", table.delimiter.join(cells))
+            mistakes.add(line, "the tab is missing", "`id<TAB>text`", table.delimiter.join(cells))
             continue
         description, narrative, *_ = [*(cell.strip() for cell in cells[2:]), "", ""]
         yield TopicRecord(

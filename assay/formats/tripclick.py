@@ -53,7 +53,7 @@ def read_tripclick(
             continue
         record = _parse_record(text)
         if record is None:
-            mistakes.add(line, "no record of a click", EXPECTED_RECORD, text)
+            mistakes.add(line, "no clicks", EXPECTED_RECORD, text)
             continue
         topic = topics.get(_normalise_query(record["Keywords"]))
         shown = tuple(dict.fromkeys(str(document) for document in record["Documents"]))
@@ -72,7 +72,7 @@ def read_tripclick(
         mistakes.add(
             None,
             "no click on a result of one of the topics",
-            "a log and a file of topics that have queries in common",
+            "a log and a file of topics with queries in common",
         )
     mistakes.raise_any()
     counts = ClickTally()
@@ -83,9 +83,9 @@ def read_tripclick(
             clicks,
         )
     left_out = (
-        (unknown, "whose query is no topic"),
+        (unknown, "whose query is not a topic"),
         (unlisted, "without a list of results"),
-        (elsewhere, "of a click on what their list lacks"),
+        (elsewhere, "of a click on a document missing from its result list"),
     )
     warnings = [f"{n:,} record{'' if n == 1 else 's'} {why}, left out" for n, why in left_out if n]
     return counts.result(called, len({showing.session for showing in showings}), warnings)
@@ -131,7 +131,7 @@ def _read_query_ids(queries: Source, name: str | None) -> dict[str, str]:
             mistakes.add(
                 topic.line,
                 f"topic {topic.topic} has the text of topic {first}",
-                "one topic for each text",
+                "one topic per text",
                 topic.text,
             )
     mistakes.raise_any()

@@ -27,5 +27,5 @@ def refuse_unsupported(head: bytes, called: str, expected: str) -> None:
         content := detect_unsupported(head.decode("utf-8", "replace"))
     ):
         raise FormatError.single(
-            called, 1, f"this file holds {content}; Assay does not read them yet", expected
+            called, 1, f"this file contains {content}, which Assay cannot read", expected
         )

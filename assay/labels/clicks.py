@@ -33,7 +33,7 @@ def make_dctr_labels(
     exceeds. Every pair shown has a label. thresholds: ascending, otherwise ValueError is raised.
     """
     if any(low >= high for low, high in pairwise(thresholds)):
-        raise ValueError(f"the thresholds {', '.join(map(str, thresholds))} do not ascend")
+        raise ValueError(f"the thresholds {', '.join(map(str, thresholds))} are not ascending")
     rates = counts.clicks / np.maximum(counts.impressions, 1)
     exceeded = np.searchsorted(np.asarray(thresholds, dtype=np.float64), rates, side="left")
     return _make_qrels(

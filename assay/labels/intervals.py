@@ -56,7 +56,7 @@ def interval_if_holding(interval: Interval, value: float) -> Interval:
     if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
         return interval
     return no_interval(
-        "the value over everything lies outside the interval over what is shared", interval.unit
+        "the value over all units lies outside the interval over shared units", interval.unit
     )
 
 
@@ -139,7 +139,7 @@ def agreement_intervals(
         own = order[end[i - 1] if i else 0 : end[i]]
         why = _refusal_reason(units[own], times[own], total[i], float(effective[i]), unit)
         if not why and (np.isnan(values[i]) or undefined[i] > MAX_UNDEFINED):
-            why = f"undefined in {100 * undefined[i]:.0f} % of the samples that leave out one of the {n[i]:.0f} {unit}"
+            why = f"undefined in {100 * undefined[i]:.0f}% of the samples that leave out one of the {n[i]:.0f} {unit}"
         result.append(
             no_interval(why, unit) if why else Interval(float(low[i]), float(high[i]), "", unit)
         )
@@ -155,7 +155,7 @@ def _refusal_reason(
     mass = total.sum(axis=0) + total.sum(axis=1)
     usual = int(mass.argmax()) if n else 0
     too_few = (
-        f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {MIN_UNITS[unit]}"
+        f"{n} {unit.removesuffix('s') if n == 1 else unit}; a confidence interval needs {MIN_UNITS[unit]}"
         if n < MIN_UNITS[unit]
         else ""
     )
@@ -163,24 +163,24 @@ def _refusal_reason(
         return too_few
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
     if n and n_disagreed < MIN_DISAGREED:
-        what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
+        what = "no disagreement" if n_disagreed == 0 else "disagreement in only one"
         percent = 100 * share_upper_bound(n, n_disagreed)
         bound = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
         return (
-            f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound} % of "
-            f"{unit} have any (95 %, Clopper-Pearson)"
+            f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound}% of "
+            f"{unit} have any (95% CI, Clopper-Pearson)"
         )
     if too_few:
         return too_few
     if effective < MIN_EFFECTIVE:
         return (
-            f"{n} {unit} of very unequal size, worth {effective:.1f} of equal size; an interval "
-            f"needs {MIN_EFFECTIVE}"
+            f"{n} {unit} of very unequal size, equivalent to {effective:.1f} of equal size; a "
+            f"confidence interval needs {MIN_EFFECTIVE}"
         )
     share = float(mass[usual] / mass.sum())
     if unit == "topics" and share > USUAL and effective < LEAST_TOPICS_IF_USUAL:
-        needed = f"an interval then needs {LEAST_TOPICS_IF_USUAL} topics of equal size, not {math.floor(effective)}"
-        return f"{math.floor(100 * share)} % of the grades are the same; {needed}"
+        needed = f"a confidence interval then needs {LEAST_TOPICS_IF_USUAL} topics of equal size, not {math.floor(effective)}"
+        return f"{math.floor(100 * share)}% of the grades are the same; {needed}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
     if unit == "pairs" and n * _chance_share(total, usual) >= MIN_AGREED[unit]:
         # the grades are not rare; an annotator who judges the opposite way has no agreement at all
@@ -188,8 +188,8 @@ def _refusal_reason(
     least = min(MIN_AGREED[unit], (n + 1) // 2)
     if n_agreed < least:
         return (
-            f"agreement on another than the most frequent grade in {n_agreed} of {n} {unit}; an "
-            f"interval needs {least}"
+            f"agreement on another than the most frequent grade in {n_agreed} of {n} {unit}; "
+            f"a confidence interval needs {least}"
         )
     return ""
 

@@ -40,9 +40,9 @@ def check_kinds(kinds: Sequence[str]) -> str:
     """Return what is wrong with a choice of types as a sentence, or an empty string."""
     known = [kind.value for kind in JudgeKind]
     if not kinds or not set(kinds) <= set(known):
-        return f"Judges are of the kinds {', '.join(known)}; choose at least one of them."
+        return f"Unknown annotator type. Choose one or more of {', '.join(known)}."
     if JudgeKind.MACHINE in kinds and len(kinds) > 1:
-        return "A machine's labels are a layer of their own: choose machine alone, or without it."
+        return "Labels by LLM judges are stored separately and never mixed with human labels. Select machine alone, or without the other types."
     return ""
 
 

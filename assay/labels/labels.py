@@ -107,7 +107,7 @@ class LabelTable:
         otherwise 0."""
         if not 0 < threshold < self.n_grades:
             raise ValueError(
-                f"threshold {threshold} does not divide the grades 0 to {self.n_grades - 1}"
+                f"the minimum relevant grade {threshold} does not divide the grades 0 to {self.n_grades - 1}"
             )
         return replace(self, grade=(self.grade >= threshold).astype(np.int16), n_grades=2)
 
@@ -137,10 +137,10 @@ def make_label_table(
     )
     grade = np.asarray(grade, dtype=np.int16)
     if n_grades < 2:
-        raise ValueError(f"a scale of {n_grades} grades; at least 2 are needed")
+        raise ValueError(f"a scale of {n_grades} grades; at least 2 are required")
     if len(grade) and (grade.min() < 0 or grade.max() >= n_grades):
         raise ValueError(
-            f"grades from {grade.min()} to {grade.max()} on a scale from 0 to {n_grades - 1}"
+            f"grades from {grade.min()} to {grade.max()}, outside the scale from 0 to {n_grades - 1}"
         )
     topics, topic = _sort_used_ids(topics, topic)
     documents, document = _sort_used_ids(documents, document)
@@ -149,7 +149,9 @@ def make_label_table(
     order = np.lexsort((annotator, pair))
     pair, annotator = pair[order], annotator[order]
     if ((np.diff(pair) == 0) & (np.diff(annotator) == 0)).any():
-        raise ValueError("an annotator has a pair twice; `counted` keeps the last row of each")
+        raise ValueError(
+            "an annotator has judged a pair twice; `counted` keeps the last row of each"
+        )
     unknown = np.full(len(pair), np.nan)
     return LabelTable(
         topics=topics,
@@ -255,8 +257,8 @@ def find_scale_warnings(table: LabelTable) -> list[str]:
     if len(table) and not (table.grade == 0).any():
         return [
             (
-                "no judgement has grade 0: if these grades count from 1, every pair is relevant at "
-                "level 1; grades are expected to count from 0"
+                "no judgement has grade 0. Grades are expected to begin at 0; if these begin "
+                "at 1, every pair counts as relevant with a minimum relevant grade of 1"
             )
         ]
     return []

@@ -169,7 +169,7 @@ def find_related_systems(
         if tag.casefold() in named:
             reasons[tag] = "named as built with it"
         elif held := next((letters for letters in plain if letters in _keep_letters(tag)), None):
-            reasons[tag] = f"its tag holds {held}"
+            reasons[tag] = f"its tag contains {held}"
     return reasons
 
 

@@ -111,7 +111,7 @@ class Evaluator:
         only_with_relevant: bool = False,
     ) -> None:
         if missing_topics not in ("zero", "skip"):
-            raise ValueError(f"missing_topics is zero or skip, not {missing_topics!r}")
+            raise ValueError(f"missing_topics must be zero or skip, not {missing_topics!r}")
         self.qrels = qrels
         self.measures = parse_measures(measures) if isinstance(measures, str) else list(measures)
         refuse_estimates(self.measures)

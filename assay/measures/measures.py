@@ -53,7 +53,7 @@ FAMILIES = {
     "Rprec": MeasureFamily("none", True, "precision at the number of relevant documents"),
     "Bpref": MeasureFamily("none", True, "binary preference"),
     "Judged": MeasureFamily("required", False, "share of judged documents"),
-    "Success": MeasureFamily("required", True, "1 where a relevant document is found"),
+    "Success": MeasureFamily("required", True, "1 if a relevant document is found"),
     "RBP": MeasureFamily("optional", True, "rank-biased precision with its persistence, RBP(0.8)"),
     "infAP": MeasureFamily(
         "none",
@@ -168,7 +168,7 @@ def parse_measure(name: object) -> Measure:
         load_entry_points()
         family = _families_by_name().get(_fold_name(match["family"]))
     if match is None or family is None:
-        raise UnknownMeasure(f"no measure is called {name!r}; {_suggest_names(name)}")
+        raise UnknownMeasure(f"unknown measure {name!r}; {_suggest_names(name)}")
     measure = Measure(
         family,
         cutoff=None if match["cutoff"] is None else int(match["cutoff"]),
@@ -179,9 +179,9 @@ def parse_measure(name: object) -> Measure:
             measure = _apply_option(measure, option.strip(), name)
     rule = FAMILIES[family].cutoff
     if measure.cutoff is None and rule == "required":
-        raise UnknownMeasure(f"{name!r} needs a cutoff, for example {name}@10")
+        raise UnknownMeasure(f"{name} needs a cutoff, for example {name}@10")
     if measure.cutoff is not None and rule == "none":
-        raise UnknownMeasure(f"{name!r} has a cutoff, but {family} has none")
+        raise UnknownMeasure(f"{name!r} has a cutoff, but {family} does not take one")
     if measure.cutoff == 0:
         raise UnknownMeasure(f"the cutoff of {name!r} is 0, but ranks start at 1")
     if family == "RBP" and measure.persistence is None:
@@ -207,10 +207,10 @@ def define(name: str, function: Callable[..., float]) -> None:
     """
     match = NAME_PATTERN.fullmatch(name)
     if match is None or match["family"] != name:
-        raise ValueError(f"{name!r} cannot name a measure: expected letters, - and _")
+        raise ValueError(f"{name!r} is not a valid measure name: expected letters, - and _")
     family = FAMILIES.get(name)
     if (family is None or family.function is None) and _fold_name(name) in _families_by_name():
-        raise ValueError(f"{name!r} already means {_families_by_name()[_fold_name(name)]}")
+        raise ValueError(f"{name!r} is already the name of {_families_by_name()[_fold_name(name)]}")
     FAMILIES[name] = MeasureFamily(
         "optional",
         "level" in inspect.signature(function).parameters,
@@ -247,7 +247,7 @@ def parse_measures(names: Any) -> list[Measure]:
         words = list(names) if isinstance(names, Iterable) else [names]
     measures = list(dict.fromkeys(parse_measure(word) for word in words))
     if not measures:
-        raise UnknownMeasure(f"no measure is named; there are {', '.join(list_known_names())}")
+        raise UnknownMeasure(f"no measure given; choose from {', '.join(list_known_names())}")
     return measures
 
 
@@ -284,7 +284,7 @@ def refuse_indivisible(measures: Iterable[Measure]) -> None:
             name for name, family in FAMILIES.items() if family.divisible and not family.sampled
         )
         raise UnknownMeasure(
-            f"{', '.join(whole)}: not computed on parts of a collection; there are {there_are}"
+            f"{', '.join(whole)}: not available for parts of a collection; choose from {there_are}"
         )
 
 
@@ -325,9 +325,9 @@ def _apply_option(measure: Measure, option: str, name: str) -> Measure:
     elif key == "dcg" and value in DISCOUNTED_GAINS and family == "nDCG":
         return replace(measure, family=DISCOUNTED_GAINS[value])
     raise UnknownMeasure(
-        f"{option!r} in {name!r} is unknown; there are rel=N (N at least 1, for binary measures), "
-        "judged_only=True, the persistence of RBP (0 < p < 1), max_rel=N of ERR (the highest grade "
-        "of the scale) and dcg='exp-log2' of nDCG"
+        f"unknown parameter {option!r} in {name!r}; choose from rel=N (N at least 1, for "
+        "binary measures), judged_only=True, the persistence of RBP (0 < p < 1), max_rel=N "
+        "of ERR (the highest grade of the scale) and dcg='exp-log2' of nDCG"
     )
 
 
@@ -347,5 +347,5 @@ def _suggest_names(name: str) -> str:
         has_cutoff = rule == "required" or (rest and rule == "optional")
         shown = f"RBP({DEFAULT_PERSISTENCE})" if family == "RBP" else family
         near.append(f"{shown}@{cutoff}" if has_cutoff else shown)
-    there_are = f"there are {', '.join(list_known_names())}"
-    return f"did you mean {' or '.join(near)}? T{there_are[1:]}" if near else there_are
+    known = f"choose from {', '.join(list_known_names())}"
+    return f"did you mean {' or '.join(near)}? C{known[1:]}" if near else known

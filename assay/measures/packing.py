@@ -78,7 +78,7 @@ class PairIndex:
             if not (ordered[1:] == ordered[:-1]).any() and (ordered[-1:] != MAX_HASH).all():
                 break
         else:
-            raise ValueError("a (topic, document) pair stands in the qrels twice")
+            raise ValueError("a (topic, document) pair appears twice in the qrels")
         self.codes, self.order = codes, np.append(order, 0)
         self.hashes = np.append(ordered, MAX_HASH)
         self.shift = np.uint64(64 - max(1, (2 * self.n_rows).bit_length()))

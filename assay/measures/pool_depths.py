@@ -87,10 +87,10 @@ def evaluate_cut_pools(
     """Return the pools of these runs, one per depth, in the given order. Raises ValueError for a
     depth below 1 and for measures that read -1 as not sampled."""
     if min(depths) < 1:
-        raise ValueError("a pool has a depth of at least 1")
+        raise ValueError("the depth of a pool must be at least 1")
     if inferred := [str(measure) for measure in measures if measure.family == "infAP"]:
         raise ValueError(
-            f"{', '.join(inferred)} takes what nobody judged as not drawn, so a pool cannot be cut for it"
+            f"{', '.join(inferred)} counts unjudged documents as not drawn, so it cannot be computed for a shallower pool"
         )
     evaluator = Evaluator(qrels, measures, level=level)
     packed = [evaluator.pack(run) for run in runs]

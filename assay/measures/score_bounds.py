@@ -57,13 +57,13 @@ BoundsTuple = tuple[float, float, float]
 def no_bounds_reason(measure: Measure) -> str | None:
     """Return the reason why this measure has no score bounds, or None if it has."""
     if measure.condensed:
-        return "the condensed form leaves unjudged documents out, which judging them would undo"
+        return "the condensed form leaves out unjudged documents, which judging would add"
     if measure.family == "Judged":
-        return "it tells how much is judged, whatever the grades are"
+        return "it measures how much is judged, whatever the grades"
     if measure.family == "infAP":
-        return "it estimates from a random sample, for which unjudged documents are not open"
+        return "it estimates from a random sample, so unjudged documents do not affect its bounds"
     if FAMILIES[measure.family].function is not None:
-        return "it is a function of your own, which may fall where a grade rises"
+        return "a measure of your own may fall if a grade rises"
     return None
 
 
@@ -83,7 +83,7 @@ def compute_bounds(
     if nDCG would need too many grade assignments of a topic's unjudged documents.
     """
     if reason := no_bounds_reason(measure):
-        raise ValueError(f"there is no range of {measure}: {reason}")
+        raise ValueError(f"no score bounds of {measure}: {reason}")
     lowest = measure.level or level
     if measure.family in ("nDCG", "nDCG-exp"):
         check_combinations(tops, measure, highest)
@@ -129,7 +129,7 @@ def compute_difference_bounds(
     documents of both. Raises the errors of `compute_bounds`.
     """
     if reason := no_bounds_reason(measure):
-        raise ValueError(f"there is no range of {measure}: {reason}")
+        raise ValueError(f"no score bounds of {measure}: {reason}")
     if measure.family in ("nDCG", "nDCG-exp") and not any(
         _has_too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)
     ):
@@ -162,9 +162,9 @@ def check_combinations(tops: Sequence[TopicTop], measure: Measure, highest: int)
         fillings = math.comb(n + highest, highest)
         if fillings * max(len(top.grades[: measure.cutoff]), 1) > MAX_COMBINATIONS:
             raise ValueError(
-                f"{measure}: topic {top.topic} has {n} holes and {highest + 1} grades, "
-                f"{fillings:,} fillings to try, which is too many; expected a lower "
-                "cutoff, or a measure that need not try them (DCG, AP, RBP)"
+                f"{measure}: topic {top.topic} has {n} unjudged documents and {highest + 1} "
+                f"grades, which gives {fillings:,} combinations, too many to try; expected a "
+                "lower cutoff, or a measure that does not need to try them (DCG, AP, RBP)"
             )
 
 

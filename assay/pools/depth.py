@@ -218,7 +218,7 @@ def _merge_tops(
     if not 1 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
     if len(set(tags)) != len(tags):
-        raise ValueError("two runs have one tag")
+        raise ValueError("two runs have the same tag")
     parts: list[RunTop | PooledPairs] = [*tops, *pools]
     # Topics in the order of their bytes, so that the shuffle does not depend on the order of runs.
     names = sorted(

@@ -61,7 +61,7 @@ def describe_pool(kind: str, *, depth: int | None, source: str = "") -> str:
     deep = "" if depth is None else f"depth {depth}"
     return {
         PoolKind.DEPTH: deep,
-        PoolKind.ORDERED: f"relevant first, {deep}",
+        PoolKind.ORDERED: f"most likely relevant first, {deep}",
         PoolKind.SAMPLED: f"sampled, {deep}",
     }[PoolKind(kind)].removesuffix(", ")
 

@@ -11,22 +11,19 @@ MIN_PER_TOPIC = {"nDCG@10 and P@10": 10, "average precision": 40}
 """Minimum judged pairs per topic for which the confidence interval of a sampled pool's estimate has
 its nominal coverage."""
 NAIVE_NOTE = (
-    "Scores deeper than that count what is unjudged as not relevant. On four of five real sets "
-    "the ranges of differences then held the truth in "
-    "30 to 60 % of cases in place of 95: to compare systems early, use a sampled pool."
+    "Deeper scores count unjudged documents as not relevant. In tests, confidence intervals "
+    "of differences computed early were too narrow: they covered the true difference in only "
+    "30% to 60% of cases. To compare systems early, use a sampled pool."
 )
-CHANCE_NOTE = (
-    "Scores are estimates; each comes with the range in which the mean of new topics would lie "
-    "with 95 % certainty."
-)
+CHANCE_NOTE = "Scores are estimates with a 95% confidence interval for the mean of new topics."
 COST_NOTES = (
     (
         0.35,
-        "At 50 % judged the ranges of differences were 1.03 to 1.6 times as wide as with everything judged.",
+        "In tests with 50% judged, confidence intervals of differences were 1.03 to 1.6 times as wide as with everything judged.",
     ),
     (
         0.0,
-        "At 20 % judged the ranges of differences were 1.5 to 2.9 times as wide as with everything judged.",
+        "In tests with 20% judged, confidence intervals of differences were 1.5 to 2.9 times as wide as with everything judged.",
     ),
 )
 
@@ -37,11 +34,11 @@ def describe_half_way_depth(by_depth: dict[int, int]) -> list[str]:
     complete = max((depth for depth, n in by_depth.items() if n <= half), default=0)
     if complete:
         first = (
-            f"When half is judged, every pair down to rank {complete} is: scores down to that "
-            f"rank hold, whatever comes later."
+            f"When half is judged, every pair down to rank {complete} is judged. Scores down "
+            "to that rank no longer change."
         )
     else:
-        first = "When half is judged, not even the first rank is complete."
+        first = "When half is judged, rank 1 is not complete."
     return [first, NAIVE_NOTE]
 
 
@@ -49,19 +46,19 @@ def describe_half_way_ordered(*, pairs: int, batch: int, audit: float) -> list[s
     """Describe a prioritised pool. pairs: in the pool. batch: pairs per batch. audit: share of each
     batch sampled at random."""
     words = [
-        "Relevant first finds about half more relevant documents for the same work: on five real "
-        "sets the first half of the judgements found 72 to "
-        "89 % of the relevant, level by level 55 to 73 %.",
+        "Finds about half more relevant documents for the same work: in tests, the first "
+        "half of the judgements found 72% to 89% of the relevant documents, by rank 55% to "
+        "73%.",
         (
-            "Scores of systems computed from such a half-finished pool are not comparable with "
-            "finished ones; to compare systems early, use a sampled pool."
+            "Scores computed from such an incomplete pool are not comparable with complete "
+            "ones. To compare systems early, use a sampled pool."
         ),
     ]
     if audit:
         n = round(audit * min(batch, pairs))
         words.append(
-            f"In each batch {n} pairs are drawn at random: they tell how many relevant documents "
-            f"are left, at most, when you think of stopping."
+            f"In each batch, {n} pairs are drawn at random. They show how many relevant "
+            "documents are left at most, for the decision to stop."
         )
     return words
 
@@ -72,36 +69,36 @@ def describe_half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) 
     whole = [n for n in drawn if n <= drawn[-1] / 2]
     if not whole:
         stage = "One stage" if len(drawn) == 1 else f"The first of {len(drawn)} stages"
-        earlier = "Draw in more stages" if len(drawn) == 1 else "Begin with a smaller one"
+        earlier = "Draw more stages" if len(drawn) == 1 else "Use a smaller first stage"
         return [
             (
-                f"{stage} of {format_count(drawn[0], 'pair')}: before it is complete nothing can be said "
-                f"of the scores. {earlier} to look earlier."
+                f"No scores until {stage} ({format_count(drawn[0], 'pair')}) is complete. "
+                f"{earlier} to see results sooner."
             ),
-            f"Then {_format_share(drawn[0], pairs)} of the pool is judged, drawn at random with known chances. {CHANCE_NOTE}",
+            f"Then {_format_share(drawn[0], pairs)} of the pool is judged, drawn at random with known probabilities. {CHANCE_NOTE}",
             *_describe_sample(drawn[0], pairs, topics),
         ]
     n = whole[-1]
     first = (
         f"When half is judged, {len(whole)} of {len(drawn)} stages are complete: "
-        f"{_format_share(n, pairs)} of the pool, drawn at random with known chances."
+        f"{_format_share(n, pairs)} of the pool, drawn at random with known probabilities."
     )
     return [f"{first} {CHANCE_NOTE}", *_describe_sample(n, pairs, topics)]
 
 
 def _format_share(n: int, pairs: int) -> str:
-    return f"{100 * n / max(pairs, 1):.0f} %"
+    return f"{100 * n / max(pairs, 1):.0f}%"
 
 
 def _describe_sample(n: int, pairs: int, topics: int) -> list[str]:
     each = n / max(topics, 1)
     shown = [name for name, least in MIN_PER_TOPIC.items() if each >= least]
-    missing = [f"{name} (from {least} on)" for name, least in MIN_PER_TOPIC.items() if each < least]
-    text = f"That is {each:.0f} judged pairs a topic"
+    missing = [f"{name} (from {least})" for name, least in MIN_PER_TOPIC.items() if each < least]
+    text = f"That is {each:.0f} judged pairs per topic"
     text += (
-        f": ranges are shown for {' and '.join(shown)}"
+        f": confidence intervals are shown for {' and '.join(shown)}"
         if shown
-        else ": too few for the range of any score"
+        else ", too few for confidence intervals"
     )
     text += f", not yet for {' and '.join(missing)}." if missing else "."
     return [text, next(words for least, words in COST_NOTES if n / max(pairs, 1) >= least)]

@@ -61,12 +61,10 @@ def check_budgets(budgets: Sequence[float]) -> list[float]:
         or not all(0 < share <= 1 for share in given)
         or any(a >= b for a, b in pairwise(given))
     ):
-        raise ValueError(
-            "stages are shares of the pool above 0 and up to 1, each more than the one before"
-        )
+        raise ValueError("stages must be ascending shares of the pool above 0 and up to 1")
     if len(given) > MAX_STAGES:
         raise ValueError(
-            f"more than {MAX_STAGES} stages; who looks so often finds something by chance"
+            f"more than {MAX_STAGES} stages; with so many checks, chance findings become likely"
         )
     return given
 

@@ -252,18 +252,16 @@ def _no_estimate_reason(targets: EstimationTargets, column: int, variance: float
     if (reason := targets.sample.why_ungraded) is not None:
         return reason
     if len(rows) < MIN_JUDGED:
-        return f"{len(rows)} judged pairs, but an interval needs {MIN_JUDGED}"
+        return f"{len(rows)} judged pairs; a confidence interval needs {MIN_JUDGED}"
     if math.isnan(variance):
-        return "a stratum has fewer than two judged pairs, so that its spread is not known"
+        return "a stratum has fewer than two judged pairs, so its variance is unknown"
     relevant = count_relevant(targets, column)
     if relevant < MIN_RELEVANT or variance <= 0:
-        return (
-            f"{relevant} judged relevant pairs among those that count, too few to tell the spread"
-        )
+        return f"{relevant} judged relevant pairs among those that count, too few to estimate the variance"
     if (stratum := _find_unseen_stratum(targets, column, 1.96 * math.sqrt(variance))) is not None:
         return (
-            f"no relevant pair is judged of stratum {stratum}, where a single one would move the "
-            f"estimate out of its interval"
+            f"stratum {stratum} has no judged relevant pair, and a single one would move the "
+            "estimate out of its confidence interval"
         )
     return None
 

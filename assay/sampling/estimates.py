@@ -52,7 +52,7 @@ COVERAGE_NOTES = {
     ),
 }
 """Notes on intervals that are shown although their coverage may be below the nominal one."""
-OUTSIDE_REASON = "the interval lies outside the range of the measure"
+OUTSIDE_REASON = "the confidence interval lies outside the range of the measure"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +84,11 @@ class JudgedSample:
             return None
         if n > self.drawn:
             return (
-                f"{format_count(n, 'pair has', plural='pairs have')} a grade, but {self.drawn:,} were "
-                f"drawn; the others were not chosen at random"
+                f"{format_count(n, 'pair has', plural='pairs have')} a grade, but "
+                f"{self.drawn:,} were drawn; the others were not chosen at random"
             )
         missing = format_part(self.drawn - n, self.drawn, "drawn pair", "has", "have")
-        return (
-            f"{missing} no grade; more than {MAX_UNGRADED:.0%} cannot be taken as missing at random"
-        )
+        return f"{missing} no grade; more than {MAX_UNGRADED:.0%} cannot be treated as missing at random"
 
     @cached_property
     def weight(self) -> Floats:
@@ -386,14 +384,13 @@ def no_interval_reason(sample: JudgedSample, measure: Measure) -> str | None:
         return BIASED_NOTE
     fewest = MIN_JUDGED.get(measure.family, MIN_JUDGED_OTHERS)
     if len(sample.topics) < 2:
-        return "an interval for new topics needs at least two topics"
+        return "a confidence interval for new topics needs at least two topics"
     if (reason := sample.why_ungraded) is not None:
         return reason
     if (n := sample.judged_per_topic()) < fewest:
-        return f"{n:.1f} judged pairs per topic; an interval of {measure} needs {fewest:.0f}"
-    if empty := sample.empty_strata():
         return (
-            f"nothing is judged of {format_count(len(empty), 'stratum', plural='strata')} "
-            f"({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
+            f"{n:.1f} judged pairs per topic; a confidence interval of {measure} needs {fewest:.0f}"
         )
+    if empty := sample.empty_strata():
+        return f"no judged pair in {format_count(len(empty), 'stratum', plural='strata')} ({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
     return None

@@ -105,11 +105,11 @@ def make_top_k_matrix(pool: PooledPairs, *, cutoff: int = 10) -> TopKMatrix:
 def never_advised_reason(n_pairs: int, n_topics: int) -> str | None:
     """Return why advice on a pool of this size is never useful, or None if it may be."""
     if n_topics < MIN_TOPICS:
-        return f"{format_count(n_topics, 'topic')}; no advice is given for fewer than {MIN_TOPICS}"
+        return f"{format_count(n_topics, 'topic')}; advice needs at least {MIN_TOPICS}"
     if MIN_PER_TOPIC * n_topics > MAX_BEFORE_ADVICE * n_pairs:
         return (
-            f"the pool has {n_pairs / n_topics:.1f} pairs per topic, and advice begins when "
-            f"{MIN_PER_TOPIC:.0f} are judged"
+            f"the pool has {n_pairs / n_topics:.1f} pairs per topic; advice needs "
+            f"{MIN_PER_TOPIC:.0f} judged pairs per topic"
         )
     return None
 
@@ -120,15 +120,13 @@ def no_check_reason(
     """Return why no interim check is due now, or None if one is. last: number of pairs judged at
     the previous check."""
     if n_topics < MIN_TOPICS:
-        return f"{format_count(n_topics, 'topic')}; no advice is given for fewer than {MIN_TOPICS}"
+        return f"{format_count(n_topics, 'topic')}; advice needs at least {MIN_TOPICS}"
     if n_judged < MIN_PER_TOPIC * n_topics:
-        return (
-            f"{n_judged / n_topics:.1f} judged pairs a topic; advice begins at {MIN_PER_TOPIC:.0f}"
-        )
+        return f"available from {MIN_PER_TOPIC:.0f} judged pairs per topic ({n_judged / n_topics:.1f} now)"
     if last is not None and n_judged - last < n_pairs // N_INTERIM_CHECKS and n_judged < n_pairs:
         return (
-            f"the last look was at {last} judged pairs; the next is after another tenth of the "
-            f"pool, at {last + n_pairs // N_INTERIM_CHECKS}"
+            f"the last interim check was at {last} judged pairs; the next is possible after "
+            f"another tenth of the pool, at {last + n_pairs // N_INTERIM_CHECKS}"
         )
     return None
 

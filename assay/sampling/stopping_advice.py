@@ -76,7 +76,7 @@ def advise_ordered_pool(
             rng=np.random.default_rng(seed),
         )
         if completed is None:
-            why = "nothing judged is relevant yet, or everything is: there is nothing to learn from"
+            why = "none or all of the judged pairs are relevant, so nothing can be learned from them yet"
         else:
             decisions = decide_pairs(completed, pool.tags)
             result["decisions"] = [
@@ -111,7 +111,7 @@ def advise_sampled_pool(
     why = no_check_reason(n_judged, len(sample.grades), len(sample.topics), last=last)
     ideal = float(fractional_ideal_dcg(sample.n_of_grade(), cutoff).mean())
     if why is None and not ideal:
-        why = "nothing judged is relevant yet"
+        why = "no judged pair is relevant yet"
     if why is not None:
         return result | {"undefined": {"comparisons": why}}
     weights = (

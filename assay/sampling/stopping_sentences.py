@@ -17,9 +17,9 @@ from assay.sampling.stopping import (
 )
 
 NOT_SEEN_NOTE = (
-    "Full judging may show more significant differences: in replays between a third and nearly "
-    "all of them were already significant at the stop, "
-    "fewest where systems are nearly equal."
+    "Full judging may show more significant differences. In tests, between a third and "
+    "nearly all of them were already significant when judging stopped, fewest if systems are "
+    "nearly equal."
 )
 
 
@@ -33,24 +33,24 @@ def describe_decision(decision: PairDecision) -> str:
 
 def describe_ordered_pool(decisions: Sequence[PairDecision]) -> str:
     if not decisions:
-        return "Fewer than two systems: there is nothing to decide."
+        return "There are fewer than two systems, so there is nothing to decide."
     n_open = sum(decision.order is PairOrder.OPEN for decision in decisions)
     if can_stop(decisions):
         all_pairs = (
-            "The one pair of the best systems is"
+            "The only pair of the best systems is"
             if len(decisions) == 1
             else f"All {len(decisions)} pairs of the best systems are"
         )
         return (
-            f"{all_pairs} decided or equal within {TIE_WIDTH}: you may stop if their order is what you want to know. "
-            f"How far apart they are is not said: that needs a sampled pool. Judging the rest "
-            f"would not make more topics."
+            f"{all_pairs} decided or equal within {TIE_WIDTH}: you may stop if you only need "
+            "their order. For the size of the differences, use a sampled pool. Judging the "
+            "rest would not add topics."
         )
     left = format_part(n_open, len(decisions), "pair")
     return (
-        f"{left} of the best systems {'is' if n_open == 1 else 'are'} not decided. Judging more "
-        f"may decide {'it' if n_open == 1 else 'them'}; "
-        "nearly equal systems need nearly all."
+        f"{left} of the best systems {'is' if n_open == 1 else 'are'} not decided. More "
+        f"judging may decide {'it' if n_open == 1 else 'them'}; nearly equal systems need "
+        "nearly all judgements."
     )
 
 
@@ -61,33 +61,31 @@ def describe_comparison(comparison: SampledComparison) -> str:
     if comparison.equal_so_far:
         return f"{pair}: equal so far."
     if comparison.judging == 0:
-        return f"{pair}: everything that counts here is judged. More judging would not make more topics."
+        return f"{pair}: every pair that counts here is judged. More judging would not add topics."
     if comparison.is_barely_narrowed:
         narrows = (
-            "judging the rest would narrow the interval of this difference by at most a fifth "
-            "(with 95% confidence)"
+            "judging the rest would narrow the confidence interval of this difference by at "
+            "most a fifth (with 95% confidence)"
         )
-        return f"{pair}: {narrows}. It would not make more topics."
+        return f"{pair}: {narrows}. It would not add topics."
     if comparison.done:
         moves = f"judging the rest would move this difference by at most {NEGLIGIBLE_DIFFERENCE} (with 95% confidence)"
         return f"{pair}: {moves}. A smaller difference may still become significant."
-    return (
-        f"{pair}: judging the rest may narrow the interval of this difference by more than a fifth."
-    )
+    return f"{pair}: judging the rest may narrow the confidence interval of this difference by more than a fifth."
 
 
 def describe_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     if not comparisons:
-        return "Fewer than two systems: there is nothing to compare."
+        return "There are fewer than two systems, so there is nothing to compare."
     n_unknown = sum(comparison.why is not None for comparison in comparisons)
     n_open = sum(not comparison.done for comparison in comparisons) - n_unknown
     if not n_open and not n_unknown:
         return (
-            f"You may stop: judging the rest would bring little to the differences of the best "
-            f"systems. It would not make more topics. {NOT_SEEN_NOTE}"
+            "You may stop: judging the rest would hardly change the differences of the best "
+            f"systems. It would not add topics. {NOT_SEEN_NOTE}"
         )
-    gain = f"{format_part(n_open, len(comparisons), 'comparison')} with the best system may gain by judging more"
-    return f"{gain}; of {n_unknown} nothing can be said yet." if n_unknown else f"{gain}."
+    gain = f"{format_part(n_open, len(comparisons), 'comparison')} with the best system may become more precise with more judging"
+    return f"{gain}; {n_unknown} cannot be assessed yet." if n_unknown else f"{gain}."
 
 
 def describe_remaining_relevant(
@@ -102,18 +100,18 @@ def describe_remaining_relevant(
     """Describe the estimated number of relevant pairs left. looks: number of interim checks over
     which the bound holds together."""
     certain = (
-        "95 %, Clopper-Pearson"
+        "95% confidence, Clopper-Pearson"
         if looks == 1
-        else f"95 % over {looks} looks together, Clopper-Pearson"
+        else f"95% confidence over {looks} interim checks together, Clopper-Pearson"
     )
     relevant_pairs = format_count(n_found, "relevant pair", "is", "are")
     text = (
-        f"{relevant_pairs} found. By {n_audit} audit pairs about {left.estimate:,.0f} are left, "
-        f"and at most {left.upper:,.0f} ({certain})"
+        f"{relevant_pairs} found. By {n_audit} audit pairs, about {left.estimate:,.0f} are "
+        f"left, and at most {left.upper:,.0f} ({certain})"
     )
-    share = f"{100 * recall:.4g} % of the relevant"
+    share = f"{100 * recall:.4g}% of the relevant documents"
     return (
         f"{text}: at least {share} are found."
         if reached
-        else f"{text}: not yet surely {share} have been found."
+        else f"{text}: it is not yet shown that {share} have been found."
     )

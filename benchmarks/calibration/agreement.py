@@ -110,7 +110,7 @@ def measure_alpha_coverage(
 def measure_kappa_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, IntervalCoverage]:
-    """Return (kappa over infinitely many topics, coverage) for one annotator and the label of the
+    """Return (kappa over infinitely many topics, coverage) for one annotator and the label by the
     others."""
     grades = campaign.grades
 

@@ -42,7 +42,7 @@ more than 80% of the grades are the same. With 10 topics or topics of unequal si
 
 ## Kappa of one annotator
 
-Kappa is computed against the label of the others, unweighted on two grades and linearly weighted on four. Topic effect, own shift and the interval
+Kappa is computed against the label by the others, unweighted on two grades and linearly weighted on four. Topic effect, own shift and the interval
 are those of alpha.
 
 {kappas}

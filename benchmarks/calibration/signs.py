@@ -14,7 +14,7 @@ from assay.labels.agreement.kappa import cohen_kappa
 from assay.labels.agreement.raters import TopicCounts
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
-"""Kappa (linear, four grades) with the label of the others -> share of the variance of a judgement
+"""Kappa (linear, four grades) with the label by the others -> share of the variance of a judgement
 that is the annotator's own."""
 
 

@@ -190,5 +190,5 @@ def test_a_result_has_the_tables_of_the_command():
     assert json.loads(json.dumps(result.to_dict()))["RR@10"]["splits"] == 3
     assert result["RR@10"]["topics"] == 4
     assert "<caption>Agreement of halves by RR@10</caption>" in result._repr_html_()
-    with pytest.raises(KeyError, match="the tables are agreement-1"):
+    with pytest.raises(KeyError, match="choose from agreement-1"):
         result.to_frame("other")

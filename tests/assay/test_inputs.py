@@ -227,7 +227,7 @@ def test_topics_of_a_mapping_and_of_a_file(tmp_path: Path) -> None:
     (of_mapping,) = assay.read_topics({1: "first query"})
     assert of_file.topic == of_mapping.topic == "1"
     assert of_file.text == of_mapping.text == "first query"
-    with pytest.raises(assay.FormatError, match="a topic without id"):
+    with pytest.raises(assay.FormatError, match="a topic without ID"):
         assay.read_topics(Frame(query=["no id"]))
 
 
@@ -257,7 +257,7 @@ def test_documents_are_those_of_a_file(documents: Any, catalogue: object) -> Non
             lambda: read_runs_input("irds:no-runs"),
             "'no-runs' of ir_datasets has no scored documents",
         ),
-        (lambda: read_runs_input("irds:nothing"), "ir_datasets knows no data set 'nothing'"),
+        (lambda: read_runs_input("irds:nothing"), "ir_datasets has no dataset named 'nothing'"),
         (
             lambda: assay.evaluate([ir_measures.Qrel("1", "a", 1), ("1", "b", 1)], RUN),
             "qrels: a list of tuple in row 1, expected a file's path, ",
@@ -272,13 +272,13 @@ def test_documents_are_those_of_a_file(documents: Any, catalogue: object) -> Non
         ),
         (
             lambda: assay.evaluate(SplitHub(train=Hub(), test=Hub()), RUN),
-            "a data set of train, test, expected one of them",
+            "a dataset of train, test, expected one of them",
         ),
         (
             lambda: assay.evaluate(
                 QRELS, table(Frame, [("1", "a", None)], "qid", "docno", "score")
             ),
-            "run: row 0 has no number (None)",
+            "run: row 0 has None instead of a number",
         ),
     ],
 )

@@ -163,20 +163,20 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     [
         (
             lambda: assay.evaluate({"1": {"a": 0.5}}, {"1": {"a": 1}}),
-            "qrels: 0.5 in row 0 is no grade",
+            "qrels: 0.5 in row 0 is not a grade",
         ),
         (
             lambda: assay.evaluate(
                 {"1": {"a": 1}}, {"x": Frame(topic=["1"], document=["a"], score=[float("nan")])}
             ),
-            "x: row 0 has no number",
+            "x: row 0 has nan instead of a number",
         ),
         (
             lambda: assay.evaluate(Frame(topic=["1"], document=["a"]), {"1": {"a": 1}}),
             "qrels: no column grade",
         ),
         (lambda: assay.evaluate(7, {"1": {"a": 1}}), "qrels: a int, expected a file's path"),
-        (lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}), "one run cannot be compared"),
+        (lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}), "there is only one run"),
         (
             lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, correction="best"),
             "expected one of",
@@ -204,11 +204,11 @@ TWO_RUNS = {"x": {"1": {"a": 1}}, "y": {"1": {"b": 1}}}
     [
         (
             lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, famly="holm"),
-            "compare() got an unexpected keyword argument 'famly'; there are qrels, runs, measures, ",
+            "compare() got an unexpected keyword argument 'famly'; choose from qrels, runs, measures, ",
         ),
         (
             lambda: assay.aggregate(Frame(**JUDGED), thresold=2),
-            "aggregate() got an unexpected keyword argument 'thresold'; there are ",
+            "aggregate() got an unexpected keyword argument 'thresold'; choose from ",
         ),
     ],
 )
@@ -261,7 +261,7 @@ def test_a_wrong_file_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_two_runs_of_one_tag_are_told_apart_with_a_warning() -> None:
-    with pytest.warns(UserWarning, match="this one is called run#2"):
+    with pytest.warns(UserWarning, match="the second is called run#2"):
         scores = assay.evaluate({"1": {"a": 1}}, [{"1": {"a": 1}}, {"1": {"b": 1}}], "P@1")
     assert scores.tags == ["run", "run#2"]
 
@@ -279,7 +279,7 @@ def test_a_data_frame_is_the_columns_and_without_pandas_says_what_there_is(
     assert (kind, rows["topic"], rows["P@1"].tolist()) == ("frame", ["1", "2"], [1.0, 0.0])
     assert assay.frame([{"a": 1}]) == ("frame", [{"a": 1}])
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"assay\.columns\(\.\.\.\) gives the same as arrays"):
+    with pytest.raises(ImportError, match=r"assay\.columns\(\.\.\.\) returns the same as arrays"):
         assay.frame(scores)
     with pytest.raises(TypeError, match="a int has no columns"):
         assay.columns(3)
@@ -294,9 +294,9 @@ def test_scores_are_asked_by_run_and_measure_and_shown_in_a_notebook() -> None:
     html = scores._repr_html_()
     assert "<th>&lt;y&gt;</th><td>0.0000</td>" in html
     assert "<th>AP</th><th>P@1</th>" in html
-    with pytest.raises(KeyError, match="no run 'z'; there are x, <y>"):
+    with pytest.raises(KeyError, match="unknown run 'z'; choose from x, <y>"):
         scores["z", "AP"]
-    with pytest.raises(ValueError, match="RR was not asked for; there are AP, P@1"):
+    with pytest.raises(ValueError, match="RR was not requested; choose from AP, P@1"):
         scores["x", "mrr"]
 
 

@@ -199,7 +199,7 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
     page.keyboard.press("b")
     page.wait_for_url(re.compile(rf"/pairs/{first.pk}/\?of=labels&.*state=ruled"))
     page.get_by_role("button", name="Withdraw the label").click()
-    expect(page.get_by_text("Your label is withdrawn.")).to_be_visible()
+    expect(page.get_by_text("Your label has been withdrawn.")).to_be_visible()
     first.refresh_from_db()
     assert first.adjudicated_grade is None
 

@@ -52,7 +52,7 @@ def test_one_click_on_the_report_makes_the_campaign_that_closes_it(
     expect(page.get_by_text("This report is closed.")).to_be_visible()
     photograph(page, "late-run-closed")
     page.get_by_role("link", name="The report with the ranges then and now").click()
-    expect(page.get_by_role("heading", name="What the top-up has settled")).to_be_visible()
+    expect(page.get_by_role("heading", name="Effect of the top-up")).to_be_visible()
     photograph(page, "late-run-then-and-now")
 
 

@@ -119,7 +119,7 @@ def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager
         "Counted judgements per 12 hours",
         "Progress and forecast",
         "Complete pairs by rank",
-        "Judgements made, by topic and rank",
+        "Judgements by topic and rank",
     ):
         picture(page, caption)
     leases = page.get_by_role("region", name="Live leases").locator("tbody tr")
@@ -130,7 +130,7 @@ def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager
 RAISED = {
     "random": "agrees no better than chance",
     "speeder": "fast",
-    "contrarian": "against the others",
+    "contrarian": "with the others",
     "confuser": "confuses Topic and Partial",
 }
 
@@ -159,7 +159,7 @@ def test_people_flags_each_bad_annotator_and_no_good_one(manager: Manager) -> No
         rows.last.get_by_role("rowheader").inner_text(),
     }
     assert any(manager.given["names"]["contrarian"] in end for end in ends)
-    picture(page, "Linearly weighted kappa against the label of the other annotators")
+    picture(page, "Linearly weighted kappa with the label of the other annotators")
     picture(page, "Grades given by each annotator")
 
 
@@ -179,7 +179,7 @@ def assert_has_evidence(page: Page, kind: str, pseudonym: str) -> None:
     assert all(len(text) > 20 for text in flag.locator("p").all_inner_texts())
     picture(page, "Judgements per 12 hours")
     picture(page, f"Grades of {pseudonym} (rows)")
-    picture(page, f"Grades of {pseudonym} beside those of all others")
+    picture(page, "Grades compared with others")
     expect(
         page.get_by_role("region", name="Disagreements").locator("tbody tr").first
     ).to_be_visible()
@@ -198,18 +198,18 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
     for scale in ("On 4 grades", "On 2 grades"):
         section = page.locator("section", has_text=scale).first
         expect(section.locator(".tile", has_text="Krippendorff's alpha")).to_contain_text(
-            "no interval: 8 topics; an interval needs 10"
+            "no interval: 8 topics; a confidence interval needs 10"
         )
         floor = float(
             section.locator(".tile", has_text="chance floor").locator("dd").first.inner_text()
         )
         against_label = float(
-            section.locator(".tile", has_text="Kappa against the label")
+            section.locator(".tile", has_text="Kappa with final label")
             .locator("dd")
             .first.inner_text()
         )
         others = float(
-            section.locator(".tile", has_text="Kappa against the others")
+            section.locator(".tile", has_text="Kappa with the others")
             .locator("dd")
             .first.inner_text()
         )
@@ -234,7 +234,7 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
     expect(page.get_by_text("Saved:")).to_be_visible()
     page.get_by_role("link", name="Back", exact=True).click()
     page.get_by_role("button", name=re.compile("Withdraw", re.IGNORECASE)).click()
-    expect(page.get_by_text("Your label is withdrawn")).to_be_visible()
+    expect(page.get_by_text("Your label has been withdrawn")).to_be_visible()
 
 
 def test_time_shows_active_hours_and_distributions_and_feedback_is_summarised(
@@ -288,11 +288,11 @@ def test_labels_show_decisions_numbers_and_what_the_method_changes(manager: Mana
 def test_systems_ranks_the_runs_and_compares_with_clicks(manager: Manager) -> None:
     page = manager.open("systems/")
     page.get_by_role("button", name="Compare with 2 qrels from clicks").click()
-    link = page.get_by_role("link", name="Judgement-based against click-based rankings").first
+    link = page.get_by_role("link", name="Rankings by judgements and by clicks").first
     link.wait_for(timeout=JOB_MS)
     link.click()
     expect(
-        page.get_by_role("heading", level=2, name="Judgement-based against click-based rankings")
+        page.get_by_role("heading", level=2, name="Rankings by judgements and by clicks")
     ).to_be_visible()
     expect(page.locator("figure svg, .report-figure img, figure img").first).to_be_visible(
         timeout=JOB_MS
@@ -323,7 +323,7 @@ def test_export_builds_a_release_without_a_reload_and_compares_recipes(
         form.get_by_role("button", name="Save the recipe").click()
         expect(page.get_by_text(f"The recipe {name} is saved.")).to_be_visible()
     recipe = page.locator("article", has=page.get_by_role("heading", name="public"))
-    recipe.get_by_role("button", name="Build a release").click()
+    recipe.get_by_role("button", name="Build release").click()
     download = recipe.get_by_role("link", name=re.compile("^Download"))
     download.wait_for(timeout=JOB_MS)  # nobody reloads
     with page.expect_download() as got:

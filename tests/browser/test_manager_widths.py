@@ -126,7 +126,7 @@ def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_car
     page.wait_for_url("**/agreement/#disputed")
     page.keyboard.press("z")
     page.wait_for_url(f"**/pairs/{second.pk}/")
-    expect(page.get_by_text("The label is as it was before.")).to_be_visible()
+    expect(page.get_by_text("The label is unchanged.")).to_be_visible()
     second.refresh_from_db()
     assert second.adjudicated_grade is None
     page.keyboard.press("b")

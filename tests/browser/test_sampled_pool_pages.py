@@ -114,6 +114,6 @@ def test_progress_and_systems_show_a_look_at_whether_judging_may_stop(
     expect(page.get_by_text("A look is on its way")).to_be_visible()
     do_waiting()
     page.goto(reverse("campaign-systems", args=[campaign.slug]))
-    expect(page.get_by_text("audit pairs about")).to_be_visible()
+    expect(page.get_by_text("audit pairs, about")).to_be_visible()
     expect(page.get_by_text("Look 1 of at most 10")).to_be_visible()
     photograph(page, "systems-stopping")

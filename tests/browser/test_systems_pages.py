@@ -47,7 +47,7 @@ def test_the_answer_appears_when_it_is_computed_and_the_measure_is_switched(
     expect(page.get_by_text("leads by AP")).to_be_visible()
     page.get_by_label("Another measure").fill("P@5000x")
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("alert")).to_contain_text("no measure is called", ignore_case=True)
+    expect(page.get_by_role("alert")).to_contain_text("unknown measure", ignore_case=True)
 
 
 def test_a_phone_shows_the_answer_without_moving_sideways(campaign, signed_in_page):

@@ -95,13 +95,10 @@ def agreement_charts(
         names,
         names,
         confusion,
-        caption=(
-            "How often one annotator's grade meets another's on the same pair (each two "
-            "judgements once in either order)"
-        ),
+        caption=("Confusion between annotators"),
         row_label="one grade",
-        column_label="another annotator's",
-        reason=_("No pair has been judged by two annotators yet."),
+        column_label="other annotator's grade",
+        reason=_("No agreement yet. It appears once two annotators have judged the same pair."),
     )
     titles = (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))
     return {
@@ -120,13 +117,13 @@ def agreement_charts(
 GROUP_CHARTS = [
     (
         "by_topic",
-        "Alpha by topic (the fifteen lowest with at least ten pairs judged twice)",
+        "Alpha by topic",
         "topics",
     ),
-    ("by_length", "Alpha by length of the document", "lengths"),
+    ("by_length", "Alpha by document length", "lengths"),
     (
         "by_guideline",
-        "Alpha by version of the guidelines under which a pair was judged",
+        "Alpha by guideline version",
         "versions",
     ),
 ]
@@ -134,8 +131,8 @@ GROUP_CHARTS = [
 
 BY_ENTRY_CHART = (
     "by_entry",
-    "Alpha of pairs drawn by chance and of pairs that the order chose",
-    "two kinds of pairs",
+    "Alpha by selection",
+    "kinds of pairs",
 )
 """Shown for prioritised pools only."""
 
@@ -149,11 +146,13 @@ def scale_tiles(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
     one = heavy[key]
     reasons = one.get("reasons", {})
     low, high = one["alpha_ci"]
-    interval = f"no interval: {one['alpha_ci_reason']}" if one.get("alpha_ci_reason") else ""
+    interval = (
+        f"no confidence interval: {one['alpha_ci_reason']}" if one.get("alpha_ci_reason") else ""
+    )
     if low is not None and high is not None:
-        interval = f"{low:.2f} to {high:.2f} (95 %, over {one.get('alpha_ci_unit') or 'pairs'})"
+        interval = f"95% CI {low:.2f} to {high:.2f}, over {one.get('alpha_ci_unit') or 'pairs'}"
     kappa_left_out = one["undefined"]["kappa"]
-    left_out = f"; {kappa_left_out} undefined left out" if kappa_left_out else ""
+    left_out = f"; {kappa_left_out} undefined and left out" if kappa_left_out else ""
     rows = [
         (
             "Krippendorff's alpha",
@@ -162,28 +161,28 @@ def scale_tiles(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
             interval + (", ordinal" if key == "graded" else ", nominal"),
         ),
         (
-            _("Kappa against the label"),
+            _("Kappa with final label"),
             one["mean_kappa"],
             reasons.get("kappa", ""),
-            f"mean over annotators{left_out}; contains each one's own vote",
+            f"mean over annotators{left_out}; includes own vote",
         ),
         (
-            _("… its chance floor"),
+            _("Expected by chance"),
             one["chance_floor"],
             reasons.get("chance_floor", ""),
-            _("what annotators at random would reach"),
+            _("chance-level agreement with the label"),
         ),
         (
-            _("Kappa against the others"),
+            _("Kappa with the others"),
             one["mean_kappa_others"],
             reasons.get("kappa_others", ""),
-            _("own vote left out"),
+            _("excludes own vote"),
         ),
         (
-            _("Kappa of two annotators"),
+            _("Pairwise kappa"),
             one["mean_pairwise_kappa"],
             reasons.get("pairwise_kappa", ""),
-            f"mean over {format_count(one['pairs_of_annotators'], 'pair')} of annotators with 10 common pairs",
+            f"mean over {format_count(one['pairs_of_annotators'], 'pair')} of annotators with 10 or more common pairs",
         ),
         (
             _("Percent agreement"),
@@ -195,7 +194,7 @@ def scale_tiles(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
             "Fleiss' kappa",
             one["fleiss"],
             reasons.get("fleiss", _("pairs have different numbers of judgements")),
-            _("where all pairs have equally many judgements"),
+            _("if all pairs have the same number of judgements"),
         ),
     ]
     tiles = [
@@ -224,14 +223,12 @@ def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
         ]
         if any(p["alpha"] is not None for p in points)
         else [],
-        caption="Ordinal alpha of the pairs completed on each day, with its 95 % interval",
+        caption="Daily ordinal alpha",
         x_label="",
         y_label="alpha",
         x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
         x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
-        reason=_("Not enough pairs judged twice on any day yet.")
-        if heavy
-        else _("Being computed; it appears here in a moment."),
+        reason=_("Not enough pairs judged twice on any day yet.") if heavy else _("Calculating…"),
     )
 
 
@@ -247,8 +244,8 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
         )
         for row in rows
     ]
-    too_few = _("Fewer than ten pairs judged twice in any of the %(what)s.") % {"what": what}
-    reason = too_few if heavy else _("Being computed; it appears here in a moment.")
+    too_few = _("None of the %(what)s has ten pairs judged twice.") % {"what": what}
+    reason = too_few if heavy else _("Calculating…")
     return interval_chart(
         shown,
         caption=title,
@@ -294,9 +291,9 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
                 return redirect(_next_pair_url(request, campaign, pair))
             messages.success(
                 request,
-                _("The label is as it was before.")
+                _("The label is unchanged.")
                 if "undo" in request.POST
-                else _("Your label is withdrawn."),
+                else _("Your label has been withdrawn."),
             )
         return redirect(request.get_full_path())
     judgements = list(

@@ -40,22 +40,22 @@ KIND_CHOICES = [
     (
         Pair.Kind.GOLD,
         gettext_lazy("Gold"),
-        gettext_lazy("known grade; spread over everybody's sequence, unseen"),
+        gettext_lazy("known grade; spread over each annotator's sequence, not visible as such"),
     ),
     (
         Pair.Kind.EVERYONE,
-        gettext_lazy("Everyone"),
-        gettext_lazy("judged by each annotator, to compare them on the same pairs"),
+        gettext_lazy("Calibration"),
+        gettext_lazy("judged by every annotator, to compare annotators on the same pairs"),
     ),
     (
         Pair.Kind.QUALIFICATION,
         gettext_lazy("Qualification"),
         gettext_lazy(
-            "known grade and an explanation; before the first real pair. It costs its judgements: "
-            "the known grade is published as its label, marked"
+            "known grade and explanation, before the first real pair. These pairs are not "
+            "judged again: the known grade becomes their label, marked in exports"
         ),
     ),
-    (Pair.Kind.NORMAL, gettext_lazy("Normal"), gettext_lazy("an ordinary pair again")),
+    (Pair.Kind.NORMAL, gettext_lazy("Ordinary"), gettext_lazy("no longer a control pair")),
 ]
 
 
@@ -120,7 +120,7 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
     ids, grade = [parse_row_id(one) for one in request.POST.getlist("known")], read_grade(request)
     try:
         if not ids:
-            raise CampaignError(_("Tick the pairs first."))
+            raise CampaignError(_("Select pairs first."))
         if request.POST["action"] == "remove-chosen":
             n = change_known_pairs(campaign, ids, remove=True, actor=request.user)
             says = ngettext(
@@ -131,7 +131,7 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
         else:
             n = change_known_pairs(campaign, ids, grade=grade, actor=request.user)
             says = ngettext(
-                "The grade of %(n)s pair is changed.", "The grade of %(n)s pairs is changed.", n
+                "Changed the grade of %(n)s pair.", "Changed the grade of %(n)s pairs.", n
             ) % {"n": f"{n:,}"}
     except CampaignError as error:
         messages.error(request, str(error))

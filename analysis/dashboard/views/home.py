@@ -75,9 +75,9 @@ def describe_forecast(campaign: Campaign, figures: HomeFigures | None) -> dict[s
         return {"says": forecast_unavailable_reason(figures.forecast), "level": ""}
     if figures.forecast.is_vague:
         level = "bad" if is_surely_late(campaign, figures.forecast) else ""
-        return {"says": _("too uncertain to say when it ends"), "level": level}
+        return {"says": _("completion date still too uncertain"), "level": level}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
     return {
-        "says": _("expected to end %(day)s") % {"day": format_day(expected)},
+        "says": _("expected to finish %(day)s") % {"day": format_day(expected)},
         "level": "bad" if late else "good" if campaign.deadline else "",
     }

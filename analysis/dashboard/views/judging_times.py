@@ -24,7 +24,7 @@ from pooling.platform.page_files import render_page
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 N_SLOWEST = 20
 """Number of slowest topics listed with their mean time."""
-NO_TIMES_MESSAGE = gettext_lazy("No counted judgement has a time yet.")
+NO_TIMES_MESSAGE = gettext_lazy("No counted judgement has a recorded time yet.")
 
 
 @login_required
@@ -51,17 +51,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     pictures = [
         box_chart(
             judging_times.times_by_grade(rows, names),
-            caption="Active seconds per judgement, by grade: median, quartiles, 5th and 95th percentile",
+            caption="Active time by grade",
             x_label="active seconds",
             what="grade",
             reason=str(NO_TIMES_MESSAGE),
         ),
         line_chart(
             series if daily else [],
-            caption=(
-                "Mean active seconds per day (UTC), by grade. A drop, or grades that take the "
-                "same time, can be a sign of random judging"
-            ),
+            caption=("Daily mean time by grade"),
             x_label="",
             y_label="seconds",
             y_low=0,
@@ -71,7 +68,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         box_chart(
             judging_times.times_by_half_day(rows),
-            caption="Active seconds per judgement, by half day (UTC)",
+            caption="Active time by half day",
             x_label="active seconds",
             what="half day",
             reason=str(NO_TIMES_MESSAGE),
@@ -80,7 +77,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             DAYS,
             [str(h) for h in range(24)],
             judging_times.times_by_weekday_and_hour(rows, zone),
-            caption=f"Counted judgements by day of the week and hour ({zone.key})",
+            caption="Judgements by weekday and hour",
             row_label="day",
             column_label="hour",
             written=False,

@@ -108,12 +108,12 @@ def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
             decisions_chart(
                 made.cross("graded"),
                 names,
-                f"Labels on {len(campaign.scale)} grades and how each was decided",
+                f"Labels on {len(campaign.scale)} grades",
             ),
             decisions_chart(
                 made.cross("binary"),
                 ["Irrelevant", "Relevant"],
-                "Labels on 2 grades and how each was decided (each judgement binarised first)",
+                "Labels on 2 grades",
             ),
         ],
         "rows_of_statistics": statistics_rows(pool, names, campaign.n_topics),
@@ -155,7 +155,7 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
         caption=caption,
         what="label",
         shares=False,
-        reason=_("No pair has two judgements yet, so none has a label."),
+        reason=_("No pair has two judgements yet, so there are no labels."),
     )
 
 
@@ -181,7 +181,7 @@ def statistics_rows(
         if value is None:
             text = "not known"
         elif math.isnan(value):
-            text = _("undefined: nothing judged yet")
+            text = _("undefined: no judgements yet")
         else:
             text = f"{value:,.{digits}f}" if isinstance(value, float) else f"{value:,}"
         return StatisticsRow(name, text, value)
@@ -201,7 +201,7 @@ def statistics_rows(
     ]
     for grade, name in enumerate(names):
         one = statistics.grades[grade]
-        share = "" if math.isnan(one.share) else f" ({100 * one.share:.0f} %)"
+        share = "" if math.isnan(one.share) else f" ({100 * one.share:.0f}%)"
         seconds = (
             ""
             if math.isnan(one.mean_seconds)
@@ -218,14 +218,14 @@ def statistics_rows(
             )
         )
     depth, relevant = (
-        row(_("Complete down to rank"), statistics.complete_depth),
+        row(_("Complete to rank"), statistics.complete_depth),
         statistics.relevant_share,
     )
     if statistics.complete_depth == 0:
-        depth = replace(depth, text=_("none: the first is not complete"))
-    part = row(_("Relevant share of the labels"), relevant)
+        depth = replace(depth, text=_("none: rank 1 is not complete"))
+    part = row(_("Relevant share of labels"), relevant)
     if not math.isnan(relevant):
-        part = replace(part, text=f"{100 * relevant:.1f} %")
+        part = replace(part, text=f"{100 * relevant:.1f}%")
     rows += [
         row("Annotators", statistics.annotators),
         row(_("Judgements per annotator"), statistics.per_annotator, 1),
@@ -256,13 +256,15 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
             n = len(done.ids)
             if taking_back:
                 said = ngettext(
-                    "%(n)s judgement is no longer asked for.",
-                    "%(n)s judgements are no longer asked for.",
+                    "%(n)s requested judgement was cancelled.",
+                    "%(n)s requested judgements were cancelled.",
                     n,
                 )
             else:
                 said = ngettext(
-                    "%(n)s judgement is asked for.", "%(n)s judgements are asked for.", n
+                    "%(n)s additional judgement was requested.",
+                    "%(n)s additional judgements were requested.",
+                    n,
                 )
             messages.success(request, " ".join([said % {"n": f"{n:,}"}, *done.reasons]))
             return redirect(way_back)

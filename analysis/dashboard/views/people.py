@@ -62,7 +62,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
             ],
             caption="Grades given by each annotator",
             what="annotator",
-            reason=_("Nobody has judged yet."),
+            reason=_("No judgements yet."),
         ),
         "n_flagged": sum(bool(person.flags) for person in everybody),
     }
@@ -86,10 +86,7 @@ def kappa_chart(shown: list[AnnotatorSummary]) -> Picture:
         )
     return interval_chart(
         rows,
-        caption=(
-            "Linearly weighted kappa against the label of the other annotators, with its 95 % "
-            "interval; the lowest first"
-        ),
+        caption=("Kappa with the others"),
         x_label="kappa",
         what="annotators",
         reference=(0.0, "chance"),
@@ -100,7 +97,7 @@ def kappa_chart(shown: list[AnnotatorSummary]) -> Picture:
 def get_annotator_or_404(campaign: Campaign, pseudonym: str) -> AnnotatorSummary:
     named = find_annotator(campaign, pseudonym)
     if named is None:
-        raise Http404("No such annotator.")
+        raise Http404("Annotator not found.")
     return named
 
 
@@ -129,18 +126,18 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
         "timeline": bar_chart(
             [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
             [float(n) for _, n in timeline],
-            caption="Judgements per 12 hours (UTC)",
+            caption="Judgements per half day (UTC)",
             unit="judgements",
             what="half day",
-            reason=_("No judgement yet."),
+            reason=_("No judgements yet."),
         ),
         "confusion": matrix_chart(
             names,
             names,
             confusion.tolist() if confusion is not None else [],
-            caption=f"Grades of {pseudonym} (rows) against the label of the others (columns), in pairs",
+            caption="Confusion with the others",
             row_label="own grade",
-            column_label="label of the others",
+            column_label="label by the others",
             reason=_("No pair shared with other annotators yet."),
         ),
         "differences": annotator_differences_page(request, campaign, live, pseudonym),
@@ -165,7 +162,7 @@ def shares_chart(person: AnnotatorSummary, names: list[str]) -> Picture:
             (name, [float(round(n * (shares[g] or 0.0))) for _, n, shares in shown])
             for g, name in enumerate(names)
         ],
-        caption=f"Grades of {person.membership.pseudonym} beside those of all others",
+        caption="Grades compared with others",
         what="annotator",
-        reason=_("Nobody has judged yet."),
+        reason=_("No judgements yet."),
     )

@@ -36,42 +36,42 @@ MAX_NAMED = 5
 
 def message_annotator(member: Membership, text: str, actor: User) -> str:
     send_message(membership=member, text=text, actor=actor)
-    return _("will see it on the judging page")
+    return _("Message sent to %(who)s. They will see it on the judging page.")
 
 
 def pause_member(member: Membership, text: str, actor: User) -> str:
     exclusion.pause_annotator(member, reason=text, actor=actor)
-    return _("is paused and is shown the reason")
+    return _("Paused %(who)s. They will see the reason.")
 
 
 def resume_member(member: Membership, text: str, actor: User) -> str:
     exclusion.resume_annotator(member, actor=actor)
-    return _("may go on")
+    return _("Resumed %(who)s. They can judge again.")
 
 
 def let_member_in(member: Membership, text: str, actor: User) -> str:
     qualification.admit_annotator(member, actor=actor)
-    return _("may judge")
+    return _("Admitted %(who)s. They can judge now.")
 
 
 def let_member_retry(member: Membership, text: str, actor: User) -> str:
     qualification.restart_qualification(member, actor=actor)
-    return _("is asked the qualification pairs once more")
+    return _("%(who)s can take the qualification test again.")
 
 
 def save_note(member: Membership, text: str, actor: User) -> str:
     write_note(member, text, actor=actor)
-    return _("has your note; managers alone see it")
+    return _("Note saved for %(who)s. Only managers can see it.")
 
 
 def include_member(member: Membership, text: str, actor: User) -> str:
     done = exclusion.include_annotator(member, actor=actor, reason=text)
     says = ngettext(
-        "is included again: %(n)s judgement counts, %(extra)s kept as extra",
-        "is included again: %(n)s judgements count, %(extra)s kept as extra",
+        "Included %(who)s again: %(n)s judgement counts, %(extra)s kept as extra.",
+        "Included %(who)s again: %(n)s judgements count, %(extra)s kept as extra.",
         done.counted,
     )
-    return says % {"n": f"{done.counted:,}", "extra": f"{done.extra:,}"}
+    return says % {"who": "%(who)s", "n": f"{done.counted:,}", "extra": f"{done.extra:,}"}
 
 
 ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
@@ -84,7 +84,7 @@ ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
     **{"let-in": let_member_in, "try-again": let_member_retry, "note": save_note},
 }
 """Each action takes (annotator, text, acting user) and returns a sentence that describes the
-change."""
+change, with %(who)s for the annotator."""
 BULK_ACTIONS = ("message", "pause", "resume", "include")
 
 
@@ -101,10 +101,10 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
         send(job)
         return redirect("campaign-exclude", slug, pseudonym, job.pk)
     if action not in ACTIONS:
-        raise Http404("No such action.")
+        raise Http404("Unknown action.")
     try:
-        said = {"who": pseudonym, "said": ACTIONS[action](member, text, request.user)}
-        messages.success(request, _("%(who)s %(said)s.") % said)
+        done = ACTIONS[action](member, text, request.user)
+        messages.success(request, done % {"who": pseudonym})
     except CampaignError as error:
         messages.error(request, str(error))
     return redirect("campaign-person", slug, pseudonym)
@@ -124,9 +124,7 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
     back = redirect(return_url(request, slug))
     if not chosen:
-        messages.error(
-            request, _("Choose annotators first: check the boxes at the left of their rows.")
-        )
+        messages.error(request, _("Select annotators first: check the boxes on the left."))
         return back
     if action == "preview":
         names = [
@@ -135,14 +133,14 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         if not names:
             messages.error(
                 request,
-                _("%(chosen)s: excluded already.") % {"chosen": format_member_names(chosen)},
+                _("%(chosen)s: already excluded.") % {"chosen": format_member_names(chosen)},
             )
             return back
         job = exclusions.request_exclusion_preview(campaign, names, user=request.user)
         send(job)
         return redirect("campaign-people-exclude", slug, job.pk)
     if action not in BULK_ACTIONS:
-        raise Http404("No such action.")
+        raise Http404("Unknown action.")
     done: dict[str, list[Membership]] = {}
     refused: dict[str, int] = {}
     for member in chosen:
@@ -151,8 +149,7 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         except CampaignError as error:
             refused[str(error)] = refused.get(str(error), 0) + 1
     for said, members in done.items():
-        sentence = ngettext("%(who)s %(said)s.", "%(who)s: each %(said)s.", len(members))
-        messages.success(request, sentence % {"who": format_member_names(members), "said": said})
+        messages.success(request, said % {"who": format_member_names(members)})
     for why in refused:
         messages.error(request, why)
     return back
@@ -189,7 +186,7 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
     names = job.parameters.get("annotators", [])
     members = list(campaign_annotators(campaign).filter(pseudonym__in=names).order_by("pseudonym"))
     if (pseudonym and names != [pseudonym]) or not members:
-        raise Http404("This preview is about somebody else.")
+        raise Http404("This preview is for other annotators.")
     back = (
         reverse("campaign-person", args=[slug, pseudonym])
         if pseudonym
@@ -203,11 +200,9 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
         except CampaignError as error:
             messages.error(request, str(error))
             return redirect(request.path)
-        excluded = ngettext("%(who)s is excluded:", "%(who)s are excluded:", len(members)) % {
-            "who": format_member_names(members)
-        }
+        excluded = _("Excluded %(who)s.") % {"who": format_member_names(members)}
         lost = ngettext(
-            "%(n)s judgement counts no longer.", "%(n)s judgements count no longer.", n
+            "%(n)s judgement no longer counts.", "%(n)s judgements no longer count.", n
         ) % {"n": f"{n:,}"}
         messages.success(request, " ".join([excluded, lost, _("You can include them again.")]))
         return redirect(back)

@@ -105,11 +105,11 @@ def progress_charts(
         topics,
         [str(rank) for rank in ranks],
         shares,
-        caption=f"Judgements made, by topic and {level}",
+        caption=f"Judgements by topic and {level}",
         row_label="topic",
         column_label=level,
         high=1.0,
-        form=lambda v: f"{100 * v:.0f} %",
+        form=lambda v: f"{100 * v:.0f}%",
         written=False,
         reason=_("The campaign has no pairs."),
     )
@@ -151,7 +151,7 @@ def forecast_verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dic
             ),
         )
     )
-    when = _("too uncertain to say") if ahead.is_vague else format_day(ahead.expected)
+    when = _("too uncertain") if ahead.is_vague else format_day(ahead.expected)
     if campaign.deadline is None:
         return {"when": when, "note": note, "level": ""}
     level = "bad" if ahead.expected > campaign.deadline.timestamp() else "good"
@@ -181,10 +181,10 @@ def pace_chart(live: CampaignSnapshot) -> Picture:
     picture = bar_chart(
         labels,
         [float(n) for _, n in shown],
-        caption="Counted judgements per 12 hours (starting at 0 and 12 o'clock UTC)",
+        caption="Judgements per half day (UTC)",
         unit="judgements",
         what="half day",
-        reason=_("Nobody has judged yet."),
+        reason=_("No judgements yet."),
     )
     return picture
 
@@ -196,10 +196,10 @@ def burn_up_chart(
     to the number needed."""
     made = np.sort(live.rows.judged_at[selectors.fills_slot_mask(live)])
     ended = has_ended(campaign)
-    caption = "Judgements made" if ended else "Progress and forecast (95% prediction interval)"
+    caption = "Judgements made" if ended else "Progress and forecast"
     if not len(made):
         return line_chart(
-            [], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet.")
+            [], caption=caption, x_label="", y_label="", reason=_("No judgements yet.")
         )
     at = np.linspace(made[0], now.moment.timestamp(), 60)
     series = [
@@ -303,22 +303,22 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
     """Describe why an annotator was assigned a pair: the scheduler's rule and its stored details."""
     if not why:
         return "not recorded"
-    parts = [str(why.get("rule") or _("by no rule that was recorded"))]
+    parts = [str(why.get("rule") or _("no rule was recorded"))]
     if why.get("one_in"):
-        parts.append(_("one in %(n)s is gold or for everyone") % {"n": why["one_in"]})
+        parts.append(_("one in %(n)s is a gold or calibration pair") % {"n": why["one_in"]})
     if why.get("band") is not None:
-        parts.append(f"band {why['band']}")
+        parts.append(f"rank window {why['band']}")
     if why.get("topic_in_a_row") and why.get("block_length", 1) > 1:
         parts.append(
-            f"number {why['topic_in_a_row']} of at most {why['block_length']} of its topic in a row"
+            f"number {why['topic_in_a_row']} of at most {why['block_length']} in this topic block"
         )
     if why.get("needed") is not None and "counted" in why:
         parts.append(f"it had {why['counted']} of {why['needed']} judgements")
     if held := why.get("held_by_others"):
         parts.append(
-            _("somebody else had it open")
+            _("another annotator was judging it")
             if held == 1
-            else _("%(n)s others had it open") % {"n": format_number(held)}
+            else _("%(n)s other annotators were judging it") % {"n": format_number(held)}
         )
     return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)
 
@@ -335,7 +335,7 @@ def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         send(interim_checks.request_interim_check(campaign, user=request.user))
     except Refused as error:
-        messages.error(request, _("No look now: %(error)s.") % {"error": error})
+        messages.error(request, _("Not checked: %(error)s.") % {"error": error})
     back = request.POST.get("back")
     return redirect(back if back in STOPPING_CHECK_PAGES else STOPPING_CHECK_PAGES[0], slug)
 

@@ -32,12 +32,10 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
             100 * counts.get(score, 0) / total if total else None
             for score, _ in Feedback.Score.choices
         ],
-        caption=f"What annotators thought of the campaign (n = {total})",
+        caption=f"Survey answers (n = {total})",
         unit="% of answers",
         what="answer",
-        reason=_(
-            "Nobody has answered the survey yet. Annotators see it when they have reached their target."
-        ),
+        reason=_("No survey answers yet. Annotators see the survey when they reach their target."),
     )
     texts = given.exclude(text="").select_related("membership").order_by("-created_at")[:500]
     return render_page(

@@ -61,7 +61,9 @@ class Command(DatabaseCommand):
         **options: Any,
     ) -> dict[str, Any]:
         if not output or output == "-":
-            raise BadInput("a release is a zip file: name it with --output FILE")
+            raise BadInput(
+                "a release is a zip file and cannot be printed. Name it with --output FILE"
+            )
         campaign_row = get_campaign(campaign)
         plan = ReleasePlan(
             "default", read_choices(campaign_row, options), documents=with_documents, notes=notes
@@ -98,7 +100,7 @@ class Command(DatabaseCommand):
             format_count(result["pairs"], "labelled pair"),
             format_count(result["judgements"], "judgement"),
         )
-        of_content = f"sha256 of judgements and labels alone {result['content_sha256']}"
+        of_content = f"SHA-256 of judgements and labels alone: {result['content_sha256']}"
         return (
             f"{result['file']}: {pairs} from {judgements}\nsha256 {result['sha256']}\n{of_content}"
         )

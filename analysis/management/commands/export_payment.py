@@ -49,7 +49,7 @@ class Command(DatabaseCommand):
         if output and output != "-":
             with open_bytes_output(output) as out:
                 out.write(text.encode())
-            self.text = f"{format_count(n, 'annotator')} in {output}"
+            self.text = f"{output}: {format_count(n, 'annotator')}"
         elif not json:
             self.text = text.rstrip("\n")
         return {

@@ -17,8 +17,8 @@ from pooling.platform.jobs import Refused
 
 class Command(DatabaseCommand):
     help = (
-        "Import a release as a closed campaign with its collection, topics, pool and judgements, "
-        "completely or not at all."
+        "Import a release as a closed campaign with its collection, topics, pool and "
+        "judgements. Nothing is imported if a part is wrong."
     )
     takes_seed = False
 
@@ -40,7 +40,7 @@ class Command(DatabaseCommand):
         if user is not None:
             person = get_user_model().objects.filter(username=user).first()
             if person is None:
-                raise BadInput(f"nobody has the user name {user!r}")
+                raise BadInput(f"no user has the username {user!r}")
         try:
             import_guard.check_import(
                 release,
@@ -65,7 +65,8 @@ class Command(DatabaseCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return (
             f"campaign {result['campaign']} on collection {result['collection']}: "
-            f"{format_count(result['topics'], 'topic')}, {format_count(result['pairs'], 'pair')}, "
-            f"{result['judged_pairs']} of them judged by "
-            f"{format_count(result['annotators'], 'annotator')}; its qrels are those of the archive"
+            f"{format_count(result['topics'], 'topic')}, "
+            f"{format_count(result['pairs'], 'pair')}, {result['judged_pairs']} of them "
+            f"judged by {format_count(result['annotators'], 'annotator')}; its qrels equal "
+            "those of the archive"
         )

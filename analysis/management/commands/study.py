@@ -42,7 +42,7 @@ class Command(FileCommand):
             help="slug of a collection in the database, with its runs, topics and imported qrels",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="replace an older study in the output folder"
+            "--replace", action="store_true", help="replace an existing study in the output folder"
         )
         parser.add_argument(
             "--keys", action="store_true", help="list the keys of the TOML file and exit"
@@ -51,7 +51,7 @@ class Command(FileCommand):
             if action.dest == "output":
                 action.metavar, action.help = (
                     "FOLDER",
-                    "the folder of the study (default study-NAME)",
+                    "output folder (default: study-NAME)",
                 )
             if action.dest == "seed":
                 action.default = None
@@ -88,7 +88,7 @@ class Command(FileCommand):
             }
         if (file is not None) + (campaign is not None) + (collection is not None) != 1:
             raise BadInput(
-                "a study reads a TOML file, a release, --campaign SLUG or --collection SLUG, expected one of them"
+                "expected exactly one of: a TOML file, a release, --campaign SLUG, --collection SLUG"
             )
         stored = (
             ("campaign", campaign)

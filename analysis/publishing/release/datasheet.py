@@ -39,8 +39,8 @@ def write_datasheet(content: ReleaseContent) -> str:
             for part in (
                 f"# {markdown.escape_line(campaign.name)}",
                 (
-                    "**Simulated.** This release holds judgements of simulated annotators. It says "
-                    "nothing about real documents."
+                    "**Simulated.** This release contains judgements of simulated "
+                    "annotators. It says nothing about real documents."
                 )
                 if campaign.simulated
                 else "",
@@ -57,20 +57,20 @@ def write_datasheet(content: ReleaseContent) -> str:
                 _llm_judges_text(campaign),
                 "## Files\n\n"
                 + _format_markdown_rows(
-                    ("File", "What it holds"),
+                    ("File", "Content"),
                     [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)],
                 ),
-                "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this "
-                "campaign alone. No name, address or "
-                "account is in this release"
+                "## Privacy\n\nAnnotators appear under pseudonyms used only in this "
+                "campaign. This release contains no names, addresses or accounts"
                 + (
-                    "; annotators' notes are, as they wrote them."
+                    "; annotators' notes are included as written."
                     if content.plan.notes
                     else ", and annotators' notes are left out."
                 ),
-                f"Built by Assay {about['software']}. The same recipe on the same data gives the same bytes.\n\n"
-                f"Content digest: `{about['content_sha256']}`, the SHA-256 of the judgements and "
-                f"labels alone. It is the same in every version of Assay.",
+                f"Built by Assay {about['software']}. The same recipe on the same data gives "
+                f"the same bytes.\n\nContent digest: `{about['content_sha256']}`, the SHA-256 "
+                "of the judgements and labels alone. It is the same in every version of "
+                "Assay.",
             )
             if part
         )
@@ -91,8 +91,8 @@ def _as_of_text(campaign: Campaign, about: Mapping[str, Any]) -> str:
     if about["as_of"] is None:
         return f"**No judgement yet, {state}.**"
     return (
-        f"**As of {about['as_of']}, {state}.** This is when the newest judgement or adjudication "
-        f"in this release was made. A later release may hold more."
+        f"**As of {about['as_of']}, {state}.** This is the time of the newest judgement or "
+        "adjudication in this release. A later release may contain more."
     )
 
 
@@ -111,11 +111,12 @@ def _llm_judges_text(campaign: Campaign) -> str:
         for judge in frozen
     ]
     return (
-        "## Machine labels\n\n`machine-labels.tsv` holds labels of machines. They are in no other "
-        "file: labels, qrels, statistics and agreement above are "
-        "people's. Alone they are unfit for verdicts, and a machine may not judge a system that was built on it.\n\n"
+        "## LLM labels\n\n`machine-labels.tsv` contains labels by LLM judges. They are "
+        "stored separately and never mixed with human labels: the labels, qrels, statistics "
+        "and agreement above are human. LLM labels alone do not support a verdict, and an "
+        "LLM judge must not judge a system that was built on it.\n\n"
         + _format_rows(
-            ("Machine", "Model", "Prompt", "Frozen", "SHA-256 of its labels as qrels"), rows
+            ("LLM judge", "Model", "Prompt", "Frozen", "SHA-256 of its labels as qrels"), rows
         )
     )
 
@@ -139,7 +140,7 @@ def format_figure(value: Any, digits: int = 3, reason: str = "") -> str:
 
 
 def format_share(value: Any) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{100 * value:.1f} %"
+    return "undefined" if value is None or math.isnan(value) else f"{100 * value:.1f}%"
 
 
 def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
@@ -151,7 +152,7 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
             f"seed {pool['seed']}, {number_words.format_count(pool['pairs'], 'pair')}."
         )
     sentences.append(
-        f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: "
+        f"Judgements per pair: {campaign.judgements_per_pair}. Minimum active time: "
         f"{campaign.min_active_seconds:g} s."
     )
     asked = (
@@ -168,14 +169,14 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
     )
     if is_sampled(campaign):
         sentences.append(
-            "The pool is sampled: only pairs that were drawn by chance are judged. A measure "
-            "under qrels.txt would count all others as not relevant; "
-            "scores are estimated from prels.txt, which has every pair with its stratum."
+            "The pool is sampled: only randomly drawn pairs are judged. A measure under "
+            "qrels.txt would count all others as not relevant. Estimate scores from "
+            "prels.txt, which has the stratum of every pair."
         )
     if made.n_known:
         sentences.append(
-            f"{number_words.format_count(made.n_known, 'label', 'is', 'are')} from known grades of "
-            f"qualification pairs (marked {KNOWN_GRADE_COLUMN} in labels.tsv)."
+            f"{number_words.format_count(made.n_known, 'label', 'is', 'are')} from known "
+            f"grades of qualification pairs (marked {KNOWN_GRADE_COLUMN} in labels.tsv)."
         )
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
 
@@ -188,11 +189,11 @@ def _near_duplicate_notes(campaign: Campaign) -> list[str]:
         return []
     turned = ", ".join(f"{'on' if is_on else 'off'} on {at:%Y-%m-%d}" for at, is_on in turns)
     return [
-        "Beside a document very like one that the same annotator had graded in the topic, that "
-        "one could be read with the annotator's own grade of it "
-        f"(resemblance {NEAR_DUPLICATE_THRESHOLD:g} or more of shingles of {WORDS_PER_SHINGLE} words). Grades of such "
-        f"documents are not independent of each other."
-        + (f" After the campaign had been opened this was switched {turned}." if turns else "")
+        "If a document was very similar to one the same annotator had already graded in the "
+        "topic, the annotator could open that one with their own grade (resemblance at least "
+        f"{NEAR_DUPLICATE_THRESHOLD:g} of shingles of {WORDS_PER_SHINGLE} words). Grades of "
+        "such documents are not independent."
+        + (f" After the campaign opened, this was switched {turned}." if turns else "")
     ]
 
 
@@ -221,9 +222,9 @@ def _depth_notes(campaign: Campaign) -> list[str]:
         "was" if n_judged == 1 else "were",
     )
     return [
-        f"Judging was ended at {campaign.level_word} {campaign.judged_to}: {lie} beyond it, of "
-        f"which {n_judged:,} {were} judged before that, in the order of "
-        f"service, and the others are not. Labels beyond that {campaign.level_word} are no sample of it."
+        f"Judging ended at {campaign.level_word} {campaign.judged_to}: {lie} beyond it, of "
+        f"which {n_judged:,} {were} judged before that, in order of assignment. Labels beyond "
+        f"that {campaign.level_word} are not a random sample."
     ]
 
 
@@ -235,8 +236,9 @@ def _additional_judgements_notes(n_pairs: int, n_judgements: int) -> list[str]:
     pairs = number_words.format_count(n_pairs, "pair")
     return [
         (
-            f"Beyond that, managers asked for {number_words.format_count(n_judgements, 'judgement')} more of "
-            f"{pairs} that they chose (asked_more in pairs.tsv)."
+            "Managers also requested "
+            f"{number_words.format_count(n_judgements, 'additional judgement')} of {pairs} "
+            "that they chose (asked_more in pairs.tsv)."
         )
     ]
 
@@ -264,12 +266,16 @@ def _removed_topics_text(campaign: Campaign) -> str:
         return ""
     n = removed.count()
     said = (
-        f"{n:,} topic{' is' if n == 1 else 's are'} removed, with all that was judged of "
-        f"{'it' if n == 1 else 'them'}"
+        f"{n:,} topic{' was' if n == 1 else 's were'} removed with all "
+        f"{'its' if n == 1 else 'their'} judgements"
     )
-    more = f"; the first {MAX_LISTED} of them, all in topics-removed.tsv" if n > MAX_LISTED else ""
+    more = (
+        f"; the first {MAX_LISTED} are listed here, all of them in topics-removed.tsv"
+        if n > MAX_LISTED
+        else ""
+    )
     return f"## Topics removed\n\n{said}{more}.\n\n" + _format_rows(
-        ("Topic", "Reason", "The same as"), rows
+        ("Topic", "Reason", "Same as"), rows
     )
 
 
@@ -287,15 +293,15 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
         ("Judged pairs", format_figure(s["pairs"])),
         ("Labelled pairs", format_figure(s["labelled_pairs"])),
         ("Judgements", format_figure(s["judgements"])),
-        ("Judgements per judged pair", format_figure(s["per_pair"], 2, "no judgement counts")),
+        ("Judgements per judged pair", format_figure(s["per_pair"], 2, "no counted judgements")),
         (
             "Judgements per labelled pair",
             format_figure(s["per_labelled_pair"], 2, "no pair has a label"),
         ),
         ("Annotators", format_figure(s["annotators"])),
-        ("Judgements per annotator", format_figure(s["per_annotator"], 1, "no judgement counts")),
+        ("Judgements per annotator", format_figure(s["per_annotator"], 1, "no counted judgements")),
         (
-            "Deepest rank to which the pool is complete",
+            "Deepest complete rank of the pool",
             "not known"
             if depth is None
             else (format_figure(depth) if depth else "not even rank 1"),
@@ -303,9 +309,9 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
         ("Relevant share of labels on two grades", format_share(s["relevant_share"])),
     ]
     if s["truncated_share"] is not None:
-        rows.append(("Pairs whose document was shown cut", format_share(s["truncated_share"])))
+        rows.append(("Pairs shown with a shortened document", format_share(s["truncated_share"])))
     text = "## Statistics\n\n" + _format_rows(("", "All"), rows)
-    text += "\n\nCounted judgements only; adjudications are not among these figures."
+    text += "\n\nCounted judgements only, without adjudications."
     return text + "".join(
         f"\n\nNote: {markdown.escape_line(warning)}." for warning in s["warnings"]
     )
@@ -349,10 +355,10 @@ def _agreement_table(agreement: Mapping[str, Any]) -> str:
     if "undefined" in agreement:
         return f"## Agreement\n\nUndefined: {markdown.escape_line(agreement['undefined'])}."
     kinds = (
-        ("mean_kappa", "Cohen's kappa against the label, mean over annotators"),
-        ("chance_floor", "the same for annotators who answer by chance"),
-        ("mean_kappa_others", "Cohen's kappa against the others' label, mean"),
-        ("mean_pairwise_kappa", "Cohen's kappa between two annotators, mean"),
+        ("mean_kappa", "Cohen's kappa with the label, mean over annotators"),
+        ("chance_floor", "chance-level agreement with the label"),
+        ("mean_kappa_others", "Cohen's kappa with the others' label, mean"),
+        ("mean_pairwise_kappa", "pairwise Cohen's kappa, mean"),
         ("alpha", "Krippendorff's alpha (ordinal; nominal on two grades)"),
         ("fleiss", "Fleiss' kappa"),
         ("percent", "agreeing pairs of judgements"),
@@ -373,8 +379,8 @@ def _agreement_table(agreement: Mapping[str, Any]) -> str:
     said = describe_agreement_by_entry(agreement.get("by_entry", []))
     apart = (
         (
-            f"\n\nThe pool was judged relevant first. Ordinal alpha of pairs {said}. Only pairs drawn "
-            f"by chance are a sample of the pool."
+            "\n\nThe pool was judged most likely relevant first. Ordinal alpha of pairs "
+            f"{said}. Only randomly drawn pairs are a sample of the pool."
         )
         if said
         else ""
@@ -390,11 +396,11 @@ def _format_with_interval(cell: str, scale: Mapping[str, Any]) -> str:
     low, high = scale["alpha_ci"]
     if low is None or math.isnan(low):
         return (
-            f"{cell} (no interval: {scale['alpha_ci_reason']})"
+            f"{cell} (no confidence interval: {scale['alpha_ci_reason']})"
             if scale.get("alpha_ci_reason")
             else cell
         )
-    return f"{cell} (95 %: {low:.3f} to {high:.3f}, over {scale['alpha_ci_unit']})"
+    return f"{cell} (95% CI {low:.3f} to {high:.3f}, over {scale['alpha_ci_unit']})"
 
 
 def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
@@ -418,12 +424,12 @@ def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -
             "take",
             plural="labels of adjudications.tsv",
         )
-        note = f" Then {takes} the place of what is aggregated."
+        note = f" Then {takes} the place of the aggregated ones."
     if made.n_known:
         known = number_words.format_count(made.n_known, "label", "is", "are")
         note += (
-            f" {known} marked {KNOWN_GRADE_COLUMN} in labels.tsv, from the gold grades of qualification.tsv, "
-            f"and made by no command."
+            f" {known} marked {KNOWN_GRADE_COLUMN} in labels.tsv come from the gold grades of "
+            "qualification.tsv, not from a command."
         )
     code = "\n".join(lines)
-    return f"## Commands that give the same numbers\n\nIn the folder of this release.{note}\n\n```sh\n{code}\n```"
+    return f"## Commands that reproduce the numbers\n\nRun them in the folder of this release.{note}\n\n```sh\n{code}\n```"

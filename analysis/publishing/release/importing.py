@@ -60,8 +60,8 @@ def import_release(
         raise FormatError.single(
             name,
             None,
-            f"it cannot be stored ({said[:300]})",
-            "a release as this software builds it",
+            f"cannot be stored ({said[:300]})",
+            "a release as this version of Assay builds it",
         ) from error
 
 
@@ -145,10 +145,11 @@ class _ReleaseImport:
             or not isinstance(threshold, int)
         ):
             raise self.wrong(
-                "no scale or no threshold", "a list of grades, and the lowest relevant one"
+                "the scale or the minimum relevant grade is missing",
+                "a list of grades and the minimum relevant grade",
             )
         if mistakes := scales.find_scale_problems(scale, threshold=threshold):
-            raise self.wrong(" ".join(mistakes), "a scale that can be used")
+            raise self.wrong(" ".join(mistakes), "a valid scale")
         return set(scales.Scale(scale, threshold).values)
 
     def _read_choices(self) -> LabelChoices:
@@ -169,8 +170,8 @@ class _ReleaseImport:
             fine = False
         if not fine:
             raise self.wrong(
-                "a recipe that this software does not know",
-                f"a method of {', '.join(METHODS)} and its choices",
+                "unknown recipe",
+                f"a method of {', '.join(METHODS)} and its options",
             )
         return choices
 
@@ -274,7 +275,7 @@ class _ReleaseImport:
             n = restore_judges(
                 campaign, self.release.machines(), self.release.machine_labels(), topics=topics
             )
-        self.step("labels of machines", n)
+        self.step("LLM labels", n)
 
     def _verify_qrels(self, campaign: Campaign) -> None:
         """FormatError unless the judgements give the release's qrels."""
@@ -293,7 +294,7 @@ class _ReleaseImport:
                 raise self.wrong(str(error), "ids without white space", part) from None
             if self.release.text(part) != text.getvalue():
                 raise self.wrong(
-                    "not what the judgements of the release give under its recipe",
+                    "qrels differ from what the judgements of the release give under its recipe",
                     "qrels that follow from the judgements",
                     part,
                 )
@@ -317,5 +318,5 @@ class _ReleaseImport:
         except (TypeError, ValueError):
             at = None
         if at is None or at.tzinfo is None:
-            raise self.wrong(f"{str(text)[:40]!r} is no date and time", "ISO 8601 in UTC")
+            raise self.wrong(f"{str(text)[:40]!r} is not a date and time", "ISO 8601 in UTC")
         return at

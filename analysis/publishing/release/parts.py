@@ -243,7 +243,7 @@ PARTS = (
     ),
     ReleasePart(
         "qrels-binary.txt",
-        "labels on two grades; each judgement was made relevant or not before they were aggregated",
+        "labels on two grades; each judgement was made relevant or not before aggregation",
         lambda c, text: write_qrels(c.labels.qrels("binary"), text),
         needed=True,
     ),
@@ -254,7 +254,7 @@ PARTS = (
     ),
     ReleasePart(
         "judgements.tsv",
-        "every revision of every judgement; `excluded` is 1 where a row does not enter labels, with the reason",
+        "every revision of every judgement; `excluded` is 1 if a row does not enter labels, with the reason",
         _write_revisions,
         columns=RAW_COLUMNS,
         needed=True,
@@ -266,14 +266,14 @@ PARTS = (
     ),
     ReleasePart(
         "adjudications.tsv",
-        "labels that a manager decided, with reasons; they override",
+        "adjudicated labels with reasons; they override aggregated labels",
         lambda c, text: exports.write_adjudications(c.campaign, exports.ExportOptions(), text),
         columns=exports.ADJUDICATION_COLUMNS,
         needed=True,
     ),
     ReleasePart(
         "annotators.tsv",
-        "annotators under their pseudonyms, with standing",
+        "annotators under their pseudonyms, with status",
         columns=("annotator", "standing", "reason", "judge", "counted", "judgements"),
         earlier=(("annotator", "standing", "reason", "simulated", "counted", "judgements"),),
         rows=_annotator_rows,
@@ -281,14 +281,14 @@ PARTS = (
     ),
     ReleasePart(
         "feedback.tsv",
-        "what annotators answered at the end, under their pseudonyms; their own words only where notes are asked for",
+        "survey answers, under pseudonyms; free text only if notes are included",
         columns=FEEDBACK_COLUMNS,
         rows=lambda c: iterate_feedback(c.campaign, words=c.plan.notes),
         asked=lambda c: Feedback.objects.filter(membership__campaign=c.campaign).exists(),
     ),
     ReleasePart(
         "pool.tsv",
-        "the pool: best rank, priority, and which run contributed each pair at which rank",
+        "the pool: best rank, priority, contributing runs and their ranks",
         lambda c, text: text.writelines(iterate_pool_lines(c.campaign)),
         needed=True,
     ),
@@ -301,8 +301,8 @@ PARTS = (
     ReleasePart(
         "strata.tsv",
         (
-            "the strata of the sampled or ordered pool: pairs at the draw, and pairs drawn by the end "
-            "of each stage or batch"
+            "strata of the sampled or prioritised pool: pairs in each, and pairs drawn by "
+            "the end of each stage or batch"
         ),
         columns=sample_files.STRATA_COLUMNS,
         rows=lambda c: sample_files.strata_rows(c.campaign),
@@ -311,8 +311,8 @@ PARTS = (
     ReleasePart(
         "draw.tsv",
         (
-            "the pairs of the sampled pool, or those in batches of the ordered one: stratum, place in "
-            "its shuffle, stage or batch, by chance or by choice"
+            "pairs of the sampled pool, or of batches of the prioritised pool: stratum, "
+            "place in its shuffle, stage or batch, drawn or chosen"
         ),
         columns=sample_files.DRAW_COLUMNS,
         rows=lambda c: sample_files.draw_rows(c.campaign),
@@ -320,14 +320,14 @@ PARTS = (
     ),
     ReleasePart(
         MACHINE_LABELS,
-        "labels of machines, not of people: none of them is in any other file here",
+        "labels by LLM judges, which are in no other file of this release",
         columns=MACHINE_COLUMNS,
         rows=_llm_label_rows,
         asked=_has_llm_labels,
     ),
     ReleasePart(
         MACHINES,
-        "the machines of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
+        "LLM judges of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
         lambda c, text: text.write(
             format_plain(
                 [machines.describe_judge(judge) for judge in machines.get_frozen_judges(c.campaign)]
@@ -337,7 +337,7 @@ PARTS = (
     ),
     ReleasePart(
         "pairs.tsv",
-        "the campaign's pairs",
+        "campaign pairs",
         columns=PAIR_COLUMNS,
         earlier=EARLIER_PAIR_COLUMNS,
         rows=_pair_rows,
@@ -345,7 +345,7 @@ PARTS = (
     ),
     ReleasePart(
         "qualification.tsv",
-        "the pairs of its qualification",
+        "qualification pairs",
         columns=PAIR_COLUMNS,
         earlier=EARLIER_PAIR_COLUMNS,
         rows=_qualification_rows,
@@ -353,7 +353,7 @@ PARTS = (
     ),
     ReleasePart(
         "gold.tsv",
-        "the known grades",
+        "known grades",
         columns=("topic", "document", "grade", "explanation"),
         rows=_gold_rows,
         needed=True,
@@ -369,15 +369,15 @@ PARTS = (
         lambda c, text: text.write(exports.format_removed_topics(c.campaign.collection)),
     ),
     ReleasePart("topics.jsonl", "all topics with all their texts", _write_topics, needed=True),
-    ReleasePart(GUIDELINES, "what annotators were told, by version"),
+    ReleasePart(GUIDELINES, "guidelines for annotators, by version"),
     ReleasePart(
         "statistics.json",
-        "the statistics above in full precision",
+        "statistics above in full precision",
         lambda c, text: text.write(format_plain(c.statistics)),
     ),
     ReleasePart(
         "agreement.json",
-        "the agreement above in full precision",
+        "agreement above in full precision",
         lambda c, text: text.write(format_plain(c.agreement)),
     ),
     ReleasePart(

@@ -91,7 +91,7 @@ def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
 
 
 def _damaged_error(name: str, error: Exception) -> FormatError:
-    return damaged_archive_error(name, error, "a release, whole")
+    return damaged_archive_error(name, error, "a complete release")
 
 
 class ReleaseFile:
@@ -116,14 +116,14 @@ class ReleaseFile:
         for info in infos:
             if info.filename not in FILE_NAMES and not GUIDELINE_PATTERN.fullmatch(info.filename):
                 raise self.wrong(
-                    f"a part called {info.filename[:100]!r}", "only the parts of a release"
+                    f"a part called {info.filename[:100]!r}", "only parts of a release"
                 )
             if info.flag_bits & 1:
                 raise self.wrong(f"{info.filename} is encrypted", "a release without password")
         if len(set(names)) < len(names):
-            raise self.wrong("two parts of one name", "each part once")
+            raise self.wrong("duplicate part names", "each part once")
         if missing := [part.name for part in PARTS if part.needed and part.name not in names]:
-            raise self.wrong(f"without {', '.join(missing)}", "all parts of a release")
+            raise self.wrong(f"missing parts: {', '.join(missing)}", "all parts of a release")
         if (total := sum(info.file_size for info in infos)) > MAX_BYTES:
             raise self.wrong(f"{total:,} bytes when unpacked", f"at most {MAX_BYTES:,}")
         self._check_sums(names)
@@ -137,7 +137,7 @@ class ReleaseFile:
             if not re.fullmatch(r"[0-9a-f]{64}", digest) or name not in names:
                 raise self.wrong(
                     "not the checksum of a part",
-                    "64 hexadecimal digits, two blanks, the name of a part",
+                    "64 hexadecimal digits, two spaces, the name of a part",
                     part=CHECKSUMS_FILE,
                     line=number,
                 )
@@ -146,15 +146,17 @@ class ReleaseFile:
             if name == CHECKSUMS_FILE:
                 continue
             if name not in said:
-                raise self.wrong(f"no checksum of {name}", "one for each part", part=CHECKSUMS_FILE)
+                raise self.wrong(
+                    f"missing checksum of {name}", "one checksum per part", part=CHECKSUMS_FILE
+                )
             total = hashlib.sha256()
             with self.part(name) as file:
                 while block := file.read(1 << 20):
                     total.update(block)
             if total.hexdigest() != said[name]:
                 raise self.wrong(
-                    "another checksum than SHA256SUMS says",
-                    "the part as it was released",
+                    "the checksum differs from SHA256SUMS",
+                    "an unchanged part",
                     part=name,
                 )
 
@@ -198,12 +200,14 @@ class ReleaseFile:
         for name in ("campaign", "collection", "pool", "recipe"):
             if not isinstance(about.get(name), dict):
                 raise self.wrong(
-                    f"no {name}",
-                    "an object for campaign, collection, pool and recipe",
+                    f"missing {name}",
+                    "objects for campaign, collection, pool and recipe",
                     part="campaign.json",
                 )
         if not isinstance(about["campaign"].get("settings"), dict):
-            raise self.wrong("a campaign without settings", "settings", part="campaign.json")
+            raise self.wrong(
+                "settings of the campaign are missing", "settings", part="campaign.json"
+            )
         return about
 
     def guidelines(self) -> list[tuple[int, str]]:
@@ -225,11 +229,11 @@ class ReleaseFile:
                     row = json.loads(text)
                 except (json.JSONDecodeError, RecursionError, ValueError):
                     raise self.wrong(
-                        "not JSON", "one JSON object a line", part=part, line=number
+                        "not JSON", "one JSON object per line", part=part, line=number
                     ) from None
                 if not isinstance(row, dict) or "\\u0000" in text or "\0" in text:
                     raise self.wrong(
-                        "not an object of text", "one JSON object a line", part=part, line=number
+                        "not an object of text", "one JSON object per line", part=part, line=number
                     )
                 yield number, row
 
@@ -248,7 +252,7 @@ class ReleaseFile:
             columns = tuple(table.first.cells)
             if columns not in (PARTS_BY_NAME[part].columns, *PARTS_BY_NAME[part].earlier):
                 raise self.wrong(
-                    "another header", " ".join(PARTS_BY_NAME[part].columns), part=part, line=1
+                    "unexpected header", " ".join(PARTS_BY_NAME[part].columns), part=part, line=1
                 )
             for row in table:
                 if len(row.cells) != len(columns):
@@ -274,7 +278,8 @@ class ReleaseFile:
         def read(line: int, c: dict[str, str]) -> AnnotatorRow:
             if not c["annotator"] or len(c["annotator"]) > 60:
                 raise InvalidReleaseCell(
-                    "no pseudonym, or one of more than 60 characters", "a pseudonym"
+                    "the pseudonym is missing or has more than 60 characters",
+                    "a pseudonym of at most 60 characters",
                 )
             standing = parse_choice(c["standing"], Membership.Standing.values, "standing")
             return AnnotatorRow(c["annotator"], standing, c["reason"], parse_judge_kind(c))
@@ -336,7 +341,7 @@ class ReleaseFile:
                 or any((n or 0) > size for n in counts)
             ):
                 raise InvalidReleaseCell(
-                    "a stratum without name, size or counts up to its size",
+                    "a stratum with missing name, size or counts, or counts above its size",
                     "number, stratum, pairs, drawn",
                 )
             return StratumRow(place, c["stratum"], size, [n or 0 for n in counts])
@@ -351,7 +356,7 @@ class ReleaseFile:
             entered = parse_choice(c["entered"], ["", *SelectionMethod], "entered")
             stage = parse_number(c["stage"], "stage") if c["stage"] else None
             if stage is not None and not 0 < stage <= MAX_STAGE:
-                raise InvalidReleaseCell(f"stage {stage}", f"1 to {MAX_STAGE}, or nothing")
+                raise InvalidReleaseCell(f"stage {stage}", f"1 to {MAX_STAGE}, or empty")
             if stage is None and (stratum is None or place is None):
                 raise InvalidReleaseCell(
                     "neither a stage nor a place in a stratum",
@@ -368,7 +373,7 @@ class ReleaseFile:
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
             raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part=MACHINES) from None
         if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
-            raise self.wrong("no list of machines", "a list of objects", part=MACHINES)
+            raise self.wrong("not a list of LLM judges", "a list of objects", part=MACHINES)
         return said
 
     def machine_labels(self) -> Iterator[MachineLabelRow]:
@@ -413,12 +418,12 @@ class ReleaseFile:
             judged_at = parse_time(c["judged_at"])
             if not revision or revision > 32_000 or judged_at is None:
                 raise InvalidReleaseCell(
-                    "no revision or no time", "a revision from 1 and judged_at"
+                    "the revision or time is missing", "a revision of at least 1 and judged_at"
                 )
             standing = parse_choice(c["standing"], Judgement.Standing.values, "standing")
             grade = _parse_grade(c["grade"], scale) if c["grade"] else None
             if grade is None and standing == Judgement.Standing.COUNTED:
-                raise InvalidReleaseCell("a judgement that counts without a grade", "a grade")
+                raise InvalidReleaseCell("a counted judgement without a grade", "a grade")
             active, idle, hidden = (
                 parse_number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms")
             )
@@ -463,7 +468,7 @@ def parse_number(cell: str, what: str) -> int | None:
         return None
     if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > MAX_NUMBER:
         raise InvalidReleaseCell(
-            f"{what} {cell[:20]!r}", f"a whole number from 0 to {MAX_NUMBER:,}, or nothing"
+            f"{what} {cell[:20]!r}", f"a whole number from 0 to {MAX_NUMBER:,}, or empty"
         )
     return int(cell)
 
@@ -492,7 +497,7 @@ def parse_choice(cell: str, known: list[str], what: str) -> str:
 def parse_short_text(cell: str, most: int) -> str:
     if len(cell) > most:
         raise InvalidReleaseCell(
-            f"{cell[:30]!r}… of {len(cell)} characters", f"at most {most} characters"
+            f"{cell[:30]!r}… has {len(cell)} characters", f"at most {most} characters"
         )
     return cell
 
@@ -505,7 +510,7 @@ def parse_time(cell: str) -> datetime | None:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None or not 1970 < time.year < 9000:
-        raise InvalidReleaseCell(f"{cell[:40]!r} is no date and time", "ISO 8601 in UTC")
+        raise InvalidReleaseCell(f"{cell[:40]!r} is not a date and time", "ISO 8601 in UTC")
     return time
 
 
@@ -523,4 +528,4 @@ def parse_lease_token(cell: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(cell) if cell else None
     except ValueError:
-        raise InvalidReleaseCell(f"lease {cell[:40]!r}", "a UUID or nothing") from None
+        raise InvalidReleaseCell(f"lease {cell[:40]!r}", "a UUID or empty") from None

@@ -157,7 +157,7 @@ def make_planning(bench: StudyContext) -> Section:
         []
         if judged
         else [
-            "What more judgements a pair would buy needs `judgements`, the single ones of which the qrels were made."
+            "The value of additional judgements needs `judgements`, the single judgements behind the qrels."
         ]
     )
     values = {
@@ -171,8 +171,8 @@ STUDY = Study(
     title="Systems compared",
     source="Smucker, Allan and Carterette 2007; Carterette 2012; Sakai 2014, 2018",
     sentence=(
-        "Which systems are really better: means, every pair tested, groups, certainty of the "
-        "ranks, and what the next study needs."
+        "Which systems are better: means, tests of every pair, groups, certainty of the "
+        "ranks, and the sample size of the next study."
     ),
     keys=(
         QRELS_KEY,
@@ -187,7 +187,7 @@ STUDY = Study(
         setting(
             "topic_groups",
             "file",
-            "Topic and group, tab-separated: everything within each group, too.",
+            "Topic and group, tab-separated, to compare each group of topics separately too.",
         ),
         *settings_from(
             plan_study.Options, "power", "difference", "depths", "grades", "label_trials"
@@ -195,15 +195,15 @@ STUDY = Study(
         setting(
             "judgements",
             "file",
-            "The single judgements of which the qrels were made: how much of a difference is noise of labels.",
+            "The single judgements behind the qrels, to measure label noise.",
         ),
         *EVALUATION_SETTING_KEYS,
     ),
     parts=(
         StudyPart("scores", "Effectiveness", make_main_table),
-        StudyPart("differences", "Every pair tested", make_differences),
+        StudyPart("differences", "Pairwise tests", make_differences),
         StudyPart("groups", "By topic group", make_group_tables),
         StudyPart("ranks", "Certainty of the ranks", make_ranks),
-        StudyPart("planning", "What the next study needs", make_planning),
+        StudyPart("planning", "Power analysis", make_planning),
     ),
 )

@@ -75,7 +75,7 @@ def make_boards(bench: StudyContext) -> Section:
             ]
             for n, tag in enumerate(board["chain"], 1)
         ]
-        title = f"The records of the leaderboard {name}, {format_count(len(runs), 'run')}"
+        title = f"Records of the leaderboard {name}"
         tables.append(
             Table(
                 f"records-{slugify_name(name)}",
@@ -101,7 +101,7 @@ def iterate_boards(bench: StudyContext) -> Iterator[tuple[str, str, str]]:
         else {}
     )
     if unknown := [tag for tag in named if not any(tag in of_board for of_board in tags.values())]:
-        raise BadInput(f"`baselines`: no board has a run called {', '.join(unknown)}")
+        raise BadInput(f"`baselines`: no leaderboard has a run called {', '.join(unknown)}")
     for name, path in paths.items():
         yield name, path, ",".join(tag for tag in named if tag in tags[name])
 
@@ -188,7 +188,7 @@ def make_conditions(bench: StudyContext) -> Section:
     by_condition = result_conditions(run_bootstrap(bench))
     if len(by_condition) < 2:
         raise PartLeftOut(
-            "needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`"
+            "needs at least two conditions: several `measures`, `qrels` or `topic_lists`, or `conditions`"
         )
     tags = sort_by_expected_rank(next(iter(by_condition.values())))
     rows: list[list[Cell]] = []
@@ -200,7 +200,7 @@ def make_conditions(bench: StudyContext) -> Section:
     heads = (("", 1), ("expected rank", len(by_condition)), ("over the conditions", 3))
     table = Table(
         "figure-4",
-        "Expected ranks under all conditions",
+        "Expected ranks by condition",
         header,
         rows,
         "The last column counts significant differences of the measure.",
@@ -225,7 +225,7 @@ def conditions_chart(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Fi
         for number, one in enumerate(by_condition.values(), 1)
     ]
     caption = (
-        f"Expected rank over samples of topics, and the ranks that a run may have (95 %), under "
+        f"Expected rank over samples of topics, and the ranks that a run may have (95% CI), under "
         f"each condition; {'; '.join(by_condition)}"
     )
     return Figure(
@@ -336,12 +336,12 @@ def submissions_table(rows: Sequence[BoardRow]) -> Table:
     cells.sort(key=lambda cell: (-counts[str(cell[0])], str(cell[0]), str(cell[2]), str(cell[1])))
     ruled = frozenset(k for k in range(1, len(cells)) if cells[k][0] != cells[k - 1][0])
     header = ["group", "run", "date", "score", "rank", "score", "rank"]
-    note = "Ranks among all of these submissions, 1 the best; equal scores share the mean rank."
+    note = "Ranks among all of these submissions (1 is the best). Equal scores share the mean rank."
     heads = (("", 3), ("public", 2), ("private", 2))
     digits = (None, None, None, 3, None, 3, None)
     return Table(
         "every",
-        "Every submission of each group, public against private",
+        "Public and private scores by group",
         header,
         cells,
         note,
@@ -364,7 +364,7 @@ def score_time_charts(rows: Sequence[BoardRow]) -> list[Figure]:
     ][:MAX_GROUPS]
     if not groups:
         return []
-    caption = "Public and private score of every submission of a group over time"
+    caption = "Scores by group over time"
     drawn = [
         (group, group_label([row for row in rows if row.group == group], group)) for group in groups
     ]
@@ -422,7 +422,7 @@ def submissions_chart(rows: Sequence[BoardRow]) -> Figure:
         )
         for row in rows
     ]
-    caption = "Public and private score of every submission"
+    caption = "Public and private scores of submissions"
     drawn = scatter_chart(
         spots,
         kinds=["other groups", *groups],
@@ -441,38 +441,38 @@ STUDY = Study(
         "Large-Data Regime, SIGIR 2021"
     ),
     sentence=(
-        "The leaderboard over time, how certain its ranks are, under several conditions, on "
-        "halves of the topics, and who submitted how often."
+        "The leaderboard over time, the certainty of its ranks under several conditions and "
+        "on halves of the topics, and submissions by group."
     ),
     keys=(
         setting("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
-        setting("score_column", "text", "The header of the column of scores that counts."),
+        setting("score_column", "text", "Header of the score column that counts."),
         setting(
             "baselines",
             "text",
             "Tags of organisers' baselines, separated by commas, in addition to those marked in the tables.",
         ),
         *settings_from(leaderboard.Options, "highlight"),
-        setting("until", "text", "Leave out what is later, as in 2021-02-01."),
+        setting("until", "text", "Leave out later submissions, as in 2021-02-01."),
         setting("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
         RUNS_KEY,
         setting(
             "topic_lists",
             "named",
-            "Subsets of the topics by name (one id a line), as public and private.",
+            "Topic subsets by name (one ID per line), such as public and private.",
         ),
         setting(
             "measures",
             "text",
-            "Measures separated by spaces (RR@100); NCG@100, nDCG@10 and all others.",
+            "Space-separated measures (RR@100); also NCG@100, nDCG@10 and others.",
             "RR@100",
         ),
         setting(
             "conditions",
             "text",
             (
-                "One a line: name = measure, qrels, topic subset, lowest relevant grade; without it "
-                "all measures, qrels and subsets."
+                "One per line: name = measure, qrels, topic subset, minimum relevant grade. "
+                "Default: all measures, qrels and subsets."
             ),
         ),
         *settings_from(bootstrap.Options, "trials"),
@@ -483,13 +483,13 @@ STUDY = Study(
             "All submissions: tag, date, group, public score, private score or ranks.",
         ),
         *settings_from(submissions.Options, "limit"),
-        setting("institutions", "names", "Group = institution, for teams that are one."),
+        setting("institutions", "names", "Group = institution, to count several groups as one."),
         *EVALUATION_SETTING_KEYS,
     ),
     parts=(
         StudyPart("boards", "Figure 1: leaderboards over time", make_boards),
         StudyPart("certainty", "Tables 1, 2 and Figure 3: certainty of the ranks", make_certainty),
-        StudyPart("conditions", "Figure 4: conditions side by side", make_conditions),
+        StudyPart("conditions", "Figure 4: conditions compared", make_conditions),
         StudyPart("halves", "Table 4: two halves of the topics", make_split_half),
         StudyPart("submissions", "Submissions by group", make_submissions),
     ),

@@ -81,12 +81,12 @@ def make_board_over_time(bench: StudyContext) -> Section:
         f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name)
     )
     note = (
-        f"Of {format_count(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more "
-        f"than all before it; of one day only the best."
+        f"{format_count(len(runs), 'run')}{f' ({after})' if after else ''}: each scored more "
+        "than all before it; only the best of each day."
     )
     chain = Table(
         "chain",
-        "The runs that were the state of the art",
+        "State-of-the-art runs",
         ["", "run", "date", "group", "score"],
         rows,
         note,
@@ -131,14 +131,14 @@ def make_mean_tests(bench: StudyContext) -> Section:
             ]
         )
     note = (
-        f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold below {get_alpha(bench):g}. "
-        "WRS (rank-sum, unpaired) asks for an ordinal scale, WSR (signed-rank) and t for an "
-        "interval scale, which RR is said not to be."
+        f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold "
+        f"below {get_alpha(bench):g}. WRS (rank-sum, unpaired) requires an ordinal scale; WSR "
+        "(signed-rank) and t require an interval scale, which RR is said not to be."
     )
     header = ["compared", "A", "B", "difference", "WRS p", "WSR p", "t p"]
     table = Table(
         "table-1",
-        "Tests of the difference in mean RR",
+        "Tests of differences in mean RR",
         header,
         rows,
         note,
@@ -209,8 +209,9 @@ def make_outcomes(bench: StudyContext) -> Section:
         *("A", "B", "WSR p", "t p") * 2,
     ]
     note = (
-        f"Shares of the topics by who answers them up to rank {bench.value('cutoff') or 100}; "
-        "expected search length (rank of the answer) and RR where both do; raw p."
+        "Shares of topics by which run answers them down to rank "
+        f"{bench.value('cutoff') or 100}; expected search length (rank of the answer) and RR "
+        "if both do; raw p."
     )
     digits = (None, None, None, 3, 3, 3, 3, None, 2, 2, None, None, 3, 3)
     table = Table(
@@ -244,8 +245,8 @@ def several_relevant_note(leaderboard: Result) -> list[str]:
     return (
         [
             (
-                f"{format_count(n, 'topic', 'has', 'have')} several relevant documents; the framework is "
-                f"defined for one, so the first that a run retrieves counts."
+                f"{format_count(n, 'topic', 'has', 'have')} several relevant documents. The "
+                "framework is defined for one, so the first that a run retrieves counts."
             )
         ]
         if n
@@ -267,7 +268,7 @@ def make_verdicts(bench: StudyContext) -> Section:
     ]
     tables.append(displacement_table(leaderboard))
     said = [
-        f"No order among {', '.join(cycle)}: each is displaced by another around the circle."
+        f"No order among {', '.join(cycle)}: each is displaced by another in a cycle."
         for cycle in leaderboard["cycles"]
     ]
     values = {
@@ -293,14 +294,14 @@ STUDY = Study(
         setting(
             "order",
             "file",
-            "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given.",
+            "Tag, date, group, baseline (0/1) and description of each run. Default: runs in the order given.",
         ),
         setting(
             "table",
             "file",
-            "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only.",
+            "Table of scores (tag, date, group, score) instead of qrels and runs, for the chain and Figure 1 only.",
         ),
-        setting("score_column", "text", "The header of the column of `table` that counts."),
+        setting("score_column", "text", "Header of the score column of `table`."),
         *settings_from(
             Options,
             *("baselines", "until", "highlight", "cutoff", "alpha"),

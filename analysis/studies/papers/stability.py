@@ -82,8 +82,8 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
     said += (
         [
             (
-                f"The sub-collections drawn are in `data/{element_key(element)}`: a digit a pair, 1 in the "
-                f"first, 2 in the second, 3 in both."
+                f"Sub-collections drawn are in `data/{element_key(element)}`: one digit per "
+                "pair, 1 in the first, 2 in the second, 3 in both."
             )
         ]
         if files
@@ -99,14 +99,16 @@ def make_joint_section(bench: StudyContext) -> Section:
     """Pairs of elements varied together: what each of them alone does not tell."""
     if not bench.has("joint"):
         raise PartLeftOut(
-            "`joint` names pairs of elements to vary together, as in documents+topics"
+            "`joint` takes pairs of elements to vary together, as in documents+topics"
         )
     chosen = str(bench.value("joint")).split()
     if unknown := [one for one in chosen if one not in JOINT]:
-        raise PartLeftOut(f"`joint` names {', '.join(unknown)}; there are {', '.join(JOINT)}")
+        raise PartLeftOut(
+            f"unknown elements in `joint`: {', '.join(unknown)}; choose from {', '.join(JOINT)}"
+        )
     sections = [make_element_section(bench, element) for element in chosen]
     results = {element: run_stability(bench, element) for element in chosen}
-    caption = "P(o) where two elements share o at once"
+    caption = "P(o) of two elements that share o at once"
     drawn = Figure(
         "joint",
         caption,
@@ -127,14 +129,16 @@ def make_joint_section(bench: StudyContext) -> Section:
 def requested_elements(bench: StudyContext) -> list[str]:
     chosen = (bench.value("elements") or " ".join(ELEMENTS)).split()
     if unknown := [one for one in chosen if one not in ELEMENTS]:
-        raise PartLeftOut(f"`elements` names {', '.join(unknown)}; there are {', '.join(ELEMENTS)}")
+        raise PartLeftOut(
+            f"unknown `elements`: {', '.join(unknown)}; choose from {', '.join(ELEMENTS)}"
+        )
     return chosen
 
 
 def element_section_maker(element: str) -> Callable[[StudyContext], Section]:
     def make(bench: StudyContext) -> Section:
         if element not in requested_elements(bench):
-            raise PartLeftOut(f"`elements` does not name {element}")
+            raise PartLeftOut(f"`elements` does not include {element}")
         return make_element_section(bench, element)
 
     return make
@@ -156,7 +160,7 @@ def deltas_table(result: Result) -> Table:
     element = result["element"]
     return Table(
         f"{element_key(element)}-deltas",
-        f"Delta of every pair of sub-collections, {words(element)}",
+        f"Delta of sub-collections, {words(element)}",
         ["measure", "overlap", "shared", "pair", "tau-b"],
         rows,
     )
@@ -179,7 +183,7 @@ def threshold_table(result: Result) -> Table:
     header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
     return Table(
         f"{element_key(element)}-thresholds",
-        f"The same at other thresholds, {words(element)}",
+        f"Other thresholds, {words(element)}",
         header,
         rows,
         digits=(2, None, 3, 3, 3),
@@ -207,8 +211,8 @@ def make_all_elements(bench: StudyContext) -> Section:
             )
     pairs, threshold = (next(iter(results.values()))[key] for key in ("pairs", "threshold"))
     note = (
-        f"P(o): share of {format_count(pairs, 'pair')} of sub-collections whose rankings have a tau-b "
-        f"of at least {threshold:g}; the line is fitted below o = 1."
+        f"P(o): share of {format_count(pairs, 'pair')} of sub-collections whose rankings have "
+        f"a tau-b of at least {threshold:g}. The line is fitted below o = 1."
     )
     header = [
         "element",
@@ -231,10 +235,7 @@ def make_all_elements(bench: StudyContext) -> Section:
         digits=(None, None, None, None, 3, 3, 3),
         ruled=ruled,
     )
-    caption = (
-        f"P(o) by overlap of each element, {format_count(pairs, 'pair')} at each level, tau-b at least "
-        f"{threshold:g}; dotted: fitted lines"
-    )
+    caption = "Equal rankings by overlap"
     figures = [
         Figure(
             "elements",
@@ -282,11 +283,11 @@ def stability_curves(result: Result) -> str:
 
 
 def format_percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
+    return f"{100 * value:.0f}%"
 
 
 def joint_radar(results: dict[str, Result]) -> Figure:
-    caption = "Least overlap of each element from which the rankings always agree; 100 % where there is none below"
+    caption = "Least overlap for equal rankings"
     measures = list(next(iter(results.values()))["minimum_overlap"])
 
     def least(result: Result, measure: str) -> float:
@@ -314,17 +315,21 @@ STUDY = Study(
     title="How stable is the ranking when the collection changes?",
     source="the multi-element protocol for TREC-COVID",
     sentence=(
-        "How often two halves of a collection rank systems alike, by what they share of its "
-        "documents, topics and assessments."
+        "How often two halves of a collection rank systems alike, by the share of documents, "
+        "topics or assessments they have in common."
     ),
     keys=(
         QRELS_KEY,
         RUNS_KEY,
-        setting("measures", "text", "Measures separated by spaces (AP Rprec Bpref nDCG)."),
-        setting("elements", "text", "Of documents topics assessments positive (all)."),
+        setting("measures", "text", "Space-separated measures (AP Rprec Bpref nDCG)."),
+        setting(
+            "elements", "text", "Space-separated: documents topics assessments positive (all)."
+        ),
         *settings_from(Options, "overlaps", "pairs", "min_tau", "also", "per_topic_quota"),
         setting(
-            "docids", "file", "The collection's document ids, one a line (those of runs and qrels)."
+            "docids",
+            "file",
+            "Document IDs of the collection, one per line (default: those of runs and qrels).",
         ),
         setting(
             "joint", "text", "Pairs of elements to vary together, as in documents+topics (none)."
@@ -332,7 +337,7 @@ STUDY = Study(
         setting(
             "export",
             "flag",
-            "Write which documents, topics and assessments each sub-collection holds.",
+            "Write the documents, topics and assessments of each sub-collection.",
         ),
         *EVALUATION_SETTING_KEYS,
     ),

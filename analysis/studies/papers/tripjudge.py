@@ -11,20 +11,20 @@ STUDY = Study(
     name="tripjudge",
     title="A test collection judged by people",
     source="Althammer, Hofstätter, Verberne, Hanbury: TripJudge, CIKM 2022",
-    sentence="The campaign, its labels and agreement, and whether judgements rank systems as clicks do.",
+    sentence="The campaign, its labels and agreement, and whether judgements and clicks rank systems alike.",
     keys=SETTING_KEYS,
     parts=(
         StudyPart("campaign", "Table 1: the campaign", campaign.make_campaign_numbers),
         StudyPart(
             "labels",
-            "Figure 1: labels and how they were decided",
+            "Figure 1: labels by decision",
             campaign.make_labels_and_decisions,
         ),
-        StudyPart("agreement", "Figure 2: agreement of the annotators", campaign.make_agreement),
+        StudyPart("agreement", "Figure 2: agreement of annotators", campaign.make_agreement),
         StudyPart("times", "Time of judging", campaign.make_times),
         StudyPart(
             "systems",
-            "Table 2: systems under judgements and under clicks",
+            "Table 2: systems by judgements and by clicks",
             systems.make_systems_by_labels,
         ),
         StudyPart(
@@ -37,6 +37,6 @@ STUDY = Study(
             "clicks", "Figure 3: judgements against click labels", systems.make_click_comparison
         ),
         StudyPart("groups", "By topic group", groups.make_groups),
-        StudyPart("survey", "What annotators said", groups.make_survey),
+        StudyPart("survey", "Survey answers", groups.make_survey),
     ),
 )

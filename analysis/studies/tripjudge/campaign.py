@@ -70,13 +70,12 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
     ]
     rows += grade_rows(bench, statistics)
     note = (
-        "In the published column judgements and annotators are those before the topics were "
-        "cleaned, queries and pairs those after it; "
-        "their quotient is no mean of anything."
+        "In the published column, judgements and annotators were counted before topics were "
+        "cleaned, queries and pairs after it. Their quotient is not a mean."
     )
     table = Table(
         "table-1",
-        "Statistics of the annotation campaign",
+        "Campaign statistics",
         ["", "here", "TripJudge"],
         rows,
         note,
@@ -138,13 +137,12 @@ def make_labels_and_decisions(bench: StudyContext) -> Section:
         figures.append(decision_chart(bench, scale, words, one))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
     note = (
-        "Share of each label, and within it of each way by which it was decided; TripJudge: full "
-        "agreement 20 %, lowest grade 22 % on 4 grades, "
-        "48 % and 2 % on 2 grades."
+        "Share of each label, divided by how it was decided. TripJudge: full agreement 20%, "
+        "lowest grade 22% on 4 grades, 48% and 2% on 2 grades."
     )
     table = Table(
         "figure-1",
-        "Labels and how they were decided",
+        "Labels by decision",
         header,
         rows,
         note,
@@ -161,7 +159,8 @@ def make_labels_and_decisions(bench: StudyContext) -> Section:
         figures,
         [
             f"{format_count(aggregated['pairs'], 'labelled pair')}; "
-            f"{format_count(aggregated['dropped']['too_few'], 'pair', 'has', 'have')} too few judgements for a label."
+            f"{format_count(aggregated['dropped']['too_few'], 'pair', 'has', 'have')} too few "
+            "judgements for a label."
         ],
         values,
     )
@@ -235,8 +234,8 @@ def decision_chart(
         ]
     total = sum(one["labels"].values())
     caption = (
-        f"{group_suffix(group)}Labels on {words} and how they were decided, as shares of each label; "
-        f"n: pairs with it, of {total:,}"
+        f"{group_suffix(group)}Labels on {words} by decision, as shares of each label; n: "
+        f"pairs with it, of {total:,}"
     )
     return Figure(
         f"figure-1-{scale}{group_key(group)}",
@@ -297,18 +296,18 @@ def make_label_shares(bench: StudyContext) -> Section:
         "Labels",
         ["scale", "label", "pairs", "share"],
         rows,
-        "How they were decided needs single judgements.",
+        "The ways in which labels were decided need single judgements.",
         digits=(None, None, None, 3),
     )
     return Section([table], figures, reasons, values)
 
 
 AGREEMENT_LABELS = {
-    "mean_kappa": "mean kappa against the label",
-    "chance_floor": "the same by chance",
-    "mean_kappa_others": "mean kappa against the label of the others",
-    "mean_pairwise_kappa": "mean kappa of two annotators",
-    "mean_pairwise_kappa_weighted": "the same, weighted by common pairs",
+    "mean_kappa": "mean kappa with the label",
+    "chance_floor": "chance-level kappa with the label",
+    "mean_kappa_others": "mean kappa with the label of the others",
+    "mean_pairwise_kappa": "mean pairwise kappa",
+    "mean_pairwise_kappa_weighted": "mean pairwise kappa, weighted by common pairs",
     "alpha": "Krippendorff's alpha",
     "fleiss": "Fleiss' kappa",
     "percent": "agreeing pairs of judgements",
@@ -340,8 +339,8 @@ def make_agreement(bench: StudyContext) -> Section:
         )
     header = ["", *(words for _, words in SCALE_NAMES), *(words for _, words in SCALE_NAMES)]
     note = (
-        "Kappa is linearly weighted and alpha ordinal on all grades. "
-        "Against the label an annotator's own vote counts, so that chance alone reaches the second row. "
+        "Kappa is linearly weighted and alpha ordinal on all grades. The label includes an "
+        "annotator's own vote, so that chance alone reaches the second row. "
         + " ".join(describe_interval(words, agreement[scale]) for scale, words in SCALE_NAMES)
     )
     table = Table(
@@ -372,17 +371,17 @@ def make_agreement(bench: StudyContext) -> Section:
 def describe_interval(words: str, scale: Mapping[str, Any]) -> str:
     low, high = scale["alpha_ci"]
     if low is None:
-        return f"Alpha on {words} has no interval: {scale['alpha_ci_reason']}."
-    return f"Alpha on {words}: 95 % interval {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
+        return f"Alpha on {words} has no confidence interval: {scale['alpha_ci_reason']}."
+    return f"Alpha on {words}: 95% CI {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
 
 
 def kappa_chart(agreement: Mapping[str, Any], scale: str, words: str, *, group: str = "") -> Figure:
     kappas = [row[f"kappa_{scale}"] for row in agreement["annotators"].values()]
     defined = [kappa for kappa in kappas if kappa is not None]
     one = agreement[scale]
-    caption = f"{group_suffix(group)}Kappa against the label on {words}, {format_count(len(defined), 'annotator')}"
+    caption = f"{group_suffix(group)}Kappa with the label on {words}, {format_count(len(defined), 'annotator')}"
     if len(defined) < len(kappas):
-        caption += f"; of {len(kappas) - len(defined)} it is undefined"
+        caption += f"; undefined for {len(kappas) - len(defined)}"
     lowest = math.floor(min([*defined, one["chance_floor"] or 0.0, 0.0]) * 10) / 10
     edges = [round(lowest + step / 20, 2) for step in range(round((1 - lowest) * 20) + 1)]
     counts = np.histogram(defined, edges)[0].tolist() if defined else []
@@ -419,7 +418,7 @@ def make_times(bench: StudyContext) -> Section:
     tables, figures = [], []
     if statistics["per_12h"] is not None:
         labels = [start[5:13].replace("T", " ") for start, _ in statistics["per_12h"]]
-        caption = "Judgements per 12 hours (UTC)"
+        caption = "Judgements per half day (UTC)"
         tables.append(
             Table(
                 "per-12h",
@@ -443,14 +442,14 @@ def make_times(bench: StudyContext) -> Section:
             [day, *(means[grade] for grade in statistics["grades"])]
             for day, means in statistics["daily_seconds"]
         ]
-        caption = "Mean seconds of a judgement by day and grade"
+        caption = "Mean time by day and grade"
         tables.append(
             Table(
                 "daily-seconds",
                 caption,
                 ["day", *names],
                 rows,
-                "A grade that suddenly takes no time is a sign of judging at random.",
+                "A grade whose time suddenly drops can be a sign of random judging.",
                 digits=(None, *[1] * len(names)),
             )
         )
@@ -477,7 +476,7 @@ def make_times(bench: StudyContext) -> Section:
         tables.append(
             Table(
                 "topic-seconds",
-                "Mean seconds of a judgement by topic",
+                "Mean time by topic",
                 ["topic", "judgements", "mean seconds"],
                 topics,
                 "Longest first.",

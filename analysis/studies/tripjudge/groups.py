@@ -86,7 +86,7 @@ def statistics_table(bench: StudyContext, statistics: dict[str, Any]) -> Table:
     digits = (None, *[2] * len(statistics))
     return Table(
         "table-1-groups",
-        "Statistics of the campaign by topic group",
+        "Campaign statistics by topic group",
         ["", *statistics],
         rows,
         digits=digits,
@@ -114,11 +114,11 @@ def add_decisions(bench: StudyContext, files: Files, made: Section) -> None:
 def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str]) -> Table:
     return Table(
         "figure-1-groups",
-        f"Labels{' and how they were decided' if decided else ''}, by topic group",
+        f"Labels{' by decision' if decided else ''}, by topic group",
         ["group", "scale", "label", "pairs", "share", *decided],
         rows,
         "Share of each label in its group"
-        + (", and within it of each way by which it was decided." if decided else "."),
+        + (", divided by how it was decided." if decided else "."),
         heads=(("", 5), ("of which by", len(decided))) if decided else (),
         digits=(None, None, None, None, *[3] * (1 + len(decided))),
         ruled=frozenset(ruled),
@@ -175,16 +175,16 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
         "group",
         "scale",
         "mean",
-        "25 %",
+        "25%",
         "median",
-        "75 %",
-        "by chance",
-        "against the others",
+        "75%",
+        "chance level",
+        "with the others",
         "alpha",
-        "2.5 %",
-        "97.5 %",
+        "2.5%",
+        "97.5%",
     ]
-    heads = (("", 2), ("kappa against the label", 5), ("", 4))
+    heads = (("", 2), ("kappa with the label", 5), ("", 4))
     made.tables.append(
         Table(
             "figure-2-groups",
@@ -208,7 +208,7 @@ def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Ta
             [start, *(counts.get(start, 0) for counts in spans.values())] for start in starts
         ]
         yield Table(
-            "per-12h-groups", "Judgements per 12 hours (UTC) by topic group", ["from", *spans], rows
+            "per-12h-groups", "Judgements per half day (UTC) by topic group", ["from", *spans], rows
         )
     timed = {
         name: one["daily_seconds"]
@@ -223,7 +223,7 @@ def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Ta
             for name, daily in timed.items()
             for day, means in daily
         ]
-        title = "Mean seconds of a judgement by topic group, day and grade"
+        title = "Mean time by topic group, day and grade"
         yield Table(
             "daily-seconds-groups",
             title,
@@ -274,12 +274,12 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
             "measure",
             "qrels",
             "tau of the means",
-            "2.5 %",
-            "97.5 %",
+            "2.5%",
+            "97.5%",
             "tau-ap",
-            "by their script",
+            "authors' script",
         ]
-        title = "Kendall's tau between the rankings of systems, by topic group"
+        title = "Kendall's tau by topic group"
         made.tables.append(
             Table("table-3-groups", title, columns, taus, digits=(None, None, None, *[3] * 5))
         )
@@ -299,7 +299,7 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
         header, shares = share_rows(overlap)
         columns |= dict.fromkeys(header)
         rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]
-        caption = f"{group_suffix(name)}{bench.value('name')} against click labels: shares of all judged pairs"
+        caption = f"{group_suffix(name)}{bench.value('name')} and click labels: shares of all judged pairs"
         made.figures.append(
             Figure(f"figure-3{group_key(name)}", caption, agreement_picture(overlap))
         )
@@ -323,7 +323,7 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
         made.tables.append(
             Table(
                 "figure-3-groups",
-                "Judgements against click labels, by topic group",
+                "Judgements and clicks by topic group",
                 header,
                 cells,
                 digits=digits,
@@ -332,7 +332,7 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
 
 
 def make_survey(bench: StudyContext) -> Section:
-    bench.need("survey", why="what annotators said of the campaign, one row an answer")
+    bench.need("survey", why="survey answers, one row per answer")
     table = DelimitedTable(bench.file("survey") or "")
     names = normalise_names(table.first.cells)
     question, answer = find_column(names, ("question",)), find_column(names, ("answer",))
@@ -367,7 +367,7 @@ def make_survey(bench: StudyContext) -> Section:
         raise PartLeftOut("`survey` has no answer")
     made = Table(
         "survey",
-        "What annotators said",
+        "Survey answers",
         ["question", "answer", "n", "share", "TripJudge"],
         rows,
         "Empty answers are left out.",

@@ -22,32 +22,38 @@ SETTING_KEYS = (
     setting(
         "judgements",
         "file",
-        "One row a judgement: our columns, or the export of FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid.",
+        "One row per judgement: Assay's columns, or an export of FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid.",
     ),
-    setting("name", "text", "What the judgements are called in tables (judgements).", "judgements"),
+    setting("name", "text", "Name of the judgements in tables (judgements).", "judgements"),
     setting("scale", "whole", "Number of grades (4).", least=2),
-    setting("threshold", "whole", "Lowest relevant grade (2).", least=1),
+    setting("threshold", "whole", "Minimum relevant grade (2).", least=1),
     setting(
-        "min_judgements", "whole", "A pair has a label from so many judgements on (2).", least=1
+        "min_judgements",
+        "whole",
+        "Number of judgements from which a pair has a label (2).",
+        least=1,
     ),
-    setting("min_seconds", "number", "Faster judgements do not count (1).", least=0),
+    setting(
+        "min_seconds",
+        "number",
+        "Minimum seconds per judgement (1); faster ones do not count.",
+        least=0,
+    ),
     setting("no_gold", "flag", "Leave out the judgements of gold pairs."),
     setting(
         "method",
         "text",
-        "How labels are made: majority (default), median, dawid-skene, mace.",
+        "Aggregation method: majority (default), median, dawid-skene, mace.",
         choices=tuple(METHODS),
     ),
     setting("grades", "names", 'Names of the grades, such as 0 = "Wrong".'),
-    setting("labels", "file", "Labels on all grades, in place of those that the judgements give."),
+    setting("labels", "file", "Labels on all grades, instead of those that the judgements give."),
     setting(
-        "binary_labels", "file", "Labels on two grades, in place of those that the judgements give."
+        "binary_labels", "file", "Labels on two grades, instead of those that the judgements give."
     ),
-    setting("documents", "whole", "Documents in the collection.", least=1),
-    setting(
-        "pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."
-    ),
-    setting("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
+    setting("documents", "whole", "Number of documents in the collection.", least=1),
+    setting("pool", "file", "Pool file of build_pool, for completeness and the top of the pool."),
+    setting("top", "whole", "Deepest rank of the pool in Figure 3 (4).", 4, least=1),
     setting("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
     setting(
         "document_texts",
@@ -57,53 +63,53 @@ SETTING_KEYS = (
     setting(
         "topic_groups",
         "file",
-        "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too.",
+        "Topic and group (Head, Torso, Tail, ...), tab-separated, to compute each group separately too.",
     ),
     setting(
         "group_column",
         "text",
-        "The column of topic_groups that holds the groups, by its name (group).",
+        "Name of the column of topic_groups that contains the groups (group).",
     ),
     RUNS_KEY,
-    setting("clicks", "named", "Click qrels by their names."),
+    setting("clicks", "named", "Click qrels by name."),
     setting(
         "click_log",
         "file",
-        "A click log, in place of click qrels: they are derived as DCTR and Raw.",
+        "A click log, instead of click qrels: they are derived as DCTR and Raw.",
     ),
     setting(
         "click_queries",
         "file",
-        "Where click_log is TripClick's log (JSON lines): the topics whose queries are wanted (texts).",
+        "Topics whose queries count (texts), if click_log is TripClick's log (JSON lines).",
     ),
     setting(
         "shown",
         "file",
-        "The ranking that was shown for each topic, where the click log has clicks only.",
+        "Ranking shown for each topic, if the click log contains clicks only.",
     ),
     setting(
         "measures",
         "text",
-        "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).",
+        "Measures of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).",
         "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100",
     ),
     setting(
         "ranking_measures",
         "text",
-        "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).",
+        "Measures of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).",
         "nDCG@5 nDCG@10 RR@10 R@100",
     ),
     setting(
         "system_labels",
         "text",
-        "Which labels rank systems and meet clicks: binary (default) or graded.",
+        "Labels that rank systems and are compared with clicks: binary (default) or graded.",
         "binary",
         choices=("binary", "graded"),
     ),
     setting(
         "survey",
         "file",
-        "What annotators said: CSV or TSV with the columns question and answer, one row an answer.",
+        "Survey answers: CSV or TSV with the columns question and answer, one row per answer.",
     ),
     *(key for key in EVALUATION_SETTING_KEYS if key.name != "min_relevant"),
 )
@@ -116,7 +122,8 @@ SCALE_NAMES = (("graded", "all grades"), ("binary", "2 grades"))
 def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict[str, Any]:
     """The inputs of a command over judgements. only: a file of topics. Raises LeftOut."""
     bench.need(
-        "judgements", why="single judgements; labels do not tell who gave which grade, and when"
+        "judgements",
+        why="single judgements; labels do not show the annotator, grade and time of each judgement",
     )
     given = {
         "judgements": bench.file("judgements") or "",
@@ -169,7 +176,7 @@ def need_system_labels(bench: StudyContext) -> None:
     except PartLeftOut as reason:
         if bench.has(LABEL_KEYS[other]):
             raise PartLeftOut(
-                f'{reason}, or `system_labels = "{other}"` to take the `{LABEL_KEYS[other]}` that are given'
+                f'{reason}, or `system_labels = "{other}"` to use the given `{LABEL_KEYS[other]}`'
             ) from None
         raise
 
@@ -182,9 +189,7 @@ def judged_qrels_argument(bench: StudyContext) -> str:
 
 def need_clicks(bench: StudyContext) -> None:
     if not bench.has("clicks") and not bench.has("click_log"):
-        raise PartLeftOut(
-            "needs `clicks` (click qrels) or `click_log` (from which they are derived)"
-        )
+        raise PartLeftOut("needs `clicks` (click qrels) or `click_log` (to derive them from)")
 
 
 def need_runs(bench: StudyContext) -> None:
@@ -236,7 +241,7 @@ def query_file_option(bench: StudyContext) -> dict[str, Any]:
         return {}
     if not bench.has("texts"):
         raise PartLeftOut(
-            "needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics"
+            "needs `texts` or `click_queries`: the click log is TripClick's, which has queries instead of topics"
         )
     return {"queries": bench.file("texts")}
 

@@ -67,12 +67,12 @@ def make_systems_by_labels(bench: StudyContext) -> Section:
     coverage = {k for k, name in enumerate(header) if name.startswith("J@")}
     over = ", ".join(f"{name} {evaluated['topics'][name]['qrels']:,}" for name in names)
     note = (
-        f"J@m: share of the first m that is judged; n@m: nDCG at m; -j: judged documents only. "
-        f"Means over all topics of each qrels ({over}). Best in bold."
+        "J@m: judged share of the first m; n@m: nDCG at m; -j: judged documents only. Means "
+        f"over all topics of each qrels ({over}). Best in bold."
     )
     table = Table(
         "table-2",
-        "Effectiveness and judgement coverage",
+        "Effectiveness and judged shares",
         header,
         rows,
         note,
@@ -82,7 +82,7 @@ def make_systems_by_labels(bench: StudyContext) -> Section:
     )
     return Section(
         [table],
-        words=[] if further else ["Clicks are not given: under judgements only."],
+        words=[] if further else ["No clicks were given: judgements only."],
         values=evaluated["qrels"],
     )
 
@@ -104,18 +104,18 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
         "measure",
         "qrels",
         "tau of the means",
-        "2.5 %",
-        "97.5 %",
+        "2.5%",
+        "97.5%",
         "tau-ap",
-        "by their script",
+        "authors' script",
         "published",
     ]
     table = Table(
         "table-3",
-        "Kendall's tau between the rankings of systems",
+        "Kendall's tau between rankings",
         header,
         tau_rows(bench, rankings),
-        "Published: of TripJudge's seven systems under the qrels that play this part there.",
+        "Published: of TripJudge's seven systems under the corresponding qrels.",
         heads=(("", 2), ("here", 5), ("TripJudge", 1)),
         digits=(None, None, *[3] * 6),
     )
@@ -138,9 +138,9 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
 
 
 TAU_THRESHOLD_NOTE = (
-    "Above 0.9 two qrels are read as equivalent (Voorhees). The paper's own numbers are what the "
-    "authors' script gives, which correlates the "
-    "alphabetical order of the runs' names; tau of the means is the correlation of the rankings."
+    "Above 0.9, two qrels are considered equivalent (Voorhees). The paper's numbers come "
+    "from the authors' script, which correlates the alphabetical order of the runs' names. "
+    "Tau of the means correlates the rankings."
 )
 
 
@@ -212,10 +212,10 @@ def make_published_tau(bench: StudyContext) -> Section:
                 ]
             )
     note = (
-        "From the published Table 2 (three decimals). Seven of the nine values follow from the "
-        "alphabetical order of the runs' names."
+        "From the published Table 2 (three decimals). Seven of the nine values follow from "
+        "the alphabetical order of the runs' names."
     )
-    header = ["measure", "qrels", "published", "by their script", "tau of the means"]
+    header = ["measure", "qrels", "published", "authors' script", "tau of the means"]
     table = Table(
         "table-3-published",
         "TripJudge's Table 3, three ways",
@@ -239,7 +239,7 @@ def make_click_comparison(bench: StudyContext) -> Section:
         (False, "figure-3", "all judged pairs"),
         (True, "figure-3-by-row", "each bar"),
     ):
-        caption = f"{bench.value('name')} against click labels: shares of {words}"
+        caption = f"{bench.value('name')} and click labels: shares of {words}"
         figures.append(Figure(key, caption, agreement_picture(overlap, by_row=by_row)))
     values = {
         one: {key: value for key, value in row.items() if key != "contradicting_pairs"}
@@ -275,12 +275,12 @@ def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
     header, rows = share_rows(overlap)
     pairs = ", ".join(sorted({f"{one['pairs']:,}" for one in overlap.values()}))
     note = (
-        f"Shares of {pairs} pairs, {where}. Agree: relevant and label 1 or more, or irrelevant and label 0 or none. "
-        "Contradicting: of the pairs with a click label."
+        f"Shares of {pairs} pairs, {where}. Agree: relevant and label 1 or more, or not "
+        "relevant and label 0 or none. Contradicting: of the pairs with a click label."
     )
     return Table(
         "figure-3",
-        "Judgements against click labels",
+        "Judgements and click labels",
         header,
         rows,
         note,
@@ -351,10 +351,10 @@ def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Tabl
     known = {"group": bool(group), "text": bool(texts)}
     chosen = {name: cells for name, cells in columns.items() if known.get(name, True)}
     note = [f"The first {MAX_LISTED} of {len(pairs):,}."] if len(pairs) > MAX_LISTED else []
-    note += [f"Of each document the first {EXCERPT_CHARACTERS} characters."] if texts else []
+    note += [f"The first {EXCERPT_CHARACTERS} characters of each document."] if texts else []
     return Table(
         "contradicting",
-        "Pairs of which one of judgement and clicks says relevant, and the other not",
+        "Contradicting pairs",
         list(chosen),
         [list(row) for row in zip(*chosen.values(), strict=True)],
         " ".join(note),

@@ -110,7 +110,7 @@ def labels_table(key: str, name: str, condition: Values) -> Table:
     )
     return Table(
         key,
-        f"Ranks under resampled labels by {name}",
+        f"Label noise by {name}",
         header,
         rows,
         note,
@@ -133,10 +133,7 @@ def pictures(result: Values) -> list[Picture]:
                 tags,
                 places,
                 values,
-                caption=(
-                    f"Probability of each rank by {name}: {format_count(one['topics'], 'topic')}, "
-                    f"{format_count(one['trials'], 'sample')}"
-                ),
+                caption=(f"Rank probabilities by {name}"),
                 row_label="run",
                 column_label="rank",
                 high=1.0,
@@ -146,10 +143,7 @@ def pictures(result: Values) -> list[Picture]:
         )
     if len(conditions) > 1:
         rows = [DrawnInterval(*row) for row in side_by_side(conditions, 30 * len(conditions))]
-        caption = (
-            f"Expected rank over samples of topics, and the ranks that each run may have (95%), "
-            f"by condition{numbering_key(list(conditions))}"
-        )
+        caption = f"Expected ranks by condition (95% CI){numbering_key(list(conditions))}"
         drawn.insert(
             0,
             interval_chart(

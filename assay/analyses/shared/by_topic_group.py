@@ -29,7 +29,7 @@ class ByTopicGroup(FileCommand):
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
-            help="topic and group, tab-separated: the same within each group of topics, too",
+            help="topic groups (topic and group, tab-separated), each also reported separately",
         )
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class ByTopicGroup(FileCommand):
             return super().answered(options)
         if options.get("sampled"):
             raise BadInput(
-                "--topic-groups is for judged qrels; the probabilities of a sampled pool are those of all its topics"
+                "--topic-groups needs judged qrels; the probabilities of a sampled pool are those of all its topics"
             )
         if "-" in [
             value
@@ -47,11 +47,11 @@ class ByTopicGroup(FileCommand):
             if isinstance(value, str)
         ]:
             raise BadInput(
-                "--topic-groups reads the files once for each group: standard input (-) can be read only once"
+                "--topic-groups reads the files once per group, but standard input (-) can be read only once"
             )
         result = super().answered(options)
         if self.topics_read is None:
-            raise BadInput("--topic-groups needs qrels, whose topics it divides")
+            raise BadInput("--topic-groups needs qrels with the topics of the groups")
         from assay.analyses.shared.topic_groups import (
             read_topic_groups,
         )  # reads tables, which only this option needs

@@ -47,7 +47,7 @@ def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> N
         action=CampaignAction,
         metavar="SLUG",
         help=(
-            "the labels of this campaign in the database in place of QRELS; a RUN may then be a "
+            "labels of this campaign in the database, instead of QRELS; a RUN may then be a "
             "tag of its collection (default: all its runs)"
         ),
     )
@@ -110,14 +110,12 @@ class CampaignCommand(FileCommand):
         runs = given or list(self.stored.runs)
         if self.run_places == ("runs",):
             if not runs:
-                raise BadInput(
-                    f"the collection of the campaign {name} has no runs; name some files"
-                )
+                raise BadInput(f"the collection of the campaign {name} has no runs; give run files")
             return {**options, self.qrels_place: name, "runs": runs}
         if len(runs) != len(self.run_places):
             raise BadInput(
-                f"with --campaign expected {format_count(len(self.run_places), 'run')}, files or tags "
-                f"of its collection, not {len(runs)}"
+                f"with --campaign expected {format_count(len(self.run_places), 'run')} "
+                f"(files, or tags of its collection), not {len(runs)}"
             )
         return {**options, self.qrels_place: name, **dict(zip(self.run_places, runs, strict=True))}
 

@@ -24,7 +24,7 @@ TEST_COLUMNS = (
     ("t", "t p"),
     ("wsr", "signed-rank p"),
     ("sign", "sign p"),
-    ("randomisation", "randomisation p"),
+    ("randomisation", "permutation p"),
 )
 
 
@@ -83,7 +83,7 @@ def means_table(
 
 
 def describe_test(settings: Mapping[str, Any]) -> str:
-    test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[
+    test = {"randomisation": "the paired permutation test", "t": "the paired t-test"}[
         settings["letters_by"]
     ]
     family = {
@@ -94,10 +94,10 @@ def describe_test(settings: Mapping[str, Any]) -> str:
     }[settings["correction"]]
     if settings["against"] == "all":
         return (
-            f"Best in bold; runs that share a letter do not differ significantly at "
+            "Best in bold. Runs that share a letter do not differ significantly at "
             f"{settings['alpha']:g} by {test} ({family})."
         )
-    return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
+    return f"Best in bold. † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
 
 
 def significance_mark(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
@@ -128,7 +128,7 @@ def pairs_table(
         "B - A",
         "2.5%",
         "97.5%",
-        *(["why no interval"] if reasons else []),
+        *(["why no CI"] if reasons else []),
         "effect",
         "from",
         "to",
@@ -170,15 +170,13 @@ def pairs_table(
     if answer["no_verdict"]:
         bold, verdict = set(), f"No verdict: {answer['no_verdict']}. "
     note = (
-        f"Over {answer['topics']} topics; effect: mean difference / standard deviation of the "
-        f"differences, with its interval. "
+        f"Over {answer['topics']} topics. Effect size: Cohen's d_z (mean / SD of the "
+        "differences), with its 95% CI. "
     )
     note += verdict + describe_constant({"": answer})
     if settings["correction"] == "none" and len(rows) > 1:
-        note += "Uncorrected p-values of many pairs find differences that do not exist. "
-    randomised = (
-        f"Randomisation: {settings['permutations']:,} changes of signs, all where they are fewer."
-    )
+        note += "With uncorrected p-values of many pairs, expect false positives. "
+    randomised = f"Permutation test: {settings['permutations']:,} sign-flip permutations, or all if there are fewer."
     note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
 
@@ -201,13 +199,13 @@ def fixed_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
         return None
     key = re.sub(r"\W+", "-", measure).strip("-").lower()
     note = (
-        "Where the difference under all of this pool, judged, would lie with 95% certainty; from "
-        "the variance of the draw alone."
+        "95% CI of the difference if the whole pool were judged, from the variance of the "
+        "sample alone."
     )
     return Table(
         f"these-topics-{key}",
-        f"These very topics, by {measure}",
-        ["A", "B", "B - A", "from", "to", "why no range"],
+        f"Differences on these topics by {measure}",
+        ["A", "B", "B - A", "from", "to", "why no CI"],
         rows,
         note,
     )
@@ -227,8 +225,8 @@ def assisted_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
     ]
     key = re.sub(r"\W+", "-", measure).strip("-").lower()
     note = (
-        "A regression of the label on the ranks that the runs gave, fitted in five folds without "
-        "the pairs that it speaks of, helps the estimate."
+        "Estimates assisted by a regression of the labels on the ranks of the runs, fitted "
+        "in five folds that leave out the pairs they predict."
     )
     columns = [
         "A",
@@ -238,9 +236,11 @@ def assisted_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
         "to",
         "these topics from",
         "these topics to",
-        "why no range",
+        "why no CI",
     ]
-    return Table(f"helped-{key}", f"Helped by the rank model, by {measure}", columns, rows, note)
+    return Table(
+        f"helped-{key}", f"Differences with the rank model by {measure}", columns, rows, note
+    )
 
 
 def largest_differences(
@@ -257,9 +257,7 @@ def largest_differences(
 
 def differences_chart(measure: str, answer: Mapping[str, Any]) -> Picture:
     pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
-    caption = (
-        f"Mean differences by {measure} (B - A) with 95% intervals over {answer['topics']} topics"
-    )
+    caption = f"Mean differences by {measure}, B - A (95% CI)"
     if len(pairs) > MAX_PAIRS:
         pairs = largest_differences(pairs, MAX_PAIRS)
         caption += f"; the {MAX_PAIRS} greatest"
@@ -299,19 +297,19 @@ def planning_table(key: str, result: Values) -> Table:
         "median pair",
         "highest",
         "topics needed",
-        "for the highest",
-        "seen here",
+        "for the largest",
+        "detectable here",
     ]
     goal = (
         f"a difference of {settings['difference']:g}"
         if settings["width"] is None
-        else f"an interval {settings['width']:g} wide"
+        else f"a 95% CI of width {settings['width']:g}"
     )
-    title = f"Topics that {goal} needs"
+    title = f"Topics needed for {goal}"
     note = (
-        f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from the variances "
-        f"of the differences at hand, which are estimates themselves (–: more than a million topics, "
-        "or undefined). Seen here: the smallest true difference that the topics at hand show with "
+        f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from estimated "
+        "variances of the differences (–: more than a million topics, or undefined). "
+        "Detectable here: the smallest true difference that the topics at hand detect with "
         "this power, median pair."
     )
     return Table(
@@ -352,14 +350,11 @@ def planning_labels(result: Values) -> tuple[str, str, float]:
     settings = result["settings"]
     if settings["width"]:
         return (
-            "Width of the interval of a difference over numbers of topics, median pair of systems",
-            "width of the interval",
+            "Width of the confidence interval by topics",
+            "width of the CI",
             settings["width"],
         )
-    caption = (
-        f"Smallest true difference that numbers of topics show with a chance of "
-        f"{settings['power']:g}, median pair of systems"
-    )
+    caption = "Detectable difference by topics"
     return caption, "smallest difference", settings["difference"]
 
 
@@ -413,14 +408,14 @@ def noise_table(key: str, result: Values) -> Table | None:
     ]
     header = ["measure", "by topics", "by labels", *numbers, "tau"]
     note = (
-        "Standard errors of a difference, median pair of systems: over topics, and by the labels, "
-        "judgements drawn anew within pairs, as they were "
-        f"judged and with other numbers of them. {CAVEAT} Tau: mean correlation of the ranking "
-        f"with that under labels drawn anew."
+        "Standard errors of a difference, median pair of systems: over topics, and by "
+        "labels, with judgements resampled within pairs, in the number judged and in other "
+        f"numbers. {CAVEAT} Tau: mean correlation of the ranking with that under resampled "
+        "labels."
     )
     return Table(
         key,
-        "Noise of labels",
+        "Label noise",
         header,
         rows,
         note,
@@ -439,10 +434,7 @@ def noise_chart(result: Values) -> list[Picture]:
         for measure, labels in noise.items()
     ]
     at = [float(n) for n in next(iter(noise.values()))["per_pair"]]
-    caption = (
-        "What more judgements a pair would buy: the standard error of a difference by the noise "
-        "of labels, median pair of systems"
-    )
+    caption = "Standard error by judgements per pair"
     return [
         line_chart(
             series,

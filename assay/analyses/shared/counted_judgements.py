@@ -23,6 +23,6 @@ class CountedJudgements(NamedTuple):
 def check_threshold(threshold: int, n_grades: int) -> int:
     if threshold >= n_grades:
         raise BadInput(
-            f"--min-relevant {threshold} is above every grade of a scale of {n_grades}, expected 1 to {n_grades - 1}"
+            f"--min-relevant {threshold} is above the highest of {n_grades} grades, expected 1 to {n_grades - 1}"
         )
     return threshold

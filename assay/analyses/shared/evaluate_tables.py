@@ -55,9 +55,9 @@ def estimate_tables(result: Values) -> list[Table]:
             "mean",
             "from",
             "to",
-            "these topics from",
-            "these topics to",
-            "why none",
+            "95% CI from",
+            "95% CI to",
+            "why no CI",
         ]
         note = " ".join(
             [
@@ -80,7 +80,7 @@ def estimate_tables(result: Values) -> list[Table]:
         made.append(
             Table(
                 f"sample-{number}",
-                "The sample",
+                "Sample",
                 ["pool", "topics", "pairs", "drawn", "judged", "strata"],
                 [cells],
             )
@@ -96,9 +96,7 @@ def missing_interval_reason(result: Values, name: str, tag: str, measure: str) -
     these = result.get("these_topics_reason", {}).get(name, {}).get(tag, {}).get(measure, "")
     return "; ".join(
         dict.fromkeys(
-            one
-            for one in (reason, f"these topics: {these}" if these and these != reason else "")
-            if one
+            one for one in (reason, f"95% CI {these}" if these and these != reason else "") if one
         )
     )
 
@@ -122,9 +120,9 @@ def assisted_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
         "mean",
         "from",
         "to",
-        "these topics from",
-        "these topics to",
-        "why none",
+        "95% CI from",
+        "95% CI to",
+        "why no CI",
     ]
     return Table(key, f"Estimates with the rank model under {name}", columns, rows, ASSISTED_NOTE)
 
@@ -153,8 +151,8 @@ def intervals_table(result: Values) -> Table:
             ]
     return Table(
         "intervals",
-        "Confidence intervals of the means",
-        ["qrels", "run", "measure", "mean", "from", "to", "why none"],
+        "Confidence intervals of means",
+        ["qrels", "run", "measure", "mean", "from", "to", "why no CI"],
         rows,
         INTERVALS_NOTE,
     )
@@ -181,10 +179,10 @@ def topics_table(topics_by_qrels: Mapping[str, Any]) -> Table:
         "topics of the qrels",
         "without relevant documents",
         "averaged over",
-        "missing from the run",
-        "of the run, not in the qrels",
+        "missing in the run",
+        "in the run, not in the qrels",
     ]
-    return Table("topics", "Topics averaged over", header, counts)
+    return Table("topics", "Topics counted", header, counts)
 
 
 def result_tables(result: Values) -> list[Table]:
@@ -230,7 +228,7 @@ def estimate_charts(result: Values) -> list[Picture]:
                         missing_interval_reason(result, name, tag, measure),
                     )
                 )
-            caption = f"Mean {measure} of the runs, estimated from the sample (95% CI over topics)"
+            caption = f"Estimated mean {measure} (95% CI)"
             drawn.append(
                 interval_chart(
                     rows,
@@ -261,14 +259,14 @@ def interval_caption(result: Values, measure: str) -> str:
     }
     if not any(shown):  # reports of estimates give the reasons elsewhere
         return (
-            f"; no interval: {reasons.pop()}"
+            f"; no confidence interval: {reasons.pop()}"
             if len(reasons) == 1
-            else "; no intervals, the reasons are in the table below"
+            else "; no confidence intervals (reasons in the table below)"
             if reasons
             else ""
         )
-    missing = "" if not reasons else ", where there is one (the reasons are in the table below)"
-    return f", with 95% confidence intervals over topics{missing}"
+    missing = "" if not reasons else " if there is one (reasons in the table below)"
+    return f", with 95% CI over topics{missing}"
 
 
 def result_charts(result: Values) -> list[Picture]:
@@ -293,10 +291,7 @@ def result_charts(result: Values) -> list[Picture]:
         least = min(
             [0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)]
         )
-        caption = (
-            f"Mean {measure} of the runs, the best "
-            f"first{interval_caption(result, measure)}{numbering_key(list(result['qrels']))}"
-        )
+        caption = f"Mean {measure}{interval_caption(result, measure)}{numbering_key(list(result['qrels']))}"
         label = axis_label(result, measure)
         drawn.append(
             interval_chart(
@@ -314,7 +309,7 @@ def result_charts(result: Values) -> list[Picture]:
 def axis_label(result: Values, measure: str) -> str:
     """Return the label of the axis. It explains the lines, because printed charts have no caption."""
     return f"mean {measure}" + (
-        ", 95% CI over topics" if "with 95%" in interval_caption(result, measure) else ""
+        ", 95% CI over topics" if "95% CI" in interval_caption(result, measure) else ""
     )
 
 

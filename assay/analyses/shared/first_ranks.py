@@ -21,7 +21,7 @@ from assay.measures.score_table import make_score_table
 from assay.number_words import format_part
 from assay.options import option
 
-SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
+SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined for one, so only the first that a run retrieves counts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,9 @@ class VerdictOptions(EvaluationOptions):
     )
     family_size: int | None = option(
         None,
-        "Number of comparisons",
-        help="number of comparisons to correct for",
-        hint="For a correction. Counts all comparisons of your study.",
+        "Comparisons in the family",
+        help="number of comparisons in the family to correct for",
+        hint="For a correction. Count all comparisons of your study.",
         least=1,
     )
 

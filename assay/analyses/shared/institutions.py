@@ -39,13 +39,13 @@ def read_institutions(path: str) -> dict[str, str]:
         if of_group.setdefault(group, institution) != institution:
             mistakes.add(
                 line,
-                f"{group} belongs to {of_group[group]} and {institution}",
-                "each group of one institution",
+                f"{group} belongs to both {of_group[group]} and {institution}",
+                "one institution per group",
                 "\t".join(cells),
             )
     mistakes.raise_any()
     if not of_group:
         raise FormatError.single(
-            table.name, None, "no rows below the header", "a group and its institution a row"
+            table.name, None, "no rows below the header", "one group and its institution per row"
         )
     return of_group

@@ -60,22 +60,22 @@ class JudgementOptions(CheckedOptions):
     )
     min_relevant: int | None = option(
         None,
-        "Lowest relevant grade",
-        help=f"lowest relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, of two "
-        "grades 1; a campaign has its own)",
+        "Minimum relevant grade",
+        help=f"minimum relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, or 1 "
+        "for two grades; a campaign has its own)",
         least=1,
         metavar="N",
     )
     min_judgements: int = option(
         2,
-        "Judgements that a label needs",
+        "Judgements per label",
         help="number of counted judgements from which a pair has a label",
         least=1,
     )
     min_seconds: float | None = option(
         None,
         "Minimum time",
-        help="seconds below which judgements do not count; unknown times do (default "
+        help="minimum seconds per judgement; unknown times count (default "
         f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)",
         read=parse_duration,
         metavar="S",
@@ -109,7 +109,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
     path, slug = options["judgements"], options["campaign"]
     if path is not None and options["annotators"]:
         raise BadInput(
-            "--annotators chooses among the judges of a campaign; a file does not say who judged"
+            "--annotators selects judges of a campaign; a file does not record the judge type"
         )
     if (path is None) == (slug is None):
         raise BadInput(

@@ -54,14 +54,14 @@ def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
             continue
         if len(cells) != len(HEADER) or not re.fullmatch(r"-?[0-9]{1,9}", cells[3]):
             raise BadInput(
-                f"{path}:{number}: expected {', '.join(HEADER)} with tabs between, as "
-                f"machine-labels.tsv of a release has them"
+                f"{path}:{number}: expected {', '.join(HEADER)} separated by tabs, as in "
+                "machine-labels.tsv of a release"
             )
         before = seen.setdefault((cells[0], cells[1], cells[2]), number)
         if before != number:
             raise BadInput(
-                f"{path}:{number}: {cells[0]} has document {cells[2]} of topic {cells[1]} in line "
-                f"{before} already, expected each pair once"
+                f"{path}:{number}: {cells[0]} has document {cells[2]} of topic {cells[1]} in "
+                f"line {before} already, expected each pair once"
             )
         rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
     return {name: make_qrels(name, machine_rows) for name, machine_rows in rows.items()}
@@ -77,7 +77,7 @@ def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
             return {str(one["name"]): one for one in json.load(file)}
     except (ValueError, KeyError, TypeError):
         raise BadInput(
-            f"{path}: no list of machines as machines.json of a release has it"
+            f"{path}: not a list of LLM judges, expected machines.json of a release"
         ) from None
 
 
@@ -89,13 +89,13 @@ def invalid_correction_reason(about: Mapping[str, Any] | None) -> str | None:
     frozen, drawn = about.get("frozen_at"), about.get("drawn_at")
     if not frozen:
         return (
-            "its labels are not frozen: who knows the sample could still change them. Freeze "
-            "them, and draw a sample then"
+            "its labels are not frozen and could still be adapted to the sample. Freeze "
+            "them, then draw a sample"
         )
     if drawn and datetime.fromisoformat(frozen) > datetime.fromisoformat(drawn):
         return (
-            f"its labels were frozen at {frozen}, after the sample was drawn at {drawn}; they "
-            f"have to be made and frozen before. Draw a new sample"
+            f"its labels were frozen at {frozen}, after the sample was drawn at {drawn}. "
+            "Labels must be frozen first: draw a new sample"
         )
     return None
 
@@ -114,9 +114,9 @@ def labels_for_pool(
             rows[pair_rows[pair_rows >= 0]] = qrels.grades[own][pair_rows >= 0]
     missing = int((rows < 0).sum())
     return rows, (
-        f"{missing} of {len(rows)} pairs of the pool have no label by {name}; the correction is "
-        f"valid only if the machine "
-        "labelled every pair before the draw. Label the rest with the same model and prompt, or leave this machine out"
+        f"{missing} of {len(rows)} pairs of the pool have no label by {name}. The correction "
+        "is valid only if the LLM judge labelled every pair before the draw. Label the rest "
+        "with the same model and prompt, or leave this LLM judge out"
         if missing
         else None
     )
@@ -313,9 +313,10 @@ def format_contradictions(contradictions: Mapping[str, Sequence[str]]) -> str:
         "_fitted", "-fitted"
     )
     return (
-        f"Contradiction: two 95% confidence intervals of one quantity exclude each other for "
-        f"{shown}. Drawn pairs without a grade are then not missing "
-        "at random, or the machine's labels were not frozen before the draw: trust none of these intervals."
+        "Contradiction: two 95% confidence intervals of one quantity exclude each other for "
+        f"{shown}. Drawn pairs without a grade are then not missing at random, or the LLM "
+        "labels were not frozen before the draw. Do not use any of these confidence "
+        "intervals."
     )
 
 

@@ -55,9 +55,7 @@ def tables(result: Values) -> list[Table]:
                     for who in ("humans", name)
                 ),
             ]
-            note = (
-                f"Circular: {name} must not judge these systems; its labels of them prove nothing."
-            )
+            note = f"Circular: {name} must not judge these systems; its labels of them are not evidence."
             made.append(
                 Table(f"related-{number}", f"Systems related to {name}", header, rows, note)
             )
@@ -101,11 +99,11 @@ def agreement_table(number: int, name: str, condition: Mapping[str, Any]) -> Tab
         *(f"{words}{end}" for words in KAPPAS.values() for end in ("", " from", " to")),
     ]
     note = (
-        "Each pair is weighted by one over its inclusion probability, so that kappa holds for the "
-        "pool. 95% CI over topics, none if it would not have its coverage."
+        "Each pair is weighted by the inverse of its inclusion probability, so that kappa "
+        "holds for the pool. 95% CI over topics; none if it would not have its coverage."
     )
     without = [
-        f" No interval of {KAPPAS[key]}: {reason}."
+        f" No confidence interval of {KAPPAS[key]}: {reason}."
         for key, reason in one.get("undefined", {}).items()
     ]
     return Table(
@@ -151,12 +149,12 @@ def systems_table(key: str, name: str, measure: str, systems: Mapping[str, Any])
         "run",
         *(f"{WAYS[way]}{end}" for way in ways for end in ("", " from", " to")),
         f"{name} alone",
-        "why no interval",
+        "why no CI",
     ]
     note = (
-        "95% CI for these topics. Scores by the LLM judge alone are no verdict. The correction is "
-        "valid only if its labels were frozen before the sample was drawn, humans did not see them, "
-        "and no system compared here was built on it."
+        "95% CI for these topics. Scores by the LLM judge alone do not support a verdict. "
+        "The correction is valid only if its labels were frozen before the sample was drawn, "
+        "humans did not see them, and no system compared here was built on it."
     )
     if "contradictions" in systems:
         note = f"{format_contradictions(systems['contradictions'])} {note}"
@@ -200,8 +198,8 @@ def rankings_table(key: str, name: str, measure: str, systems: Mapping[str, Any]
             ]
         )
     note = (
-        "Kendall's tau-b between rankings; halves: mean over random splits. A verdict would need a "
-        "high tau among the best five."
+        "Kendall's tau-b between rankings; halves: mean over random splits. A verdict would "
+        "need a high tau among the best five."
     )
     return Table(
         f"rankings-{key}",
@@ -222,7 +220,7 @@ def rows_of(
         systems["people"],
         key=lambda tag: (-(systems["people"][tag][0] or 0.0), natural_sort_key(tag)),
     )
-    words = {"people": "humans", "cross_fitted": f"with {name}"}
+    words = {"people": "humans", "cross_fitted": f"Agreement of rankings with {name}"}
     return [(f"{tag}, {words[way]}", *systems[way][tag]) for tag in order for way in ways]
 
 
@@ -230,10 +228,7 @@ def pictures(result: Values) -> list[Picture]:
     made = []
     for name, condition in result_conditions(result).items():
         for measure, systems in condition["systems"].items():
-            caption = (
-                f"{measure} by humans alone and corrected by {name}, cross-fitted, with 95% CI "
-                f"for these topics"
-            )
+            caption = f"Human and corrected {measure}, {name}"
             rows = [
                 DrawnInterval(*row, note="too few judged pairs")
                 for row in rows_of(systems, name)[:MAX_RUNS]

@@ -222,7 +222,7 @@ def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]
     relevant = np.unique(topic[qrels.grades >= options["min_relevant"]]).tolist()
     if not relevant:
         raise BadInput(
-            f"{qrels.name}: no topic has a document of grade {options['min_relevant']} or more"
+            f"{qrels.name}: no document of any topic has grade {options['min_relevant']} or higher"
         )
     return filter_qrels(qrels, frozenset(qrels.topics[number] for number in relevant))
 
@@ -232,8 +232,8 @@ def refuse_sampled_qrels(command: FileCommand, path: str, qrels: QrelsColumns) -
     sample as not relevant."""
     if SAMPLED_MESSAGE in qrels.warnings and not getattr(command, "counts_labels_only", False):
         raise BadInput(
-            f"{path}: {SAMPLED_MESSAGE}; `evaluate PRELS RUN... --sampled` estimates from the five "
-            f"columns that are exported beside them"
+            f"{path}: {SAMPLED_MESSAGE}; `evaluate PRELS RUN... --sampled` estimates from the "
+            "five-column file exported with them"
         )
 
 
@@ -244,7 +244,7 @@ def read_named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, Qr
     for text in files:
         name, path = parse_named_file(text)
         if name in named:
-            raise BadInput(f"two qrels are called {name}; name them, as in first={path}")
+            raise BadInput(f"two qrels are called {name}; rename one, as in first={path}")
         named[name] = read_one_qrels(command, path, name)
     return named
 
@@ -312,6 +312,6 @@ def warn_about_runs_without_topics(
         if not one.has_topic.any()
     ]
     if strangers and len(strangers) == sum(map(len, evaluations.values())):
-        raise BadInput("no run has a topic of the qrels; are the topics' ids spelled alike?")
+        raise BadInput("no run has a topic of the qrels; check the IDs of the topics")
     for tag, name in strangers:
-        warn(f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?")
+        warn(f"{tag} has no topic of {name or 'the qrels'}; check the IDs of the topics")

@@ -42,8 +42,8 @@ def read_topic_filter(
     absent = sorted(wanted - set(topics))
     if len(absent) == len(wanted):
         raise BadInput(
-            f"{path}: none of its {format_count(len(wanted), 'topic')} is among those of {what}, "
-            f"expected ids as they stand there, such as {absent[0]!r}"
+            f"{path}: none of its {format_count(len(wanted), 'topic')} is among those of "
+            f"{what}, expected IDs such as {absent[0]!r}"
         )
     if absent:
         command.warn(

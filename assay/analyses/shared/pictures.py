@@ -39,5 +39,5 @@ def outcome_bar_chart(rows: Sequence[Values], caption: str) -> Picture:
         series,
         caption=caption,
         what="A – B",
-        reason="No topic to compare on.",
+        reason="There are no topics to compare on.",
     )

@@ -43,7 +43,7 @@ def parse_depths(text: str) -> tuple[int, ...]:
     """Parse comma-separated whole numbers of at least 1, for argparse."""
     words = text.split(",")
     if not all(word.isdecimal() and int(word) > 0 for word in words):
-        raise ArgumentTypeError(f"{text!r} is no list of depths, as in 1,5,10")
+        raise ArgumentTypeError(f"{text!r} is not a list of depths, as in 1,5,10")
     return tuple(sorted(set(map(int, words))))
 
 
@@ -79,17 +79,14 @@ def make_noisy_labels(
     BadInput if no pair has two judgements."""
     noisy = NoisyLabels(table, runs, measures, level=level)
     if not len(noisy.qrels.grades):
-        raise BadInput(
-            f"{source}: no pair has two judgements, so there are "
-            f"no labels whose noise could be told"
-        )
+        raise BadInput(f"{source}: no pair has two judgements, so label noise cannot be estimated")
     grades = dict(list_graded_pairs(judged))
     others = sum(grades.get(pair) != grade for pair, grade in list_graded_pairs(noisy.qrels))
     if others:
         warn(
-            f"{others} of {len(noisy.qrels.grades)} pairs have another grade in the qrels than "
-            f"the majority of their judgements: the noise is that of "
-            "labels by majority"
+            f"{others} of {len(noisy.qrels.grades)} pairs have a different grade in the qrels "
+            "than the majority of their judgements; label noise is estimated for labels by "
+            "majority"
         )
     return noisy
 

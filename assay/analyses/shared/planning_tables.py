@@ -51,15 +51,16 @@ def depths_table(key: str, result: Values) -> Table | None:
         "variance",
         "topics",
         "pairs",
-        "seen here",
+        "detectable here",
         "tau",
     ]
     note = (
-        "Pools of these runs, median pair of systems. Per topic: documents in the pool; judged: the "
-        "share with a grade. The others count as not relevant; if it is far below 1, the row says "
-        "nothing about a deeper pool. Needed: topics, and pairs to judge for them, without those of "
-        "topics that do not count (–: more than a million topics, or undefined). Seen here: the "
-        "smallest difference that the topics at hand show. Tau: with the ranking under all qrels."
+        "Pools of these runs, median pair of systems. Per topic: documents in the pool; "
+        "judged: the share with a grade. The others count as not relevant; if the share is "
+        "far below 1, the row says nothing about a deeper pool. Needed: topics, and pairs to "
+        "judge for them, without those of topics that do not count (–: more than a million "
+        "topics, or undefined). Detectable here: the smallest difference that the topics at "
+        "hand detect. Tau: with the ranking under all qrels."
     )
     heads = (("", 2), ("pool", 2), ("", 1), ("needed", 2), ("", 2))
     digits = (None, None, 1, 2, 4, None, None, 4, 3)
@@ -92,10 +93,7 @@ def depths_chart(result: Values) -> list[Picture]:
     ]
     if not series:
         return []
-    caption = (
-        "Pairs that would have to be judged for the wanted difference, over the depth of the "
-        "pool, median pair of systems"
-    )
+    caption = "Pairs needed by pool depth"
     return [
         line_chart(
             series,
@@ -122,7 +120,7 @@ def labels_table(key: str, result: Values) -> Table | None:
     numbers = list(next(iter(noise.values())))
     rows: list[list[Cell]] = [[measure, *needed.values()] for measure, needed in noise.items()]
     note = (
-        "Median pair of systems. The variance over topics includes the noise of their labels: it is "
+        "Median pair of systems. The variance over topics includes label noise, which is "
         "replaced by that of another number of judgements (–: more than a million topics, or "
         "undefined). "
     ) + CAVEAT

@@ -59,11 +59,11 @@ def read_tops(
     """Read the first documents of each run, one file at a time, and make the tags distinct."""
     depth = options.depth
     if depth > MAX_DEPTH:
-        raise BadInput(f"a pool can be at most {MAX_DEPTH} deep")
+        raise BadInput(f"the depth of a pool must be at most {MAX_DEPTH}")
     if paths.count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     tops = []
-    with ProgressLine("runs read", len(paths)) as progress:
+    with ProgressLine("reading runs", len(paths)) as progress:
         for path in paths:
             run = read_run(
                 path, order=options.sort_by, scores=options.precision, lenient=options.lenient
@@ -71,7 +71,7 @@ def read_tops(
             command.note_reading(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(
-                    f"{path}: {format_count(ignored, 'topic', 'is', 'are')} not among those given and left out"
+                    f"{path}: left out {format_count(ignored, 'topic', 'that is', 'that are')} not among those given"
                 )
             tops.append(cut_run(run, depth, topics=topics))
             progress.step()

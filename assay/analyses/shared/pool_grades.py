@@ -27,7 +27,7 @@ def build_pool_from_files(
     pool = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
     if not len(pool):
         raise BadInput(
-            "no run has a document for a topic of the qrels; are the topics' ids spelled alike?"
+            "no run has a document for a topic of the qrels; check the IDs of the topics"
         )
     return pool
 

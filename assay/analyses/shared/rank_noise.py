@@ -25,10 +25,10 @@ def is_noise_requested(options: Mapping[str, Any]) -> bool:
     if options["label_noise"] and options["judgements"] is None:
         if options["campaign"] is None:
             raise BadInput(
-                "--label-noise draws a campaign's judgements anew; of files it needs --judgements FILE"
+                "--label-noise resamples a campaign's judgements; with files, add --judgements FILE"
             )
         if options["method"] != "majority":
-            raise BadInput(f"--label-noise draws labels by majority, not by {options['method']}")
+            raise BadInput(f"--label-noise needs labels by majority, not by {options['method']}")
     return bool(options["label_noise"]) or options["judgements"] is not None
 
 
@@ -77,13 +77,13 @@ class RankNoise:
         chosen = np.array([place[topic] for topic in topics if topic in place], np.int64)
         if absent := len(topics) - len(chosen):
             self.warn(
-                f"{absent} of {len(topics)} topics have no pair with two judgements and are not "
-                f"in the ranks with the noise of labels"
+                f"{absent} of {len(topics)} topics have no pair with two judgements and are "
+                "left out of the ranks with label noise"
             )
         if not len(chosen):
             return None
         if why := no_verdict_reason(len(chosen)):
-            self.warn(f"no ranks with the noise of labels: {why} with single judgements")
+            self.warn(f"no ranks with label noise: {why} with single judgements")
             return None
         (ranks,) = compute_label_ranks(
             noisy, chosen, labellings=labellings, trials=trials, seed=seed

@@ -23,7 +23,7 @@ class RunFiles(CheckedOptions):
     )
     lenient: bool = option(
         False,
-        "Runs may have extra columns, or three or four only",
+        "Allow extra or missing run columns",
         help="accept extra columns, and runs of three columns (topic, document, rank)",
     )
 
@@ -34,9 +34,9 @@ class RunReading(RunFiles):
 
     min_relevant: int = option(
         1,
-        "Lowest relevant grade",
-        help="lowest relevant grade, except for nDCG",
-        hint="For all measures but nDCG.",
+        "Minimum relevant grade",
+        help="minimum relevant grade, except for nDCG",
+        hint="For all measures except nDCG.",
         least=1,
         kind="grade",
     )
@@ -64,10 +64,10 @@ class SampledEvaluationOptions(EvaluationOptions):
 
     rank_model: bool = option(
         False,
-        "Also with the rank model",
-        help="estimates of HT-P@k and HT-DCG@k by a regression on ranks, with --sampled",
-        hint="Estimates HT-P@k and HT-DCG@k also with a regression of the labels on ranks. It has "
-        "the effect of a larger sample.",
+        "Add the rank model",
+        help="also estimate HT-P@k and HT-DCG@k with a regression on ranks, with --sampled",
+        hint="Also estimates HT-P@k and HT-DCG@k with a regression of the labels on ranks, "
+        "which has the effect of a larger sample.",
         more={"of_samples": True},
     )
 

@@ -21,17 +21,18 @@ def read_run_groups(command: FileCommand, path: str, tags: Sequence[str]) -> tup
             )
     if not set(tags) & set(group):
         raise BadInput(
-            f"{path}: none of the runs is in it; its tags are "
-            f"{', '.join(list(group)[:5])}{' ...' if len(group) > 5 else ''}"
+            f"{path}: contains none of the runs; its tags are {', '.join(list(group)[:5])}{' ...' if len(group) > 5 else ''}"
         )
     if absent := [tag for tag in tags if tag not in group]:
         clash = [tag for tag in absent if tag in group.values()]
         if clash:
-            raise BadInput(f"{path}: no line for the run {clash[0]}, and a group has its name")
-        command.warn(f"{path}: no line for {', '.join(absent)}; each is a group of its own")
+            raise BadInput(
+                f"{path}: no line for the run {clash[0]}, whose tag is also the name of a group"
+            )
+        command.warn(f"{path}: no line for {', '.join(absent)}; each counts as its own group")
     if unknown := sorted(set(group) - set(tags)):
         command.warn(
-            f"{path}: {format_count(len(unknown), 'run', 'was', 'were')} not given: "
-            f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
+            f"{path}: {format_count(len(unknown), 'run', 'is', 'are')} not among the run "
+            f"files: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
         )
     return tuple(group.get(tag, tag) for tag in tags)

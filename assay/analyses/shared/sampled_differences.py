@@ -42,7 +42,7 @@ from assay.sampling.correction import (
 from assay.sampling.estimates import clip_to_range, estimate_topics, no_interval_reason
 
 SystemPairs = Sequence[tuple[int, int]]
-ONLY_T_MESSAGE = "estimates from a sample are tested by t alone: only its intervals were found to cover what they say"
+ONLY_T_MESSAGE = "estimates from a sample are tested with the t-test only, because only its confidence intervals had the stated coverage"
 
 
 def pairs_to_compare(tags: Sequence[str], against: str) -> list[tuple[int, int]]:
@@ -72,7 +72,7 @@ def compare_sampled_systems(
     of the folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(
-            f"--correction max is of the randomisation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"
+            f"--correction max needs the permutation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"
         )
     refuse_topic_choice(vars(reading))
     packed = [pack_run(run, pool.index) for run in runs]
@@ -90,7 +90,7 @@ def compare_sampled_systems(
         values = by_run[:, :, column]
         values = values[~np.isnan(values).any(axis=1)]
         why = no_interval_reason(pool.sample, measure) or (
-            f"{len(values)} topics count for all runs, a paired test needs two"
+            f"{len(values)} topics count for all runs; a paired test needs at least two"
             if len(values) < 2
             else None
         )
@@ -192,7 +192,7 @@ def _add_linear_estimates(
     )
     if reading.rank_model and not linear:
         raise BadInput(
-            "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
+            "--rank-model needs HT-P@k or HT-DCG@k over all topics of the pool; add one to --measures"
         )
     first, second = ([pair[k] for pair in pairs] for k in (0, 1))
     features = make_regression_features(summarise_run_ranks(packed, len(pool.sample.grades)))

@@ -52,14 +52,14 @@ def read_sampled_pool(command: FileCommand, path: str) -> SampledPool:
         command.warn(f"{path}: {warning}")
     sample = make_sample(prel)
     if not sample.n_judged.any():
-        raise BadInput(f"{path}: no pair has a grade, so that there is nothing to estimate from")
+        raise BadInput(f"{path}: no pair has a grade, so there is nothing to estimate from")
     if sample.why_ungraded is not None:
-        command.warn(f"{path}: {sample.why_ungraded}; no interval is shown")
+        command.warn(f"{path}: {sample.why_ungraded}; no confidence intervals are shown")
     if empty := sample.empty_strata():
         command.warn(
-            f"{path}: nothing is judged of {format_count(len(empty), 'stratum', plural='strata')} "
-            f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); "
-            "what they hold counts as not relevant"
+            f"{path}: no judged pair in {format_count(len(empty), 'stratum', plural='strata')} "
+            f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); their documents "
+            "count as not relevant"
         )
     return SampledPool(prel, sample, index_qrels(prel.qrels))
 
@@ -69,8 +69,8 @@ def refuse_topic_choice(options: Mapping[str, Any]) -> None:
     have some outside it, so topics would be left out at random."""
     if options["only_with_relevant"]:
         raise BadInput(
-            "--only-with-relevant: of a sampled pool nobody knows which topics have no relevant "
-            "document; every topic counts"
+            "--only-with-relevant is not available for a sampled pool, where topics without "
+            "relevant documents are unknown; every topic counts"
         )
 
 
@@ -185,7 +185,7 @@ def _compute_intervals(
     for measure, column in zip(measures, values.T, strict=True):
         name = str(measure)
         reason = reasons[name] or (
-            f"{format_count(len(column), 'topic counts', plural='topics count')}; an interval needs two"
+            f"{format_count(len(column), 'topic counts', plural='topics count')}; a confidence interval needs two"
             if len(column) < 2
             else None
         )
@@ -218,7 +218,7 @@ def _add_linear_estimates(
     if options.missing_topics != "zero" or not filter_linear(measures):
         if options.rank_model:
             raise BadInput(
-                "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
+                "--rank-model needs HT-P@k or HT-DCG@k over all topics of the pool; add one to --measures"
             )
         return
     rows = fixed_topics_estimates(pool.sample, packed, measures, options.min_relevant)

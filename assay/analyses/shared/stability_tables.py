@@ -102,10 +102,7 @@ def pictures(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
     drawn = [
         line_chart(
             curves,
-            caption=(
-                f"Probability that two sub-collections rank the runs alike, by overlap of {what}; "
-                f"dotted: the lines fitted below full overlap"
-            ),
+            caption=(f"Equal rankings by overlap of {what}"),
             y_label="P(o)",
             y_low=0,
             y_high=1,
@@ -152,7 +149,7 @@ def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
     three axes give no chart."""
     every = {one["element"]: one for one in [*kin, result]}
     measures = list(result["probability"])
-    caption = "Least overlap from which the rankings always agree; 100% if there is none below"
+    caption = "Least overlap for equal rankings"
 
     def least(one: Values, measure: str) -> float:
         value = one["minimum_overlap"].get(measure)

@@ -27,7 +27,7 @@ def create_folder(name: str) -> Path:
     """Check the folder's name. Raises BadInput if it exists and is not an empty folder."""
     folder = Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(f"{name} is there and not an empty folder; name another one with --export")
+        raise BadInput(f"{name} is not an empty folder; choose another one with --export")
     return folder
 
 

@@ -70,8 +70,8 @@ def read_topic_groups(
         if of_topic.setdefault(name, value) != value:
             mistakes.add(
                 line,
-                f"topic {name} is in the groups {of_topic[name]} and {value}",
-                "each topic in one group",
+                f"topic {name} is in both groups {of_topic[name]} and {value}",
+                "one group per topic",
                 "\t".join(cells),
             )
     mistakes.raise_any()

@@ -10,9 +10,9 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 CERTAIN = (
-    "The score bounds hold as long as only this run's unjudged documents are judged. Unjudged "
-    "documents of high grades also raise the ideal, so neither bound need be all of them at their "
-    "highest grade."
+    "The score bounds hold as long as only this run's unjudged documents are judged. "
+    "Unjudged documents of high grades also raise the ideal ranking, so a bound is not "
+    "always reached with all of them at their highest grade."
 )
 
 
@@ -26,13 +26,20 @@ def scores_table(result: Values) -> Table:
     return Table(
         "scores",
         f"Scores of {result['run']}",
-        ["measure", "unjudged as 0", "at least", "at most", "imputed score", "why none"],
+        [
+            "measure",
+            "score, unjudged as 0",
+            "lower bound",
+            "upper bound",
+            "imputed score",
+            "why no bounds",
+        ],
         rows,
         words(result)
         + (
             f" {format_count(total, 'unjudged document')} in the first {result['cutoff']} of "
-            f"{format_count(len(per_topic), 'topic')}, at most {max(per_topic.values(), default=0)} in "
-            f"one. {CERTAIN}"
+            f"{format_count(len(per_topic), 'topic')}, at most "
+            f"{max(per_topic.values(), default=0)} in one topic. {CERTAIN}"
         ),
     )
 
@@ -48,8 +55,8 @@ def words(result: Values) -> str:
         judged = f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged"
         if result["order"]:
             return f"{judged}, but not those of {result['against']['run']}; {_settled(result)}."
-        further = f"; {name} reads further: it is at least {low:.3f}, at most {high:.3f}"
-        return f"{judged}{further if round(low, 3) < round(high, 3) else ': nothing is open'}."
+        further = f". {name} reads deeper: its score bounds are {low:.3f} and {high:.3f}"
+        return f"{judged}{further if round(low, 3) < round(high, 3) else ': the score is certain'}."
     expected = result["filled"][name]
     near = f", probably near {expected:.3f}" if expected is not None else ""
     return (
@@ -64,13 +71,13 @@ def _settled(result: Values) -> str:
     because a document that turns out relevant also changes the ideal ranking."""
     settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
     of_what = (
-        f"the difference to {result['against']['run']}" if "against" in result else "what is open"
+        f"the difference to {result['against']['run']}" if "against" in result else "the score"
     )
     judging = "judging this pair" if settles["n"] == 1 else f"judging these {settles['n']} pairs"
     if (left := settles["left"]) is None:
         return (
-            f"{judging} settles, {by_weight}, nothing of {of_what}, which they change only by "
-            f"what they do to the ideal"
+            f"{judging} settles, {by_weight}, nothing of {of_what}; the documents only affect "
+            "the ideal ranking"
         )
     return f"{judging} settles, {by_weight}, {1 - left:.0%} of {of_what}"
 
@@ -79,7 +86,7 @@ def closing_words(result: Values) -> str:
     """Summarise the report after a follow-up campaign: why no more judgements are needed or what is
     still open, and the first score bounds now and before."""
     left = result["unjudged"]["total"]
-    why = str(result.get("closed") or f"{left:,} results are left that nobody has judged")
+    why = str(result.get("closed") or f"{left:,} results are still unjudged")
     name, (low, high) = next(iter(result["bounds"].items()))
     now = (
         f"is {low:.3f}"
@@ -88,8 +95,8 @@ def closing_words(result: Values) -> str:
     )
     then_low, then_high = result["before"]["bounds"][name]
     return (
-        f"{why[:1].upper()}{why[1:]}. {name} of {result['run']} {now}; before the top-up it was "
-        f"somewhere from {then_low:.3f} to {then_high:.3f}."
+        f"{why[:1].upper()}{why[1:]}. {name} of {result['run']} {now}. Before the top-up, its "
+        f"score bounds were {then_low:.3f} and {then_high:.3f}."
     )
 
 
@@ -113,14 +120,14 @@ def before_table(result: Values) -> Table:
     )
     columns = [
         "measure",
-        "at least then",
-        "at most then",
-        "at least now",
-        "at most now",
+        "lower bound then",
+        "upper bound then",
+        "lower bound now",
+        "upper bound now",
         "width then",
         "width now",
     ]
-    return Table("before", "What the top-up has settled", columns, rows, note)
+    return Table("before", "Effect of the top-up", columns, rows, note)
 
 
 def settles_table(result: Values) -> Table:
@@ -130,14 +137,13 @@ def settles_table(result: Values) -> Table:
         [f"{float(share):.0%}", f"{left:.0%}"] for share, left in settled["by_share"].items()
     ]
     note = (
-        f"Of what the unjudged documents leave open of {of_what}nDCG@{result['cutoff']}, by their "
-        f"weights. Judging the first {settled['n']} settles {1 - settled['left']:.0%}; judging "
-        f"{settled['enough']} settles all but {NEGLIGIBLE_WIDTH}. Weights are no bound: a document that "
-        "turns out relevant also changes the ideal."
+        f"Share of the score bounds of {of_what}nDCG@{result['cutoff']} that judging would "
+        f"close, estimated by weight. Judging the first {settled['n']} closes "
+        f"{1 - settled['left']:.0%}; judging {settled['enough']} leaves less than "
+        f"{NEGLIGIBLE_WIDTH}. This is an estimate: a relevant document also changes the ideal "
+        "ranking."
     )
-    return Table(
-        "settles", "What judging settles", ["unjudged documents judged", "left open"], rows, note
-    )
+    return Table("settles", "Effect of judging", ["documents judged", "still open"], rows, note)
 
 
 def tables(result: Values) -> list[Table]:
@@ -148,14 +154,14 @@ def tables(result: Values) -> list[Table]:
             for name, one in result["against"]["differences"].items()
         ]
         note = (
-            "Settled: the sign of the difference is the same for all grades that the unjudged "
-            "documents of both runs may have."
+            "The sign of the difference is certain: it is the same for all possible grades "
+            "of the unjudged documents of both runs."
         )
         made.append(
             Table(
                 "against",
                 f"Against {result['against']['run']}",
-                ["measure", "unjudged as 0", "at least", "at most", "settled"],
+                ["measure", "score, unjudged as 0", "lower bound", "upper bound", "settled"],
                 rows,
                 note,
             )
@@ -180,8 +186,5 @@ def pictures(result: Values) -> list[Picture]:
         rows.append(
             DrawnInterval(name, score if expected is None else expected, *result["bounds"][name])
         )
-    caption = (
-        f"Scores of {result['run']}: score bounds over all grades of its unjudged documents, and "
-        f"the imputed score, or with unjudged as 0 if there is none"
-    )
+    caption = f"Score bounds of {result['run']}"
     return [interval_chart(rows, caption=caption, x_label="score", what="measure", low=0.0)]

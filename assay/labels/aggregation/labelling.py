@@ -157,7 +157,9 @@ class Aggregation:
         )  # ascending, as the pairs of a table are
         for (topic, document), grade in rulings.items():
             if not 0 <= grade < table.n_grades:
-                raise ValueError(f"grade {grade} on a scale from 0 to {table.n_grades - 1}")
+                raise ValueError(
+                    f"grade {grade} is not on the scale from 0 to {table.n_grades - 1}"
+                )
             t, d = _find_index(table.topics, topic), _find_index(table.documents, document)
             if t is None or d is None:
                 continue

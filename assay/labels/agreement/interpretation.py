@@ -16,9 +16,9 @@ INTERPRETATION_LABELS = (
 """
 
 CAVEAT = (
-    "The words are the bands of Landis and Koch (1977), a convention without a statistical "
-    "reason: kappa also depends on the number of "
-    "grades and on how often each is used."
+    "The interpretation labels of Landis and Koch (1977) are a convention without a "
+    "statistical basis: kappa also depends on the number of grades and on how often each is "
+    "used."
 )
 
 

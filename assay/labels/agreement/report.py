@@ -204,7 +204,9 @@ def _undefined_reasons(
 ) -> dict[str, str]:
     """Return the reasons why statistics are undefined, in words."""
     n = table.judgements_per_pair
-    one_grade = "use one and the same grade only on the pairs they share, so nothing is left to agree on beyond chance"
+    one_grade = (
+        "use only one grade on the pairs they share, so agreement beyond chance is undefined"
+    )
     no_two = "no pair has two judgements"
     why_alpha = (
         "all judgements of pairs judged twice have the same grade" if (n > 1).any() else no_two
@@ -215,7 +217,7 @@ def _undefined_reasons(
         why = (
             f"every annotator and the labels {one_grade}"
             if labelled
-            else f"no pair has the {min_judgements} judgements that a label needs"
+            else f"no pair has the {min_judgements} judgements required for a label"
         )
         reasons["mean_kappa"] = why
     if undefined["kappa_others"] == table.n_annotators:
@@ -233,7 +235,7 @@ def _undefined_reasons(
     if undefined["fleiss"]:
         different = len(n) > 0 and n.min() != n.max()
         reasons["fleiss"] = (
-            f"pairs have from {n.min()} to {n.max()} judgements; Fleiss' kappa needs one number"
+            f"pairs have from {n.min()} to {n.max()} judgements; Fleiss' kappa needs the same number for all"
             if different
             else why_alpha
         )

@@ -114,7 +114,7 @@ def test_a_grade_outside_the_scale_is_refused_with_its_line_and_nothing_is_writt
 def test_a_threshold_above_the_scale_is_refused(tmp_path):
     status, out, err = refused("aggregate", written(tmp_path), "--min-relevant", "4")
     assert (status, out) == (2, "")
-    assert "--min-relevant 4 is above every grade" in err
+    assert "--min-relevant 4 is above the highest of 4 grades" in err
 
 
 def test_two_grades_need_no_threshold(tmp_path):

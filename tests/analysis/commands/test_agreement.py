@@ -139,5 +139,5 @@ def test_the_readable_table_has_words_beside_kappa_with_their_caveat(crossed):
         kappa = result[scale]["mean_pairwise_kappa"]
         word = names[-1 if kappa < 0 else max(0, -(-round(100 * kappa) // 20) - 1)]
         assert re.split(r"\s{2,}", lines["mean pairwise kappa"])[2 + 2 * at] == word
-    assert "Landis and Koch (1977), a convention" in out.getvalue()
+    assert "Landis and Koch (1977) are a convention" in out.getvalue()
     assert "substantial" not in lines["Krippendorff's alpha"]

@@ -91,10 +91,9 @@ def test_labels_and_runs_of_the_campaign(campaign, files, name, grades) -> None:
 def test_who_compares_systems_while_judging_runs_reads_what_looking_often_does(
     campaign, files, name
 ) -> None:
-    assert "hold for a single look" in printed(name, "--campaign", campaign.slug, *RUNS)[1]
+    assert "hold for one check" in printed(name, "--campaign", campaign.slug, *RUNS)[1]
     assert (
-        "hold for a single look"
-        not in printed(name, files["graded"], *(files[tag] for tag in RUNS))[1]
+        "hold for one check" not in printed(name, files["graded"], *(files[tag] for tag in RUNS))[1]
     )
 
 
@@ -152,7 +151,7 @@ def test_label_overlap_takes_the_campaigns_pool(campaign, files, tmp_path) -> No
 def test_what_a_campaign_cannot_give_is_refused(campaign) -> None:
     empty = make_campaign(n_topics=1, n_documents=1)
     for arguments, complaint in (
-        (["evaluate", "--campaign", "nowhere"], "there is no campaign 'nowhere'"),
+        (["evaluate", "--campaign", "nowhere"], "no campaign has the slug 'nowhere'"),
         (["evaluate", "--campaign", empty.slug], "has no runs"),
         (["evaluate", "--campaign", campaign.slug, "sys.9"], "sys.9: No such file"),
     ):

@@ -134,9 +134,9 @@ def test_tripclicks_log_is_counted_by_the_texts_of_topics(tmp_path: Path) -> Non
     )
     assert target.read_text() == "q1 0 11 1\nq1 0 12 1\nq2 0 7 0\nq2 0 8 1\n"
     err = printed("click_qrels", clicks, "--queries", queries)[1]
-    assert "1 record whose query is no topic, left out" in err
+    assert "1 record whose query is not a topic, left out" in err
     assert "1 record without a list of results, left out" in err
-    assert "1 record of a click on what their list lacks, left out" in err
+    assert "1 record of a click on a document missing from its result list, left out" in err
 
 
 def test_a_line_that_is_no_record_and_two_topics_of_one_text_are_refused_with_their_lines(

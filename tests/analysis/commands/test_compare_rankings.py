@@ -190,7 +190,7 @@ def test_an_undefined_correlation_is_null_with_a_reason(tmp_path: Path) -> None:
     assert tied["tau"]["AP"]["qrels"]["clicks"] is None
     assert tied["undefined"]["AP"]["qrels"]["clicks"] == "all systems are tied under clicks"
     alone = run("compare_rankings", good, *options)
-    assert alone["undefined"]["AP"]["clicks"]["qrels"] == "one system cannot be ranked"
+    assert alone["undefined"]["AP"]["clicks"]["qrels"] == "there is only one system to rank"
 
 
 def test_the_table_shows_means_correlations_and_how_to_read_them(arguments: list[str]) -> None:
@@ -206,7 +206,7 @@ def test_the_table_shows_means_correlations_and_how_to_read_them(arguments: list
 def test_one_qrels_is_not_enough(arguments: list[str]) -> None:
     status, out, err = refused("compare_rankings", *arguments[:5])
     assert (status, out) == (2, "")
-    assert "at least twice" in err
+    assert "twice or more" in err
 
 
 @pytest.mark.data

@@ -119,7 +119,7 @@ def test_a_person_reads_tests_outcomes_and_verdicts(files):
     assert means.split()[:3] == ["a", "b", "0.2708"]
     assert "scale" in text
     assert "rank-sum (unpaired)" in text
-    assert "takes the runs for two unpaired samples" in text
+    assert "treats the runs as two unpaired samples" in text
     assert "If the runs were equal (2000 times exchanged at random on each topic)" in text
 
 
@@ -158,7 +158,7 @@ def test_a_significance_that_points_the_other_way_gives_no_verdict(tmp_path):
         False,
         None,
     ]
-    assert "point to different sides" in found["undefined"]["verdict"]
+    assert "point in different directions" in found["undefined"]["verdict"]
     assert "no verdict" in read("compare_runs", qrels, a, b)
     board = printed("leaderboard", qrels, a, b, "--baselines", "")
     assert (board["order"], board["cycles"]) == (["a", "b"], [])

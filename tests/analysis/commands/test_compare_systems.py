@@ -49,7 +49,7 @@ def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(
     assert first["randomisation"] == pytest.approx(2 / 64)
     assert (first["interval"], first["interval_reason"]) == (
         [None, None],
-        "6 topics; an interval needs 30",
+        "6 topics; a confidence interval needs 30",
     )
     assert first["different"] is True  # by the permutation test: without variance t knows nothing
     second = pairs["good", "mixed"]
@@ -87,7 +87,7 @@ def test_fewer_than_six_topics_have_no_verdict_of_any_kind(
     assert (found["pairs"][0]["t"], found["pairs"][0]["interval"]) == (None, [None, None])
     text, _ = printed("compare_systems", *paths, "--measures", "P@10", *options)
     assert f"B has the highest mean P@10 (0.2000, {n_topics} topics). No verdict: {why}." in text
-    assert f"{n_topics} topics; an interval needs 30" in text
+    assert f"{n_topics} topics; a confidence interval needs 30" in text
     assert not any(word in text for word in ("leads", "told apart from", "significant"))
     plan, _ = answer("plan_study", *paths, "--measures", "P@10")
     assert plan["P@10"]["variance"] is plan["P@10"]["topics_needed"] is None
@@ -181,7 +181,7 @@ def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
         "Without correction for multiple comparisons it does not differ significantly from mixed (p = "
         in text
     )
-    assert "Uncorrected p-values of many pairs find differences that do not exist" in text
+    assert "With uncorrected p-values of many pairs, expect false positives" in text
 
 
 def test_runs_with_the_same_mean_lead_together(arguments: list[str], tmp_path: Path) -> None:
@@ -205,8 +205,10 @@ def test_contradictions_are_refused(arguments: list[str]) -> None:
     assert "--against nobody, but the runs are good, late, mixed" in refused(
         "compare_systems", *arguments, "--against", "nobody"
     )
-    assert "one run cannot be compared" in refused("compare_systems", *arguments[:2])
-    assert "two questions" in refused("plan_study", *arguments, "--difference", 0.1, "--width", 0.1)
+    assert "there is only one run" in refused("compare_systems", *arguments[:2])
+    assert "exclude each other" in refused(
+        "plan_study", *arguments, "--difference", 0.1, "--width", 0.1
+    )
     assert "not above --alpha" in refused("plan_study", *arguments, "--power", 0.05)
 
 
@@ -286,7 +288,7 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
     assert of_eight["as_judged"] == pytest.approx((20 / 27 * 7 / 27) ** 0.5 / 8, abs=0.005)
     assert answer("plan_study", *asked)[0]["P@1"]["labels"]["pairs"] == 9
     assert (
-        "Noise of labels"
+        "Label noise"
         in printed(
             "plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--grades", "2"
         )[0]
@@ -323,6 +325,6 @@ def test_pools_of_other_depths_are_planned_with(tmp_path: Path) -> None:
         )  # as in the whole: differences 1 and 0 in turn
         assert one["pairs_needed"] == pytest.approx(one["topics_needed"] * one["pairs"], abs=1)
         assert one["tau"] == 1
-    with pytest.raises(ArgumentTypeError, match="no list of depths"):
+    with pytest.raises(ArgumentTypeError, match="not a list of depths"):
         parse_depths("0,x")
     assert "depth" in printed("plan_study", *paths, "--measures", "P@1")[0]

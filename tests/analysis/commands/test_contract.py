@@ -121,7 +121,7 @@ def test_a_negative_seed_is_bad_input_everywhere(
     assert ended.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert "--seed: '-1': a seed is a whole number from 0" in err
+    assert "--seed: '-1' is not a whole number of at least 0" in err
 
 
 DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "commands.md").read_text(
@@ -477,12 +477,12 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
         assert refused(*words, absent) == (
             2,
             "",
-            f"{absent}: there is no folder {tmp_path / 'absent'}, make it first\n",
+            f"{absent}: the folder {tmp_path / 'absent'} does not exist; create it first\n",
         )
         assert refused(*words, str(tmp_path)) == (
             2,
             "",
-            f"{tmp_path}: a folder, expected the name of a file in it\n",
+            f"{tmp_path}: is a folder, expected a file name in it\n",
         )
     for words in (
         ("build_pool", good),
@@ -492,13 +492,13 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
         assert refused(*words, "--output", "-") == (
             2,
             "",
-            "-: data files do not go to standard output, expected the name of a file\n",
+            "-: data files cannot be written to standard output, expected a file name\n",
         )
     twice = refused("check_topics", topics, "--keep", beside, "--removed", beside)
     assert twice == (
         2,
         "",
-        f"--keep and --removed name one file, expected one for each: {beside}\n",
+        f"--keep and --removed name the same file, expected one file for each: {beside}\n",
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 

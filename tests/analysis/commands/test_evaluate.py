@@ -62,7 +62,7 @@ def test_comments_and_grades_such_as_2_0_change_no_number_and_are_notes(tmp_path
     )
     assert noted == plain
     assert "note: " in err
-    assert "2 comment lines (with # first) were skipped" in err
+    assert "2 comment lines (beginning with #) were skipped" in err
     assert "grades written as decimals" in err
     assert "warning" not in err
 
@@ -180,7 +180,7 @@ def test_a_second_run_of_the_same_tag_gets_a_number_and_a_warning(tmp_path: Path
     paths = files(tmp_path, qrels=QRELS, good=GOOD, again=GOOD, third=GOOD)
     assert list(run("evaluate", *paths)["qrels"]["qrels"]) == ["good", "good#2", "good#3"]
     _, err = printed("evaluate", *paths)
-    assert "two runs have the tag good; this one is called good#2" in err
+    assert "two runs have the tag good; the second is called good#2" in err
 
 
 def test_a_tag_that_looks_like_a_numbered_one_is_not_overwritten(tmp_path: Path) -> None:
@@ -223,12 +223,12 @@ def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path: P
     assert err.startswith(f"{bad}:1: ")
     assert refused("evaluate", str(tmp_path / "absent"), good)[0] == 2
     twice = refused("evaluate", qrels, good, "--qrels", f"qrels={qrels}")
-    assert twice == (2, "", f"two qrels are called qrels; name them, as in first={qrels}\n")
+    assert twice == (2, "", f"two qrels are called qrels; rename one, as in first={qrels}\n")
 
 
 def test_an_unknown_measure_is_refused_with_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(
-        WrongArguments, match=r"no measure is called 'MAPP'; did you mean AP\? There are AP"
+        WrongArguments, match=r"unknown measure 'MAPP'; did you mean AP\? Choose from AP"
     ):
         run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD), "--measures", "MAPP")
 
@@ -294,7 +294,7 @@ def test_intervals_over_topics_are_those_of_t_and_hall_and_reasons_stand_where_t
     )  # (1 + 1/2 + 1/3 + 1/4 + 1/5) / 5
     assert "interval" not in run("evaluate", *paths, "--measures", "RR")
     out, _ = printed("evaluate", *paths, "--measures", "RR", "--intervals")
-    assert "Confidence intervals of the means" in out
+    assert "Confidence intervals of means" in out
     assert "all 30 topics have the same value" in out
 
 
@@ -304,10 +304,10 @@ def test_runs_whose_topics_are_not_those_of_the_qrels_are_told_and_refused_where
     strange = "".join(f"t{line}\n" for line in GOOD.replace("good", "strange").splitlines())
     qrels, good, other = files(tmp_path, qrels=QRELS, good=GOOD, strange=strange)
     found, said = answer("evaluate", qrels, good, other, "--measures", "AP")
-    assert said == "warning: strange has no topic of qrels; are the topics' ids spelled alike?\n"
+    assert said == "warning: strange has no topic of qrels; check the IDs of the topics\n"
     assert found["qrels"]["qrels"]["strange"] == {"AP": 0.0}
     assert refused("evaluate", qrels, other) == (
         2,
         "",
-        "no run has a topic of the qrels; are the topics' ids spelled alike?\n",
+        "no run has a topic of the qrels; check the IDs of the topics\n",
     )

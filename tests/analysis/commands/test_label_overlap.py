@@ -47,8 +47,11 @@ def test_shares_of_nothing_are_null_with_a_reason(tmp_path: Path) -> None:
     qrels, clicks = files(tmp_path, qrels="1 0 a -1\n", clicks=CLICKS)
     found = run("label_overlap", "--judged", qrels, "--clicks", clicks)["clicks"]
     assert found["agree"] is None
-    assert "no judged pair" in found["undefined"]
-    assert "no judged pair" in printed("label_overlap", "--judged", qrels, "--clicks", clicks)[0]
+    assert "none of the pairs considered is judged" in found["undefined"]
+    assert (
+        "none of the pairs considered is judged"
+        in printed("label_overlap", "--judged", qrels, "--clicks", clicks)[0]
+    )
 
 
 def test_a_pool_without_ranks_is_refused(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
         14,
         min(1.0, 14 * row["binomial"]),
     )
-    assert "--family-size 5: the chain alone has 6 comparisons" in refused(
+    assert "--family-size 5 is too small: the chain alone has 6 comparisons" in refused(
         "leaderboard", qrels, *runs, *how, "5"
     )
     text = read("leaderboard", qrels, *runs, *how, "14")
@@ -134,7 +134,10 @@ def test_a_board_without_correction_says_what_equal_runs_would_do(board):
     found = printed("leaderboard", qrels, *runs, "--metadata", order)["equal_boards"]
     assert found["none"]["boards"] >= found["holm"]["boards"] >= found["bonferroni"]["boards"]
     text = read("leaderboard", qrels, *runs, "--metadata", order)
-    assert "6 comparisons, correction: none. If all runs were equal (100 boards" in text
+    assert (
+        "6 comparisons, correction: none. If all runs were equal (100 simulated leaderboards"
+        in text
+    )
     assert "with Holm's correction" in text
 
 
@@ -218,7 +221,7 @@ def test_what_cannot_be_done_is_said(board, tmp_path):
     assert "no line for the runs base, two" in refused(
         "leaderboard", qrels, *runs, "--metadata", str(short)
     )
-    assert "QRELS and at least one RUN are needed" in refused("leaderboard")
+    assert "give QRELS and at least one RUN" in refused("leaderboard")
     assert "no run is called nobody" in refused(
         "leaderboard", qrels, *runs, "--metadata", order, "--baselines", "nobody"
     )

@@ -160,7 +160,7 @@ def test_a_campaign_brings_the_database_in_and_one_that_cannot_be_read_is_said(
         "manage.py", "evaluate", "--campaign", "trip", "--json", ASSAY_DATA_DIR=str(tmp_path)
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("the database cannot be read (no such table")
+    assert done.stderr.startswith("cannot read the database (no such table")
     wrong = python(
         "manage.py",
         "agreement",
@@ -179,6 +179,6 @@ def test_a_mistake_on_the_command_line_ends_with_status_2() -> None:
     done = python("manage.py", "evaluate", "q", "r", "--measures", "MAPP")
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        "manage.py evaluate: error: argument --measures: no measure is called 'MAPP'; did you mean AP?"
+        "manage.py evaluate: error: argument --measures: unknown measure 'MAPP'; did you mean AP?"
         in done.stderr
     )

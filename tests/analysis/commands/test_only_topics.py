@@ -73,7 +73,7 @@ def test_means_are_over_the_topics_named(tmp_path: Path) -> None:
     assert found["qrels"]["other"] == {"t": {"RR": None, "P@1": None}}
     status, _, err = refused("evaluate", qrels, ranked, "--sampled", "--only-topics", only)
     assert status == 2
-    assert "--only-topics is for judged qrels" in err
+    assert "--only-topics needs judged qrels" in err
 
 
 @pytest.mark.django_db

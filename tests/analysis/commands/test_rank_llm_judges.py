@@ -56,9 +56,9 @@ def test_a_table_says_what_files_say(tmp_path: Path) -> None:
         ("q\td\thuman\n1\ta\t1\n", "wide.tsv:1: no header"),
         (
             TABLE.replace("1\ta\t1\t1\t0", "1\ta\t1\tyes\t0"),
-            "wide.tsv:2: model-a: 'yes' is no grade",
+            "wide.tsv:2: model-a: 'yes' is not a grade",
         ),
-        (TABLE.replace("1\tb\t0", "1\ta\t0"), "wide.tsv:3: document a is there twice for topic 1"),
+        (TABLE.replace("1\tb\t0", "1\ta\t0"), "wide.tsv:3: duplicate document a for topic 1"),
         (TABLE.replace("2\tc\t0\t0\t9", "2\tc\t0"), "wide.tsv:7: 3 cells"),
     ],
 )
@@ -71,7 +71,7 @@ def test_a_table_that_cannot_be_read_is_refused_with_its_line(
 def test_one_of_both_is_given(tmp_path: Path) -> None:
     table = written(tmp_path, TABLE, "wide.tsv")
     for given in ([], [table], ["--table", table, "--llm-labels", table]):
-        assert "or a --table with a column for each" in refused("rank_llm_judges", *given)[2]
+        assert "or a --table with one column per LLM judge" in refused("rank_llm_judges", *given)[2]
 
 
 @pytest.mark.data
@@ -125,7 +125,10 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     assert found["machines"]["other"]["gain"] == pytest.approx(
         1.5
     )  # people 2 of 4, machine 3 of 4, both 2: ρ² = (1/8)² / (1/4 · 3/16)
-    assert "no interval: 2 topics; an interval needs 10" in found["machines"]["other"]["undefined"]
+    assert (
+        "no confidence interval: 2 topics; a confidence interval needs 10"
+        in found["machines"]["other"]["undefined"]
+    )
     assert (
         "people and machine agree on every pair"
         in printed("rank_llm_judges", people, "--llm-labels", f"alike={alike}")[0]

@@ -59,8 +59,8 @@ def test_groups_are_left_out_as_wholes(files: list[str], tmp_path: Path) -> None
         "north": 2,
         "two": 1,
     }
-    assert "no line for two; each is a group of its own" in warnings
-    assert "1 run was not given: absent" in warnings
+    assert "no line for two; each counts as its own group" in warnings
+    assert "1 run is not among the run files: absent" in warnings
 
 
 def test_a_run_in_two_groups_is_refused(files: list[str], tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_groups_of_other_runs_are_refused(files: list[str], tmp_path: Path) -> N
     with pytest.raises(SystemExit) as ended:
         call_command("reusability", *files, "--groups", str(table), stdout=StringIO(), stderr=err)
     assert ended.value.code == 2
-    assert "none of the runs is in it; its tags are four, five" in err.getvalue()
+    assert "contains none of the runs; its tags are four, five" in err.getvalue()
 
 
 def test_any_number_of_processes_gives_the_same(
@@ -94,7 +94,7 @@ def test_any_number_of_processes_gives_the_same(
 def test_one_run_has_changes_but_no_tau(files: list[str]) -> None:
     found, _ = answer("reusability", *files[:2], "--depth", 1, "--measures", "AP")
     assert found["leave_out"]["one"]["tau"]["AP"] is None
-    assert "no tau" in found["undefined"]
+    assert "tau is undefined" in found["undefined"]
     assert found["leave_out"]["one"]["pairs"] == 1
 
 
@@ -166,7 +166,7 @@ def test_a_run_without_a_score_is_said_and_hides_no_change_of_the_others(
         )
         found, _ = answer(*arguments)
         assert found["undefined"].startswith(
-            "apart has no topic in common with the qrels, and so no score"
+            "apart has no topic in common with the qrels and therefore no score"
         )
         two = found["leave_out"]["two"]["runs"]
         assert two["apart"] == {"score_change": {"AP": None}, "rank_change": {"AP": None}}
@@ -195,6 +195,6 @@ def test_topics_without_relevant_documents_are_left_out_when_asked_for(
         (1 / 4 - 2 / 3) / 2
     )
     assert answer("reusability", qrels, *files[1:], *asked, "--only-with-relevant")[0] == one
-    assert "no topic has a document of grade 2 or more" in refused(
+    assert "no document of any topic has grade 2 or higher" in refused(
         "reusability", qrels, *files[1:], *asked, "--only-with-relevant", "--min-relevant", 2
     )

@@ -102,7 +102,9 @@ def test_the_interval_for_new_topics_is_that_of_the_paired_t_over_the_topics_est
         assert [row["corrected"]["t"] for row in found[measure]["pairs"]] == pytest.approx(
             expected, abs=1e-9
         ), "Holm, by hand"
-    assert found["settings"]["tests"].startswith("estimates from a sample are tested by t alone")
+    assert found["settings"]["tests"].startswith(
+        "estimates from a sample are tested with the t-test only"
+    )
 
 
 def test_the_interval_for_these_topics_is_that_of_the_draw_alone(tmp_path, runs, sample):
@@ -173,7 +175,7 @@ def test_the_rank_model_helps_where_it_is_asked_for(runs, sample):
         )
         assert helped["these_topics"][0] < helped["difference"] < helped["these_topics"][1]
     assert "undefined" not in found["HT-DCG@10"]["pairs"][0]["rank_model"]
-    assert "name one of them in --measures" in refused(
+    assert "add one to --measures" in refused(
         "compare_systems", sample, *runs, "--sampled", "--rank-model", "--measures", "xinfAP"
     )
     assert "for sampled pools" in refused("compare_systems", sample, *runs, "--rank-model")
@@ -186,13 +188,16 @@ def test_the_usual_measures_are_estimates_and_naive_ones_are_refused(runs, sampl
         "HT-P@10",
         "xinfAP",
     ]
-    assert "judged pairs per topic; an interval of xinfAP needs 40" in found["undefined"]["xinfAP"]
+    assert (
+        "judged pairs per topic; a confidence interval of xinfAP needs 40"
+        in found["undefined"]["xinfAP"]
+    )
     assert found["xinfAP"]["pairs"] == []
     assert found["xinfAP"]["means"]["good"] > 0
     assert "every pair that was not drawn as not relevant" in refused(
         "compare_systems", sample, *runs, "--sampled", "--measures", "nDCG@10"
     )
-    assert "only its intervals were found to cover" in refused(
+    assert "only its confidence intervals had the stated coverage" in refused(
         "compare_systems", sample, *runs, "--sampled", "--correction", "max"
     )
     text = printed("compare_systems", sample, *runs, "--sampled")[0]

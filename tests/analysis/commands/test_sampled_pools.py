@@ -171,9 +171,9 @@ def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_awa
         == f"# drawn: 144, with a grade when this was written: {graded}"
     )
     missing = 144 - graded
-    reason = f"{missing} of 144 drawn pairs have no grade; more than 2% cannot be taken as missing at random"
+    reason = f"{missing} of 144 drawn pairs have no grade; more than 2% cannot be treated as missing at random"
     judged, said = answer("evaluate", out, *runs, "--sampled", "--rank-model", "--seed", 1)
-    assert f"{reason}; no interval is shown" in said
+    assert f"{reason}; no confidence intervals are shown" in said
     assert judged["pool"]["drawn"] == {
         "pairs": 240,
         "judged": graded,
@@ -244,7 +244,7 @@ def test_every_missing_interval_has_its_reason_in_the_same_table(
     text, _ = printed(
         "evaluate", str(out), *runs, "--sampled", "--measures", "HT-P@10 infNDCG@10", "--rank-model"
     )
-    few = "72 judged pairs, but an interval needs 100"
+    few = "72 judged pairs; a confidence interval needs 100"
     for tag in ("forward", "backward"):
         lines = [line for line in text.splitlines() if line.split()[:2] == [tag, "HT-P@10"]]
         assert len(lines) == 2
@@ -355,7 +355,7 @@ def test_intervals_of_these_topics_and_with_the_rank_model(tmp_path: Path, runs:
     assert everything["rank_model"]["whole"]["forward"]["HT-P@10"]["these_topics"] == pytest.approx(
         [truth, truth]
     )
-    assert "name one of them" in refused(
+    assert "add one to --measures" in refused(
         "evaluate", out, *runs, "--sampled", "--measures", "xinfAP", "--rank-model"
     )
     assert "nothing to help" in refused("evaluate", known, *runs, "--rank-model")
@@ -389,7 +389,7 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
     assert found["filled"]["RBP(0.5)"] is None
     assert found["order"] == [["1", "b", pytest.approx(1 / (ideal * math.log2(3)))]]
     assert "--pool-runs" in answer(*arguments)[0]["undefined"]["nDCG@3"]
-    assert "no range of AP-J" in refused("unjudged", qrels, late, "--measures", "AP-J")
+    assert "no score bounds of AP-J" in refused("unjudged", qrels, late, "--measures", "AP-J")
     assert set(
         answer("unjudged", qrels, late, "--measures", "AP RR R@5 Bpref ERR@5")[0]["bounds"]
     ) == {"AP", "RR", "R@5", "Bpref", "ERR@5"}
@@ -445,8 +445,8 @@ def test_a_top_up_is_a_pool_of_the_holes_that_settle_most(tmp_path: Path) -> Non
         "unjudged", qrels, late, "--measures", "nDCG@3", "--against-run", other, "--judge", "2"
     )[0]
     assert (
-        "Of what the unjudged documents leave open of the difference by nDCG@3, by their weights. "
-        "Judging the first 2 settles 77%; judging 3 settles all but 0.01."
+        "Share of the score bounds of the difference by nDCG@3 that judging would close, estimated by weight. "
+        "Judging the first 2 closes 77%; judging 3 leaves less than 0.01."
     ) in said
 
 
@@ -517,7 +517,7 @@ def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None
         0,
     )
     assert (
-        "Weights are no bound"
+        "This is an estimate"
         in printed("unjudged", qrels, late, "--measures", "nDCG@10", "--max-grade", 3)[0]
     )
 
@@ -536,8 +536,8 @@ def test_a_measure_that_reads_to_the_end_is_not_said_to_be_settled_by_what_is_ju
     found, _ = answer("unjudged", qrels, late, "--measures", "AP")
     assert found["bounds"]["AP"] == pytest.approx([15 / 44, 1 / 2])
     said = (
-        "Every result of late down to rank 10 has been judged; AP reads further: it is at least "
-        "0.341, at most 0.500."
+        "Every result of late down to rank 10 has been judged. AP reads deeper: its score bounds are "
+        "0.341 and 0.500."
     )
     assert words(found).endswith(said)
 

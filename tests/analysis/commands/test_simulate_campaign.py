@@ -80,7 +80,7 @@ def test_relevant_first_learns_and_says_when_to_stop(judged: list[str]) -> None:
     assert found["stopping"]["share_judged"] <= 0.9
     assert found["stopping"]["wrong_by_more_than_.01"] == 0
     assert answer("simulate_campaign", *arguments, "--processes", 2)[0] == found
-    assert "When the rule stops" in printed("simulate_campaign", *map(str, arguments))[0]
+    assert "Stopping of the rule" in printed("simulate_campaign", *map(str, arguments))[0]
 
 
 def test_a_sampled_pool_has_coverage_and_a_naive_number_beside_it(judged: list[str]) -> None:
@@ -127,7 +127,7 @@ def test_the_work_of_a_sampled_pool_is_that_of_what_is_drawn(judged: list[str]) 
         "0.5": (120, 120),
     }
     assert (
-        "budget 0.1: 48 pairs are drawn in place of 24, for each stratum gives at least 2" in warned
+        "budget 0.1: 48 pairs are drawn instead of 24, for each stratum gives at least 2" in warned
     )
     assert "budget 0.5" not in warned
 
@@ -141,7 +141,7 @@ def test_pairs_without_a_grade_are_dropped_or_not_relevant(
     )
     found, warned = answer("simulate_campaign", few, *judged[1:], "--depth", 20, "--budgets", "1")
     assert found["pairs"] == 180
-    assert "60 of 240 pairs of the pool without a grade are dropped" in warned
+    assert "60 of 240 pairs of the pool have no grade and are left out" in warned
     assert (
         answer(
             "simulate_campaign",

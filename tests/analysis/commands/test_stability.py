@@ -162,11 +162,11 @@ def test_the_table_says_what_was_drawn(files: list[str]) -> None:
     [
         (
             ["--element", "topics", "--per-topic-quota"],
-            "a quota per topic is for assessments, not for topics",
+            "a quota per topic needs the element assessments, not topics",
         ),
         (
             ["--element", "topics", "--docids", "x"],
-            "--docids is for --element documents, not for topics",
+            "--docids needs --element documents, not topics",
         ),
         (["--element", "documents", "--docids", "no-such-file"], "no-such-file: No such file"),
     ],
@@ -181,7 +181,7 @@ def test_a_list_of_documents_with_two_words_on_a_line_is_refused(
     files: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "ids").write_text("d01\nd02 d03\n")
-    assert "ids:2: 2 words, expected one document id a line" in refused(
+    assert "ids:2: 2 words, expected one document ID per line" in refused(
         "stability", *files, "--element", "documents", "--docids", tmp_path / "ids"
     )
     (tmp_path / "none").write_text("z1\nz2\n")
@@ -191,7 +191,7 @@ def test_a_list_of_documents_with_two_words_on_a_line_is_refused(
 
 
 def test_one_run_is_refused(files: list[str]) -> None:
-    assert "one run makes no ranking" in refused("stability", *files[:2], "--element", "topics")
+    assert "there is only one run" in refused("stability", *files[:2], "--element", "topics")
 
 
 def test_systems_that_are_always_tied_have_no_tau(tmp_path: Path) -> None:
@@ -385,6 +385,6 @@ def test_two_elements_have_the_sizes_and_draws_of_each_alone(
     assert "not an empty folder" in refused(
         "stability", *files, "--element", "topics", *how, "--export", tmp_path / "both"
     )
-    assert "name one with --export" in refused(
+    assert "--export-qrels needs --export" in refused(
         "stability", *files, "--element", "topics", *how, "--export-qrels", 1
     )

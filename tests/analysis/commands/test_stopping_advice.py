@@ -69,7 +69,7 @@ def test_decisions_but_no_range_of_an_ordered_pool(tmp_path: Path, runs: list[st
     }
     assert all("interval" not in decision for decision in found["decisions"])
     assert "the result is final" not in found["words"]
-    assert "How far apart they are is not said" in found["words"]
+    assert "For the size of the differences" in found["words"]
 
 
 def test_what_is_left_by_audit_pairs(tmp_path: Path, runs: list[str]) -> None:
@@ -89,10 +89,10 @@ def test_what_is_left_by_audit_pairs(tmp_path: Path, runs: list[str]) -> None:
 def test_nothing_is_said_too_early_too_often_or_of_nothing(tmp_path: Path, runs: list[str]) -> None:
     few = answer("stopping_advice", judged(tmp_path, LETTERS[:5], "few"), *runs)[0]
     assert (few["stop"], few["decisions"]) == (False, [])
-    assert "5.0 judged pairs a topic; advice begins at 10" in few["undefined"]["decisions"]
+    assert "10 judged pairs per topic (5.0 now)" in few["undefined"]["decisions"]
     most = judged(tmp_path, LETTERS[:15], "most")
     assert (
-        "the last look was at 170"
+        "the last interim check was at 170"
         in answer("stopping_advice", most, *runs, "--last", 170)[0]["undefined"]["decisions"]
     )
     (none,) = files(tmp_path, none="".join(f"{t} 0 {d} 0\n" for t in range(12) for d in LETTERS))
@@ -136,7 +136,7 @@ def test_a_sampled_pool_is_asked_what_judging_on_would_bring(
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path, runs: list[str]) -> None:
     qrels = judged(tmp_path, LETTERS, "all")
-    assert "--audit-sample is for ordered pools" in refused(
+    assert "--audit-sample needs a prioritised pool" in refused(
         "stopping_advice", qrels, *runs, "--sampled", "--audit", "10,1,5"
     )
     assert "two runs at least" in refused("stopping_advice", qrels, runs[0])

@@ -56,7 +56,7 @@ def test_private_ranks_can_come_from_a_bootstrap(board, tmp_path):
         2,
     )
     assert (found["beta"]["its_private_rank"]) == 2
-    assert "no condition other" in refused(
+    assert "unknown condition other" in refused(
         "submissions", board, "--ranks", str(ranks), "--private-condition", "other"
     )
     assert "not what" in refused("submissions", board, "--ranks", board)
@@ -87,7 +87,7 @@ def test_a_missing_column_or_cell_is_refused(tmp_path):
     path.write_text("tag,date,group,score\nx,2021-01-01,g\ny,2021-13-01,g,\n")
     said = refused("submissions", str(path))
     assert ":2: 3 columns" in said
-    assert ":3: '2021-13-01' is no date" in said
+    assert ":3: '2021-13-01' is not a date" in said
 
 
 @pytest.mark.data
@@ -118,6 +118,6 @@ def test_teams_of_one_institution_are_counted_as_one_up_to_a_day(board, tmp_path
     assert until["alpha"]["its_private_rank"] == 3
     assert "until 2020-12-31" in refused("submissions", board, "--until", "2020-12-31")
     names.write_text("group\tinstitution\nalpha\tOne\nalpha\tTwo\n")
-    assert "alpha belongs to One and Two" in refused(
+    assert "alpha belongs to both One and Two" in refused(
         "submissions", board, "--institutions", str(names)
     )

@@ -108,14 +108,14 @@ def test_the_pairs_are_read_again_for_it(campaign: Campaign) -> None:
 def test_a_release_tells_of_it_and_is_the_same_after_an_import(
     campaign: Campaign, tmp_path
 ) -> None:
-    assert b"Beyond that" not in parts(built(campaign))["datasheet.md"]
+    assert b"Managers also requested" not in parts(built(campaign))["datasheet.md"]
     additional_judgements.request_additional_judgement(
         campaign, [pair.pk for pair in campaign.pairs.order_by("pk")[:2]], actor=None
     )
     lifecycle.close_campaign(campaign)
     campaign.refresh_from_db()
     first = parts(built(campaign))
-    said = "Beyond that, managers asked for 2 judgements more of 2 pairs that they chose"
+    said = "Managers also requested 2 additional judgements of 2 pairs that they chose"
     assert said in first["datasheet.md"].decode()
     header, *rows = (line.split("\t") for line in first["pairs.tsv"].decode().splitlines())
     assert [dict(zip(header, row, strict=True))["asked_more"] for row in rows] == [

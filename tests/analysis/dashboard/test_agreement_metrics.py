@@ -1,4 +1,4 @@
-"""The groups of the agreement figures, beside a plain way over the rows of the database; and the
+"""The groups of the agreement statistics, beside a plain way over the rows of the database; and the
 shuffle of the chance floor."""
 
 from __future__ import annotations

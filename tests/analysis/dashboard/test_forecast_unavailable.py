@@ -48,18 +48,18 @@ def test_after_two_idle_working_days_it_is_said_how_many_judgements_are_awaited(
     worked = np.concatenate([FRIDAY - days * DAY + 600 * np.arange(40) for days in (0, 1, 2, 3, 4)])
     wednesday = FRIDAY + 5 * DAY
     assert said(worked, wednesday) == (
-        "Fewer than 20 judgements in the last two working days. Forecast after 20 more "
+        "Fewer than 20 judgements in the last two working days. Forecast available after 20 more "
         "judgements within two working days."
     )
     assert said(np.append(worked, [wednesday - 60, wednesday - 30]), wednesday).endswith(
-        "Forecast after 18 more judgements within two working days."
+        "Forecast available after 18 more judgements within two working days."
     )
 
 
 def test_before_the_first_judgement():
     assert (
         said(np.empty(0), FRIDAY)
-        == "No judgements yet. Forecast after two working days and 20 judgements."
+        == "No judgements yet. Forecast available after two working days and 20 judgements."
     )
 
 
@@ -71,7 +71,7 @@ def test_more_than_remains_is_not_asked_for():
         == "Fewer than 20 judgements in the last two working days."
     )
     assert forecast_unavailable_reason(make_forecast(worked, remaining=18, now=FRIDAY)).endswith(
-        "Forecast after 18 more judgements within two working days."
+        "Forecast available after 18 more judgements within two working days."
     )
 
 
@@ -180,14 +180,14 @@ class TestOnPages:
         now = replace(compute_progress(campaign), forecast=ahead, by_deadline=None)
         assert campaign_headline(campaign, now).endswith(f"6% judged · {headline}")
         said = forecast_verdict(campaign, now)
-        assert (said["when"], said["level"]) == ("too uncertain to say", level)
+        assert (said["when"], said["level"]) == ("too uncertain", level)
         assert format_interval(ahead) in said["note"]
 
         class Figures:
             missing, forecast = 45, ahead
 
         assert describe_forecast(campaign, Figures()) == {
-            "says": "too uncertain to say when it ends",
+            "says": "completion date still too uncertain",
             "level": level,
         }
 
@@ -210,7 +210,7 @@ class TestOnPages:
             counted=now.needed,
             forecast=replace(
                 now.forecast,
-                reason="Everything that is needed has been judged.",
+                reason="All required judgements have been made.",
                 possible_from=None,
             ),
         )

@@ -98,7 +98,7 @@ def test_relevant_labels_are_counted_by_topic() -> None:
     assert [tuple(row) for row in page.context["topics"]] == [
         ("t1", 2, 1, 1, 1),
         ("t2", 2, 1, 0, 0),
-    ]  # relevant from grade 2 on
+    ]  # minimum relevant grade 2 on
 
 
 def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decided_keeps_its_place() -> (

@@ -124,14 +124,15 @@ class TestWhoMay:
 class TestUndefinedIsSaid:
     def test_a_forecast_without_a_pace(self):
         campaign = make_campaign(deadline=timezone.now() + timedelta(days=2))
-        assert "No judgements yet. Forecast after two working days and 20 judgements." in text_of(
-            manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+        assert (
+            "No judgements yet. Forecast available after two working days and 20 judgements."
+            in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
         )
 
     def test_kappa_of_somebody_who_shares_no_pair(self):
         campaign = make_campaign()
         judge(make_annotator(campaign), 2)
-        assert "no pair shared with others yet" in text_of(
+        assert "no shared pairs yet" in text_of(
             manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/")
         )
 
@@ -141,7 +142,7 @@ class TestUndefinedIsSaid:
         for _ in range(10):
             judge(ada, 2)
             judge(bob, 2)
-        assert "one and the same grade only, on 10 shared pairs" in text_of(
+        assert "all judgements have the same grade, on 10 shared pairs" in text_of(
             manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/")
         )
 
@@ -153,7 +154,7 @@ class TestUndefinedIsSaid:
         work(campaign)
         text = text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
         assert text.count("undefined") >= 6
-        assert "No pair has been judged by two annotators yet" in text
+        assert "No agreement yet. It appears once two annotators have judged the same pair." in text
 
     def test_labels_without_two_judgements(self):
         campaign = make_campaign()
@@ -294,8 +295,8 @@ class TestProgress:
         }
         assert progress.describe_claim_reason(why) == (
             "Highest band, finish started pairs, stay on the topic; band 1; number 4 of at most "
-            "10 of its topic in a row; "
-            "it had 1 of 3 judgements; somebody else had it open."
+            "10 in this topic block; "
+            "it had 1 of 3 judgements; another annotator was judging it."
         )
         assert progress.describe_claim_reason(
             {"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}
@@ -733,7 +734,7 @@ class TestBadAnnotatorsAreSeen:
         }
         assert "agrees no better than chance" in raised[self.names["random"]]
         assert "fast" in raised[self.names["speeder"]]
-        assert "against the others" in raised[self.names["contrarian"]]
+        assert "with the others" in raised[self.names["contrarian"]]
         assert "confuses Topic and Partial" in raised[self.names["confuser"]]
         good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8

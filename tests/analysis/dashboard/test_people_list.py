@@ -79,7 +79,7 @@ def test_only_the_strongest_sign_is_open_and_the_others_are_counted():
         "fast",
         "grades unlike the others'",
         "confuses Topic and Partial",
-        "against the others",
+        "with the others",
     ]
     assert [flag.name for flag in sort_flags([AnnotatorFlag(name, "", "") for name in names])] == [
         names[3],

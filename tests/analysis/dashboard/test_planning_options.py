@@ -270,7 +270,7 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
     assert (
         now.complete_depth == 9
     )  # what was begun beyond it is judged to its end; rank 10 is not complete, though nothing is needed of it
-    assert campaign_headline(campaign, now) == "Everything that is needed has been judged."
+    assert campaign_headline(campaign, now) == "All required judgements have been made."
     _, offered, _ = planning_options.list_planning_options(campaign)
     assert [(one.key, one.value, one.words) for one in offered] == [
         ("depth", 10, "Judge the whole pool")
@@ -294,8 +294,8 @@ def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_impor
     campaign.refresh_from_db()
     first = parts(built(campaign))
     assert (
-        "Judging was ended at rank 4: 60 pairs lie beyond it, of which 50 were judged before "
-        "that, in the order of service, and the others are not."
+        "Judging ended at rank 4: 60 pairs lie beyond it, of which 50 were judged before "
+        "that, in order of assignment."
     ) in first["datasheet.md"].decode()
     (tmp_path / "release.zip").write_bytes(built(campaign))
     again = import_release(tmp_path / "release.zip", name="release.zip", user=make_user())
@@ -344,13 +344,13 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
     assert (offered, now.expected) == ([], None)
     assert (
         why_none
-        == "No forecast yet, so nothing can be compared. Forecast after two working days and 20 judgements."
+        == "No forecast yet, so options cannot be compared. Forecast available after two working days and 20 judgements."
     )
     assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/planning"))
     lifecycle.close_campaign(campaign, actor=None)
     assert planning_options.list_planning_options(Campaign.objects.get(pk=campaign.pk))[1:] == (
         [],
-        "Nobody judges now: there is nothing to speed up.",
+        "No active annotators, so there is nothing to plan.",
     )
     with pytest.raises(CampaignError, match="Nobody judges now"):
         planning_options.get_planning_option(Campaign.objects.get(pk=campaign.pk), "invite", 1)

@@ -275,7 +275,7 @@ def test_when_all_is_judged_the_list_says_so_and_names_what_is_disputed_and_not_
     disputed, done = again(campaign)
     assert (done.kind, done.words) == (
         ToDoKind.ALL_JUDGED,
-        "Everything that is needed has been judged",
+        "All required judgements have been made",
     )
     assert [action.address for action in done.actions] == [
         f"/campaigns/{campaign.slug}/settings/open/",
@@ -331,9 +331,9 @@ def test_the_card_of_a_campaign_has_bar_forecast_and_the_age_of_its_alpha():
     page = manager_of(campaign).get("/")
     assert 'progress value="1" max="4"' in page.content.decode()
     assert "A forecast needs two working days of judgements." in text_of(page)
-    assert "Alpha not computed yet" in text_of(page)
+    assert "Alpha not available yet" in text_of(page)
     Job.objects.create(
-        kind="agreement figures",
+        kind="agreement statistics",
         campaign_id=campaign.pk,
         state="done",
         finished_at=timezone.now() - timedelta(hours=3),

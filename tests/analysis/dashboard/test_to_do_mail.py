@@ -81,7 +81,7 @@ def test_one_mail_a_day_and_none_when_there_is_nothing_to_do(campaign):
         f"http://testserver/campaigns/{campaign.slug}/questions/\n"
     )
     assert line in sent.body
-    assert "http://testserver/account turns it off" in sent.body
+    assert "Turn it off at http://testserver/account" in sent.body
     passes(22 * HOUR)
     assert worker() == 1
     passes(3 * HOUR)

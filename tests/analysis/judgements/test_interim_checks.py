@@ -176,7 +176,7 @@ def test_audit_pairs_of_the_last_finished_batch_tell_what_is_left(ordered):
         GRADES[int(t), d]
         for t, d in ordered.pairs.values_list("entry__topic__topic_id", "entry__docno")
     )
-    assert "(95 % over 10 looks together, Clopper-Pearson)" in left["words"]
+    assert "(95 % over 10 interim checks together, Clopper-Pearson)" in left["words"]
 
 
 def test_a_bound_without_relevant_audit_pairs_is_that_of_arithmetic(collection):
@@ -226,12 +226,12 @@ def test_looks_are_few(ordered):
     judge(ordered, most=10)
     with pytest.raises(
         Refused,
-        match="the last look was at 160 judged pairs; the next is after another tenth of the pool, at 184",
+        match="the last interim check was at 160 judged pairs; the next is possible after another tenth of the pool, at 184",
     ):
         request_interim_check(ordered, user=None)
     judge(ordered, most=14)
     first = request_interim_check(ordered, user=None)
-    with pytest.raises(Refused, match="a look is on its way"):
+    with pytest.raises(Refused, match="an interim check is already running"):
         request_interim_check(ordered, user=None)
     assert do(first).state == "done"
     assert [job.report["look"] for job in list_interim_checks(ordered)] == [1, 2]
@@ -240,7 +240,7 @@ def test_looks_are_few(ordered):
 def test_no_look_before_there_is_enough(collection):
     made = make_campaign(collection, ordering.make_ordered_parameters(batch=80))
     judge(made)
-    with pytest.raises(Refused, match="judged pairs a topic; advice begins at 10"):
+    with pytest.raises(Refused, match="judged pairs per topic 10"):
         request_interim_check(made, user=None)
 
 
@@ -250,7 +250,7 @@ def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
     client.force_login(User.objects.get(username="owner"))
     for name in ("campaign", "campaign-systems"):
         text = client.get(reverse(name, args=[made.slug])).content.decode()
-        assert "No stopping advice yet: 6.7 judged pairs a topic; advice begins at 10." in text
+        assert "No stopping advice yet: 6.7 judged pairs per topic 10." in text
         assert "May judging stop?" not in text
 
 
@@ -341,7 +341,7 @@ def test_a_pool_of_which_nearly_all_must_be_judged_before_advice_has_no_card(col
             "No stopping advice yet" in client.get(page).content.decode() for page in pages
         ] == [shown, shown]
     with pytest.raises(
-        Refused, match=r"the pool has 11\.1 pairs per topic, and advice begins when 10 are judged"
+        Refused, match=r"the pool has 11\.1 pairs per topic; advice needs 10 judged pairs per topic"
     ):
         request_interim_check(made, user=None)
 

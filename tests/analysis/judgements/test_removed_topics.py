@@ -146,7 +146,7 @@ def test_a_typed_reason_stands_in_the_table_the_datasheet_and_the_audit_trail_an
     out = io.BytesIO()
     write_release(campaign, ReleasePlan(), out)
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
-    assert "1 topic is removed, with all that was judged of it." in sheet
+    assert "1 topic was removed with all its judgements." in sheet
     assert "| t1 | two readings |  |" in sheet
     event = campaign.audit.first()
     assert (event.action, event.subject, event.details) == (

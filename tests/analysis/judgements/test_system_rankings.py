@@ -198,7 +198,7 @@ class TestUndefinedIsSaid:
         report = compare(self.judged(), *self.PLANS)
         assert (report["rankings"], report["reason"]) == (
             [],
-            "there are fewer than two runs to rank",
+            "a ranking needs at least two runs",
         )
 
     def test_without_a_label(self):

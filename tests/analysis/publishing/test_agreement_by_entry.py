@@ -68,8 +68,8 @@ def test_pages_api_and_releases_tell_both_apart(campaign, client):
     assert do(job).state == "done", job.message
     client.force_login(campaign.created_by)
     page = client.get(reverse("campaign-agreement", args=[campaign.slug])).content.decode()
-    assert "Alpha of pairs drawn by chance and of pairs that the order chose" in page
-    assert "chosen by the order (n = 48)" in page
+    assert "Alpha by selection" in page
+    assert "chosen by priority (n = 48)" in page
     assert (
         "drawn by chance (audit pairs): 1.00 (12 pairs"
         in client.get(reverse("campaign", args=[campaign.slug])).content.decode()
@@ -88,7 +88,7 @@ def test_pages_api_and_releases_tell_both_apart(campaign, client):
         48,
     ]
     assert (
-        "Only pairs drawn by chance are a sample of the pool."
+        "Only randomly drawn pairs are a sample of the pool."
         in archive.read("datasheet.md").decode()
     )
 

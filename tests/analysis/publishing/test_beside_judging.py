@@ -26,7 +26,7 @@ from tests.annotation.test_campaign_pages import client_of
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-BOX = "Also while people judge"
+BOX = "Import while people are judging"
 
 
 @pytest.fixture

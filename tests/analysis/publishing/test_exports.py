@@ -124,7 +124,7 @@ def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_ha
     assert reasons == [
         "annotator excluded: answers at random",
         "cannot judge: other",
-        "extra: others had made the judgements that its pair needs",
+        "extra: the pair already had the judgements it needs",
         "faster than the campaign's 1 s",
         "superseded by a later revision",
         "superseded by a later revision",

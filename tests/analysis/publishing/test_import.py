@@ -258,7 +258,7 @@ def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_ca
         ("machine-labels.tsv", "first\tt1\td1\t1", "nobody\tt1\td1\t1", "a label of 'nobody'"),
         ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\tx", "grade 'x'"),
         ("machines.json", '"name": "second"', '"name": "first"', "the machine 'first' twice"),
-        ("machines.json", '"frozen_at": "2', '"frozen_at": "x2', "is no date and time"),
+        ("machines.json", '"frozen_at": "2', '"frozen_at": "x2', "is not a date and time"),
     ],
 )
 def test_machine_labels_that_are_not_those_that_were_frozen_leave_nothing_behind(
@@ -506,7 +506,7 @@ def test_a_missing_part_is_named(release, part):
     ],
 )
 def test_a_part_with_a_path_or_name_of_its_own_is_refused(release, name):
-    assert "only the parts of a release" in error_of(changed(release, name, lambda _: b"x"))
+    assert "only parts of a release" in error_of(changed(release, name, lambda _: b"x"))
 
 
 def test_a_part_that_was_changed_on_the_way_is_found_by_its_checksum(release):
@@ -519,7 +519,7 @@ def test_a_part_that_the_list_of_checksums_leaves_out_is_named(release):
     without = b"".join(line for line in lines if not line.endswith(b"  judgements.tsv\n"))
     path = changed(release, "SHA256SUMS", lambda _: without, mended=False)
     assert len(without) < sum(map(len, lines))
-    assert "no checksum of judgements.tsv" in error_of(path)
+    assert "missing checksum of judgements.tsv" in error_of(path)
 
 
 def test_judgements_that_do_not_give_the_qrels_are_refused(release):
@@ -551,7 +551,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
         ("judgements.tsv", "\tA001\t", "\tA099\t", "A099"),
         ("judgements.tsv", "\tt1\td1\t", "\tt1\td7\t", "no pair of the campaign"),
         ("judgements.tsv", "2026-03-02T", "yesterday ", "no date and time"),
-        ("judgements.tsv", "campaign\tqid", "qid\tcampaign", "another header"),
+        ("judgements.tsv", "campaign\tqid", "qid\tcampaign", "unexpected header"),
         ("judgements.tsv", "\t20000\t", "\t-1\t", "active_ms '-1'"),
         ("pairs.tsv", "t1\td1", "t9\td9", "not in the pool"),
         ("pairs.tsv", "\tnormal\t", "\todd\t", "kind 'odd'"),
@@ -572,7 +572,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
             "campaign.json",
             '"method": "majority"',
             '"method": "magic"',
-            "a recipe that this software does not know",
+            "unknown recipe",
         ),
         (
             "campaign.json",
@@ -620,7 +620,7 @@ def test_a_part_twice_and_an_encrypted_part_are_refused(release):
         pytest.warns(UserWarning, match="Duplicate name"),
     ):
         archive.writestr("qrels.txt", "t1 0 d1 3\n")
-    assert "two parts of one name" in error_of(release)
+    assert "duplicate part names" in error_of(release)
     at = data.index(b"PK\x01\x02")
     data[at + 8] |= 1  # the flag of encryption in the first entry of the directory
     release.write_bytes(bytes(data))

@@ -120,7 +120,7 @@ def test_a_recipe_keeps_its_judges_and_one_of_before_means_people_and_simulated(
 def test_machines_are_not_mixed_with_people(campaign):
     form = RecipeForm({"name": "all", "judges": ["person", "machine"]}, campaign=campaign)
     assert form.errors["judges"] == [
-        "A machine's labels are a layer of their own: choose machine alone, or without it."
+        "Labels by LLM judges are stored separately and never mixed with human labels. Select machine alone, or without the other types."
     ]
     with pytest.raises(BadInput, match="layer of their own"):
         label_loader(

@@ -219,7 +219,7 @@ def test_qrels_of_a_sampled_pool_are_refused_from_a_file(campaign, name, tmp_pat
     assert "a measure would count every pair that was not drawn as not relevant" in said
     status, out, said = refused(name, *second)
     assert (status, out) == (2, ""), said
-    assert "five with a stratum are a sampled pool, which --sampled estimates from" in said
+    assert "five with a stratum are a sampled pool, which needs --sampled" in said
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -113,7 +113,7 @@ def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
 def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campaign, client):
     """19 and 20 pairs are judged, 20 of the third batch wait: 59 of 150 are handed out."""
     client.force_login(User.objects.get(username="owner"))
-    said = "39 of its 150 pairs are judged, those first that were probably relevant."
+    said = "39 of 150 pairs are judged, those most likely to be relevant first."
     page = reverse("campaign-systems", args=[campaign.slug])
     assert said in client.get(page).content.decode()
     assert (

@@ -294,7 +294,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
             content = client.get(address).content.decode()
         return content
 
-    assert "Undefined: there are fewer than two runs to rank." in page()
+    assert "Undefined: a ranking needs at least two runs." in page()
     for tag, better in (("a", "d1"), ("b", "d2")):
         store_run(
             campaign.collection,
@@ -403,7 +403,7 @@ def test_an_uploaded_release_becomes_a_campaign_and_what_is_none_says_why(campai
     ).content.decode()
     assert f'href="/campaigns/{made.slug}/"' in page  # the way on from the import
     assert (
-        f"A collection called {made.collection.name} was there already ({campaign.collection.slug})"
+        f"A collection called {made.collection.name} already exists ({campaign.collection.slug})"
         in page
     )
     assert f"has made one of its own, at {made.collection.slug}" in page

@@ -273,8 +273,8 @@ def test_the_datasheet_says_what_is_simulated_and_what_is_undefined():
     campaign.refresh_from_db()
     sheet = parts(built(campaign))["datasheet.md"].decode()
     assert "**Simulated.**" in sheet
-    assert "Undefined: no judgement counts." in sheet
-    assert "undefined: no judgement counts" in sheet
+    assert "Undefined: no counted judgements." in sheet
+    assert "undefined: no counted judgements" in sheet
     assert " nan" not in sheet
     assert json.loads(parts(built(campaign))["statistics.json"])["relevant_share"] is None
 

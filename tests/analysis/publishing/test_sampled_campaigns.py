@@ -294,7 +294,7 @@ def test_judgements_of_a_stage_count_from_its_end_on(campaign):
     )
     judge_stage(campaign, 2)
     assert read_campaign_sample(campaign, LabelChoices()).n_judged == campaign.n_pairs
-    assert describe_stages(campaign) == "All 2 stages that were drawn are complete."
+    assert describe_stages(campaign) == "All 2 stages drawn so far are complete."
 
 
 def test_before_the_first_stage_is_complete_nothing_is_estimated(collection):
@@ -311,7 +311,7 @@ def test_where_too_many_pairs_cannot_be_judged_there_is_no_interval(collection):
     judge_stage(campaign, 1, cannot=4)
     found = read_campaign_sample(campaign, LabelChoices())
     assert found.n_drawn - found.n_judged == 4
-    reason = f"4 of {found.n_drawn} drawn pairs have no grade; more than 2% cannot be taken as missing at random"
+    reason = f"4 of {found.n_drawn} drawn pairs have no grade; more than 2% cannot be treated as missing at random"
     assert set(
         run("evaluate", "--campaign", campaign.slug)["undefined"][campaign.slug].values()
     ) == {reason}
@@ -404,4 +404,4 @@ def test_advice_about_stopping_knows_that_the_pool_is_sampled(campaign):
         n_first,
         False,
     )
-    assert found["undefined"]["comparisons"] == "3 topics; no advice is given for fewer than 10"
+    assert found["undefined"]["comparisons"] == "3 topics; advice needs at least 10"

@@ -80,13 +80,13 @@ def test_tests_of_a_pair_are_those_of_scipy(tmp_path: Path) -> None:
     good, mixed = [1] * 6, [1, 1, 1, 0, 0, 0]
     found = stats.ttest_rel(mixed, good)
     assert float(row["t p"]) == pytest.approx(found.pvalue)
-    assert [row["2.5%"], row["97.5%"], row["why no interval"]] == [
+    assert [row["2.5%"], row["97.5%"], row["why no CI"]] == [
         "",
         "",
-        "6 topics; an interval needs 30",
+        "6 topics; a confidence interval needs 30",
     ]
     assert (row["wins"], row["ties"], row["losses"]) == ("0", "3", "3")
-    assert float(row["randomisation p"]) == pytest.approx(2 / 8)
+    assert float(row["permutation p"]) == pytest.approx(2 / 8)
 
 
 def test_the_interval_of_the_effect_stands_beside_it(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_every_raw_and_corrected_p_stands_in_its_column_and_those_below_the_leve
 ) -> None:
     """good against late: six losses, 2 / 2^6; against mixed three, 2 / 2^3. Holm: three, two and
     one times the p, in ascending order."""
-    names = ("t p", "signed-rank p", "sign p", "randomisation p")
+    names = ("t p", "signed-rank p", "sign p", "permutation p")
     plain, holm = (
         made(tmp_path / family, f'correction = "{family}"\n') for family in ("none", "holm")
     )
@@ -171,13 +171,13 @@ def test_the_greatest_difference_is_held_against_every_exchange_of_scores(tmp_pa
     rows = table(made(tmp_path, 'correction = "max"\n'), "differences-RR")
     for row in rows:
         observed = abs(sum(SCORES[row["A"]]) - sum(SCORES[row["B"]]))
-        assert float(row["corrected (max): randomisation p"]) == pytest.approx(
+        assert float(row["corrected (max): permutation p"]) == pytest.approx(
             (greatest >= observed - 1e-9).mean(), abs=0.006
         )
     assert not [
         name
         for name in rows[0]
-        if name.startswith("corrected") and not name.endswith("randomisation p")
+        if name.startswith("corrected") and not name.endswith("permutation p")
     ]
 
 
@@ -209,7 +209,7 @@ def test_from_thirty_topics_on_there_is_an_interval_that_reaches_further_on_the_
     assert (low, high) == pytest.approx(wider_interval(d))
     assert low == pytest.approx(by_t.low)
     assert high > by_t.high + 0.005
-    assert "why no interval" not in row
+    assert "why no CI" not in row
     assert float(row["raw: signed-rank p"]) == pytest.approx(counted_signed_rank(d))
 
 
@@ -273,7 +273,7 @@ def test_topics_needed_are_those_of_the_noncentral_t(tmp_path: Path) -> None:
     assert [float(row[name]) for name in ("median pair", "highest")] == pytest.approx(
         [median, highest]
     )
-    assert (row["topics needed"], row["for the highest"]) == (
+    assert (row["topics needed"], row["for the largest"]) == (
         str(topics_for(0.2, median)),
         str(topics_for(0.2, highest)),
     )
@@ -496,10 +496,10 @@ def test_mistakes_are_told_by_line_and_nothing_is_written(tmp_path: Path) -> Non
     assert f"{tmp_path}/study.toml:2: unknown key 'qrel', expected 'qrels'" in refusal(
         tmp_path, "comparison", '\nqrel = "a"\n'
     )
-    assert "study.toml:1: there is no file a.txt" in refusal(
+    assert "study.toml:1: the file a.txt does not exist" in refusal(
         tmp_path, "comparison", 'qrels = "a.txt"\n'
     )
-    assert "study.toml:1: no file is called *.run" in refusal(
+    assert "study.toml:1: no file matches *.run" in refusal(
         tmp_path, "comparison", 'runs = "*.run"\n'
     )
     assert "expected one of none, bonferroni, holm, max" in refusal(

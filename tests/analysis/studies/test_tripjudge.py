@@ -161,7 +161,7 @@ def test_figure_2_is_scikit_learns_kappa_over_annotators(out: Path) -> None:
                 cohen_kappa_score(*zip(*own, strict=True), labels=[0, 1, 2, 3], weights="linear")
             )
     rows = {row[""]: row for row in table(out, "figure-2")}
-    assert float(rows["mean kappa against the label"]["here: all grades"]) == pytest.approx(
+    assert float(rows["mean kappa with the label"]["here: all grades"]) == pytest.approx(
         np.mean(kappas)
     )
     assert float(rows["kappa, median"]["here: all grades"]) == pytest.approx(np.median(kappas))
@@ -438,7 +438,7 @@ def test_tripclicks_own_log_meets_the_topics_by_their_texts(tmp_path: Path) -> N
     alone = study_of(tmp_path, "tripjudge", text, log=log, **FILES)
     assert (
         about(alone)["left_out"]["clicks"]
-        == "needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics"
+        == "needs `texts` or `click_queries`: the click log is TripClick's, which has queries instead of topics"
     )
     for key in ("texts", "click_queries"):
         out = study_of(tmp_path, "tripjudge", f'{text}{key} = "texts.txt"\n', log=log, **FILES)
@@ -464,9 +464,9 @@ def test_labels_alone_give_their_shares_and_say_what_they_lack(tmp_path: Path) -
     assert "needs `judgements`" in left["agreement"]
     needs_labels = (
         'needs `judgements` or `binary_labels`, or `system_labels = "graded"` to take the '
-        "`labels` that are given"
+        "given `labels`"
     )
-    clicks = "needs `clicks` (click qrels) or `click_log` (from which they are derived)"
+    clicks = "needs `clicks` (click qrels) or `click_log` (to derive them from)"
     assert (
         left["systems"] == f"needs `runs`; {needs_labels}"
     )  # all at once, not one after the other

@@ -122,8 +122,8 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
         in page
     )
     assert "they count as not relevant here" in page
-    assert "No interval for any run: 8 topics; an interval needs 30." in page
-    assert "Tests and 95% intervals hold for a single look." in page
+    assert "No interval for any run: 8 topics; a confidence interval needs 30." in page
+    assert "Tests and 95% intervals hold for one check." in page
     assert "there are newer ones" not in page
     assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1
 
@@ -136,7 +136,7 @@ def test_where_no_reason_is_known_none_is_said_to_be_missing():
         "open": "",
     }
     assert describe_unjudged(answer) == "Unjudged documents count as not relevant in these means."
-    why = "AP reads the runs to their ends"
+    why = "AP uses the runs to their ends"
     assert describe_unjudged(answer | {"why_no_bounds": why}).endswith(
         f"means. How far they could move the means is not said: {why}."
     )
@@ -251,5 +251,5 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
     assert "No verdict: 3 topics; a verdict needs at least 6." in job.report["words"]
     assert " the highest estimated mean HT-nDCG@10 " in job.report["words"]
     page = page_of(sampled_campaign, client)
-    assert "What was not drawn is estimated, not taken for not relevant." in page
+    assert "Pairs that were not drawn are estimated, not counted as not relevant." in page
     assert job.report["looks"] == []

@@ -30,7 +30,7 @@ def rankings(tau: float | None) -> dict[str, Any]:
         "tau_ap_variant": both("tau_ap"),
         "rbo": both(None),
         "interval": both([tau, tau]),
-        "interval_reason": both("3 topics; an interval needs 10"),
+        "interval_reason": both("3 topics; a confidence interval needs 10"),
         "undecided": both([]),
         "swaps": both([]),
         "tied": {"AP": {"A": 1, "B": 1}},
@@ -53,7 +53,7 @@ UNDEFINED: list[tuple[str, dict[str, Any], str]] = [
             | dict.fromkeys(("agree", "disagree"), None)
             | dict.fromkeys(("both", "judged_only", "clicked_only", "contradicting"), 0)
         },
-        "No judged pair is among those considered",
+        "None of the pairs considered is judged",
     ),
     (
         "evaluate",
@@ -100,12 +100,12 @@ UNDEFINED: list[tuple[str, dict[str, Any], str]] = [
                 }
             },
             "depth": {"1": {"pairs": 3, "tau": {"AP": None}, "mean_abs_change": {"AP": 0.0}}},
-            "undefined": "one run makes no ranking of systems",
+            "undefined": "there is only one run of systems",
             "pool_depth": 1,
             "qrels_pairs": 3,
             "topics": 1,
         },
-        "one run makes no ranking of systems",
+        "there is only one run of systems",
     ),
 ]
 
@@ -220,7 +220,7 @@ def with_intervals(**ends: list[float | None]) -> dict[str, Any]:
         "interval": {"q": {tag: {"AP": ends.get(tag, [None, None])} for tag in means}},
         "interval_reason": {
             "q": {
-                tag: {} if tag in ends else {"AP": "24 topics; an interval needs 25"}
+                tag: {} if tag in ends else {"AP": "24 topics; a confidence interval needs 25"}
                 for tag in means
             }
         },
@@ -244,10 +244,7 @@ def test_scores_have_their_intervals_as_lines_and_the_caption_says_what_they_are
     assert [
         (points[k] - low, high - points[k]) for k, (low, high) in zip((0, 2), lines, strict=True)
     ] == [(pytest.approx(0.1 * unit, abs=0.2), pytest.approx(0.1 * unit, abs=0.2))] * 2
-    assert (
-        "with 95% confidence intervals over topics, where there is one (the reasons are in the table below)"
-        in picture
-    )
+    assert "with 95% CI over topics if there is one (reasons in the table below)" in picture
     [table] = [
         one
         for one in KINDS["evaluate"].tables(with_intervals(a=[0.1, 0.3]))
@@ -255,8 +252,8 @@ def test_scores_have_their_intervals_as_lines_and_the_caption_says_what_they_are
     ]
     assert table.rows == [
         ["q", "a", "AP", 0.2, 0.1, 0.3, ""],
-        ["q", "b", "AP", 0.4, None, None, "24 topics; an interval needs 25"],
-        ["q", "c", "AP", 0.8, None, None, "24 topics; an interval needs 25"],
+        ["q", "b", "AP", 0.4, None, None, "24 topics; a confidence interval needs 25"],
+        ["q", "c", "AP", 0.8, None, None, "24 topics; a confidence interval needs 25"],
     ]
 
 
@@ -264,7 +261,7 @@ def test_where_no_score_has_an_interval_the_caption_says_why_and_older_reports_s
     None
 ):
     [picture] = KINDS["evaluate"].pictures(with_intervals())
-    assert "; no interval: 24 topics; an interval needs 25" in picture
+    assert "; no interval: 24 topics; a confidence interval needs 25" in picture
     assert lines_and_points(picture)[0] == []
     [older] = KINDS["evaluate"].pictures(
         {key: value for key, value in with_intervals().items() if not key.startswith("interval")}

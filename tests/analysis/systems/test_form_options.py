@@ -426,11 +426,11 @@ def test_topic_subsets_alone_are_crossed_with_measures_and_qrels(
         ),
         (
             {"conditions": "a = AP, judged-old\nb = AP, judged"},
-            "Condition 2: no qrels called 'judged' are chosen; chosen are judged-old",
+            "Condition 2: qrels 'judged' are not selected; selected are judged-old",
         ),
         (
             {"conditions": "a = AP, judged-old, public"},
-            "Condition 1: no topic subset is called 'public'; none was uploaded",
+            "Condition 1: unknown topic subset 'public'; none was uploaded",
         ),
         ({"conditions": "a = APP, judged-old"}, "APP"),
         ({"conditions": "a = AP, judged-old,,none"}, "none"),
@@ -503,7 +503,7 @@ def test_groups_of_topics_are_uploaded_and_compared_within(campaign, client, tmp
         parts = [one["means"][tag] for one in found["by_group"].values()]
         assert mean == pytest.approx(sum(parts) / 2, abs=1e-12)  # two groups of four topics each
     page = client.get(reverse("report", args=[report.pk])).content.decode()
-    assert "Effectiveness on topics of Head" in page
+    assert "Effectiveness on Head" in page
     assert "<strong>" in page.partition("Effectiveness of the systems")[2]  # the best
 
 

@@ -1,4 +1,4 @@
-"""The report *A machine beside people* of a campaign on a sampled pool: what it shows, and where it
+"""The report *LLM judge and humans* of a campaign on a sampled pool: what it shows, and where it
 refuses."""
 
 from __future__ import annotations
@@ -92,12 +92,12 @@ def test_a_machine_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  #
         assert found["agreement"][key] == pytest.approx(1)
         assert found["agreement"]["people"]["among_themselves"][key][0] == pytest.approx(1)
         assert found["agreement"]["people"]["one_and_machine"][key][0] == pytest.approx(1)
-        assert found["agreement"]["undefined"][key] == "3 topics; an interval needs 10"
+        assert found["agreement"]["undefined"][key] == "3 topics; a confidence interval needs 10"
     systems = found["systems"]["P@10"]
     for tag in "AB":
         assert systems["corrected"][tag][0] == pytest.approx(0.4)
         assert systems["machine_alone"][tag] == pytest.approx(0.4)
-    assert "an interval needs 100" in systems["undefined"]["A"]
+    assert "a confidence interval needs 100" in systems["undefined"]["A"]
     assert found["related"] == {"B": "named as built with it"}
     titles = [table.title for table in KIND.tables(result)]
     assert titles[:4] == [

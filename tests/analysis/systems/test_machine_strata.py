@@ -46,7 +46,7 @@ def owner(collection: Collection) -> User:  # noqa: F811
 
 @pytest.fixture
 def whole(collection: Collection, owner: User) -> Campaign:  # noqa: F811
-    """A draft on a pool of all pairs, as it is when a machine labels it."""
+    """A draft on a pool of all pairs, as it is when a LLM labels it."""
     job = do(
         pools.request_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, user=None)
     )

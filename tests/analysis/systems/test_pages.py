@@ -173,8 +173,8 @@ def test_from_the_form_to_the_result(campaign, owner, client) -> None:
         ("stability", {"element": "nothing"}, "valid choice"),
         ("evaluate", {"qrels": ["campaign:graded:magic"]}, "valid choice"),
         ("evaluate", {"runs": ["999999"]}, "valid choice"),
-        ("stability", {"measures": "AP infAP"}, "infAP: not computed on parts of a collection"),
-        ("reusability", {"measures": "infAP"}, "infAP: not computed on parts of a collection"),
+        ("stability", {"measures": "AP infAP"}, "infAP: not available for parts of a collection"),
+        ("reusability", {"measures": "infAP"}, "infAP: not available for parts of a collection"),
     ],
 )
 def test_what_cannot_be_computed_is_refused_at_the_form(

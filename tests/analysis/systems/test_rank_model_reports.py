@@ -75,7 +75,7 @@ def test_the_report_shows_what_the_command_says_with_and_without_the_model(campa
         assert alone[5:7] == answer["these_topics"][campaign.slug]["A"]["HT-P@10"]
     else:
         helped = answer["HT-P@10"]["pairs"][0]["rank_model"]
-        (row,) = tables["Helped by the rank model, by HT-P@10"].rows
+        (row,) = tables["Differences with the rank model by HT-P@10"].rows
         assert row[:7] == [
             "A",
             "B",
@@ -91,7 +91,7 @@ def test_the_form_offers_it_on_a_sampled_pool_alone_and_other_labels_are_refused
 ):
     client.force_login(campaign.created_by)
     assert (
-        b"Also with the rank model"
+        b"Add the rank model"
         in client.get(reverse("campaign-report-new", args=[campaign.slug, kind])).content
     )
     elsewhere = client.get(

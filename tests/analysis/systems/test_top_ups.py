@@ -99,13 +99,13 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
 
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert "This report is closed." in page
-    then = f"before the top-up it was somewhere from {then_low:.3f} to {then_high:.3f}."
+    then = f"Before the top-up, its score bounds were {then_low:.3f} and {then_high:.3f}."
     assert (
         f"Every result down to rank 10 has been judged. nDCG@10 of sys.3 is {low:.3f}; {then}"
         in page
     )
     after = client.get(reverse("report", args=[closed.pk])).content.decode()
-    assert "What the top-up has settled" in after
+    assert "Effect of the top-up" in after
     assert "Make the top-up campaign" not in after
 
 

@@ -100,7 +100,7 @@ def test_a_relevant_share_above_one_half_and_grades_counted_from_one_are_warned_
     warnings = compute_campaign_statistics(
         table_of_pairs([[3, 3], [1, 1], [2, 2]], n_grades=4), threshold=2
     ).warnings
-    assert any("66.7 % of the labels are relevant" in text for text in warnings)
+    assert any("66.7% of the labels are relevant" in text for text in warnings)
     assert any("no judgement has grade 0" in text for text in warnings)
 
 

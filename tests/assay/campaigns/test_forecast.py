@@ -84,7 +84,7 @@ class TestReplay:
     def test_two_days_after_a_kick_off_one_working_day_is_known_and_no_date_is_told(self):
         found = self.at(11, 10, 5)
         assert found.expected is None
-        assert found.reason == "A forecast needs two working days after the kick-off."
+        assert found.reason == "A forecast needs two working days after the start."
         assert found.possible_from == november(12)
 
     @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_what_takes_more_than_two_years_has_no_date():
     found = make_forecast(moments, remaining=10**6, now=november(14))
     assert (found.expected, found.reason) == (
         None,
-        "At the present pace it takes more than two years.",
+        "At the current pace, judging takes more than two years.",
     )
 
 
@@ -420,7 +420,7 @@ def test_before_the_first_judgement_no_moment_can_be_told():
 def test_what_is_done_needs_no_forecast():
     found = make_forecast(every(360, 49), remaining=0, now=NOW)
     assert found.expected is None
-    assert "has been judged" in found.reason
+    assert "judgements have been made" in found.reason
 
 
 @pytest.mark.parametrize("kind", SESSION_KINDS)

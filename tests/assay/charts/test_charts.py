@@ -236,7 +236,7 @@ class TestEveryPicture:
         figure = ElementTree.fromstring(picture)
         assert "<svg" not in picture
         assert figure.findtext("p") == (
-            "A radar needs three axes; there are 2." if draw is _radar else NOTHING
+            "A radar chart needs three axes, not 2." if draw is _radar else NOTHING
         )
         assert figure.findtext("figcaption") == "judgements"
 

@@ -131,8 +131,8 @@ WON = " Topics of s0 against s1: 30 won, 5 tied, 15 lost."
         (
             made([0.5, 0.4], [[0.01]], [[True]]),
             (
-                "s0 leads by nDCG@10 (0.5000, 50 topics). No verdict against s1: the mean and the "
-                "signed ranks point to different sides."
+                "s0 leads by nDCG@10 (0.5000, 50 topics). No verdict for s1: the mean and the "
+                "signed ranks point in different directions."
             )
             + WON,
         ),
@@ -212,17 +212,17 @@ def test_mean_and_signed_ranks_that_point_apart_are_told() -> None:
     [
         (
             [(0.4, 0.5), (0.3, 0.45)],
-            "The ranges that other grades of the unjudged documents give do not rule out that s1 leads.",
+            "Judging the remaining documents could still change the leader: s1 could lead.",
         ),
         (
             [(0.4, 0.5), (0.3, 0.39)],
-            "Whatever grades the unjudged documents in the runs' tops have, s0 leads.",
+            "Whatever the grades of the unjudged documents at the top of the runs, s0 leads.",
         ),
         (
             [(0.4, 0.5), (0.3, 0.4)],
-            "Whatever grades the unjudged documents in the runs' tops have, no run is ahead of s0.",
+            "Whatever the grades of the unjudged documents at the top of the runs, no run is ahead of s0.",
         ),
-        ([(0.4, 0.4), (0.3, 0.3)], "Every document that these scores look at is judged."),
+        ([(0.4, 0.4), (0.3, 0.3)], "Every document that affects these scores is judged."),
         ([(None, None), (None, None)], ""),
     ],
 )

@@ -55,18 +55,18 @@ def test_the_skewness_is_scipys() -> None:
 @pytest.mark.parametrize(
     ("scores", "reason"),
     [
-        ([], "0 topics; an interval needs 30"),
-        ([0.3, math.nan], "1 topic; an interval needs 30"),
-        ([k / 29 for k in range(29)], "29 topics; an interval needs 30"),
+        ([], "0 topics; a confidence interval needs 30"),
+        ([0.3, math.nan], "1 topic; a confidence interval needs 30"),
+        ([k / 29 for k in range(29)], "29 topics; a confidence interval needs 30"),
         ([1.0] * 30, "all 30 topics have the same value"),
         ([0.1 + 0.2] * 20 + [0.3] * 20, "all 40 topics have the same value"),
         (
             [1.0] * 9 + [0.0] * 31,
-            "31 of 40 topics have nearly the same value; an interval needs 10 topics with another",
+            "31 of 40 topics have nearly the same value; a confidence interval needs 10 topics with another",
         ),
         (
             [k / 10 for k in range(9)] + [0.6 + k / 4000 for k in range(31)],
-            "32 of 40 topics have nearly the same value; an interval needs 10 topics with another",
+            "32 of 40 topics have nearly the same value; a confidence interval needs 10 topics with another",
         ),
     ],
 )

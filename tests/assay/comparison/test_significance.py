@@ -345,7 +345,7 @@ def test_an_undefined_p_value_stays_undefined_and_belongs_to_the_family():
 
 
 def test_a_family_smaller_than_the_list_and_an_unknown_correction_are_refused():
-    with pytest.raises(ValueError, match="family of 1"):
+    with pytest.raises(ValueError, match="family size 1"):
         significance.adjust_p_values([0.1, 0.2], "bonferroni", family=1)
     with pytest.raises(ValueError, match="unknown correction"):
         significance.adjust_p_values([0.1], "sidak")

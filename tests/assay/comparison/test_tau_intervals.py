@@ -104,10 +104,10 @@ def test_doubt_and_undecided_pairs_are_those_of_a_loop_over_pairs() -> None:
         (
             np.random.default_rng(1).random((1, 4, 1)),
             np.random.default_rng(2).random((1, 4, 1)),
-            "1 shared topic; an interval needs at least 6",
+            "1 shared topic; a confidence interval needs at least 6",
         ),
         (apart(np.random.default_rng(1))[0], apart(np.random.default_rng(1))[0], "alike"),
-        (apart(np.random.default_rng(1))[0], -apart(np.random.default_rng(1))[0], "turned round"),
+        (apart(np.random.default_rng(1))[0], -apart(np.random.default_rng(1))[0], "reversed"),
     ],
 )
 def test_without_an_interval_the_reason_is_said(a: np.ndarray, b: np.ndarray, why: str) -> None:
@@ -137,7 +137,9 @@ def test_a_difference_of_rankings_has_to_be_twice_what_doubt_would_make(
     )
     (found,) = compute_tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=200)
     assert (
-        found.reason.startswith("the rankings are alike but for what other topics might turn")
+        found.reason.startswith(
+            "the rankings are alike except for pairs that other topics might reverse"
+        )
         == is_refused
     )
 

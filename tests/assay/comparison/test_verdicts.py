@@ -83,10 +83,10 @@ def test_reciprocal_ranks_may_say_otherwise_and_that_is_flagged():
     opposite directions."""
     (found,) = judge_comparisons([R1_R5])
     assert found.by_rr == Verdict(better=True, significantly_better=False, do_no_harm=True)
-    assert "where both answer, A is ahead by ESL and B by RR" in found.disagreements
-    assert "the verdict better holds by RR and not by ESL" in found.disagreements
+    assert "if both answer, A is ahead by ESL and B by RR" in found.disagreements
+    assert "the verdict better holds by RR but not by ESL" in found.disagreements
     (top,) = judge_comparisons([R12_R13])
-    assert "where both answer, A is ahead by ESL and B by RR" in top.disagreements
+    assert "if both answer, A is ahead by ESL and B by RR" in top.disagreements
     assert (
         "ESL: the difference is significant by the t-test and not by the signed-rank test"
         in top.disagreements
@@ -105,7 +105,7 @@ def test_tests_that_disagree_on_mean_reciprocal_rank_are_flagged():
     (found,) = judge_comparisons([R1_R2])
     assert found.disagreements == [
         (
-            "mean RR of all topics: the difference is significant by the rank-sum test and not by the "
+            "mean RR of all topics: the difference is significant by the rank-sum test but not by the "
             "signed-rank test and the t-test"
         )
     ]
@@ -115,7 +115,10 @@ def test_a_signed_rank_test_that_looks_the_other_way_than_the_means_is_flagged()
     """R1 and R13: mean ESL rises by 0.05 with a WSR p of 0.017; most topics then have shorter
     searches."""
     (found,) = judge_comparisons([R1_R13])
-    assert "ESL: the signed-rank test looks the other way than the means" in found.disagreements
+    assert (
+        "ESL: the signed-rank test and the means point in different directions"
+        in found.disagreements
+    )
 
 
 R1_R13 = published(
@@ -138,7 +141,7 @@ def test_where_means_and_signed_ranks_point_to_different_sides_there_is_no_verdi
     )  # A answers significantly fewer
     assert found.by_rr == Verdict(better=True, significantly_better=True, do_no_harm=True)
     assert as_json(R1_R13, found)["undefined"] == {
-        "verdict": "means and signed ranks point to different sides"
+        "verdict": "means and signed ranks point in different directions"
     }
     (by_t,) = judge_comparisons([R1_R13], decide="t")
     assert by_t.verdict == Verdict(better=False, significantly_better=False, do_no_harm=True)
@@ -154,8 +157,8 @@ def test_one_topic_far_away_is_no_evidence_against_many_near_ones():
         == Verdict(better=False, significantly_better=False, do_no_harm=None)
     )
     assert found.because[1] == (
-        "on the topics that both answer means and signed ranks point to different sides, so no "
-        "verdict rests on either: "
+        "on the topics that both answer, means and signed ranks point in different directions, so "
+        "there is no verdict: "
         "by mean search length B is ahead (A 7.6, B 1.933), by the signed ranks A is (A is longer "
         "on 2 topics, B on 28; p < 0.001)"
     )

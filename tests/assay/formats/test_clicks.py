@@ -62,7 +62,7 @@ def test_two_files_are_counted_alike():
         ("2", "z"): (1, 0, 0),
     }
     assert found.n_sessions == 3
-    assert found.warnings == ["1 topic of the rankings shown without a session is left out"]
+    assert found.warnings == ["1 topic of the rankings shown has no session and is left out"]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_two_files_are_counted_alike():
         ("s\t1\ta\tx\t0", "rank 'x'"),
         ("s\t1\ta\t0\t0", "rank 0, clicked '0'"),
         ("s\t1\ta\t1\t2", "rank 1, clicked '2'"),
-        ("s\t1\t\t1\t0", "an empty id"),
+        ("s\t1\t\t1\t0", "an empty ID"),
         ("s\t1\ta\t1", "4 columns"),
-        ("s0\t1\td\t2\t0", "a document or rank twice in session s0"),
-        ("s0\t1\te\t1\t0", "a document or rank twice in session s0"),
+        ("s0\t1\td\t2\t0", "duplicate document or rank in session s0"),
+        ("s0\t1\te\t1\t0", "duplicate document or rank in session s0"),
     ],
 )
 def test_mistakes_in_one_file_are_refused_with_their_line(line, problem):

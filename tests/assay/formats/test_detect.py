@@ -21,7 +21,7 @@ EXAMPLES = {
         "".join(f"1 Q0 d{k} {k} {1 / k:.3f} cosine\n" for k in range(1, 60)),
         "1 Q0 d 0 0.9 t\n1 Q0 e 0 0.8 t\n1 Q0 f 0 0.7 t\n",
     ],
-    "machine labels": [
+    "LLM labels": [
         "1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n2 Q0 a 2 0.25 me\n",
         "# made\n1 Q0 a 3.0 1 me\n1 Q0 b 0.0 1 me\n1 Q0 c 0.0 .5 me\n",
     ],

@@ -99,17 +99,17 @@ def test_firas_documents_are_read_without_quoting():
     [
         (
             '{"_id": "1", "text": "a"}\n{"text": "b"}\nnot json\n[]\n',
-            [(2, "a document without id"), (3, "not JSON"), (4, "JSON, but no object")],
+            [(2, "a document without ID"), (3, "not JSON"), (4, "JSON, but not an object")],
         ),
         ("1\ta\n2\n3\tb\tc\n", [(2, "1 columns"), (3, "3 columns")]),
-        ("1\ta\n2\tb\n1\tc\n", [(3, "a document's id is there twice (first in line 1)")]),
+        ("1\ta\n2\tb\n1\tc\n", [(3, "duplicate document ID (first in line 1)")]),
         ("<DOC><DOCNO>1</DOCNO>a</DOC>\n<DOC><DOCNO>2</DOCNO>b", [(2, "<DOC> without </DOC>")]),
-        ("<DOC>a</DOC>", [(1, "a document without id")]),
-        ("just some words\n", [(1, "documents in no form that is known")]),
+        ("<DOC>a</DOC>", [(1, "a document without ID")]),
+        ("just some words\n", [(1, "documents in an unknown format")]),
         ("a\tb\tc\td\te\n", [(1, "5 columns without a header")]),
-        ("doc_id\ttext\n", [(None, "no document")]),
-        ("", [(None, "nothing in it")]),
-        ("x" * 1025 + "\ttext\n", [(1, "a document id of more than 1024 bytes")]),
+        ("doc_id\ttext\n", [(None, "no documents")]),
+        ("", [(None, "the file is empty")]),
+        ("x" * 1025 + "\ttext\n", [(1, "a document ID of more than 1024 bytes")]),
     ],
 )
 def test_mistakes_are_refused_with_their_line(content, expected):
@@ -188,7 +188,7 @@ def test_links_folders_and_devices_in_a_tar_are_passed_over():
 
 def test_one_name_in_two_folders_is_one_id_twice():
     assert problems(tar_of({"a/x.txt": b"1", "b/x.txt": b"2"})) == [
-        (2, "a document's id is there twice (first in line 1)")
+        (2, "duplicate document ID (first in line 1)")
     ]
 
 

@@ -98,13 +98,13 @@ def test_missing_columns_are_named():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("1,d,a,4,,,,", "grade 4 of topic 1, document d is outside the scale"),
-        ("1,d,a,-1,,,,", "grade -1 of topic 1, document d is outside the scale"),
+        ("1,d,a,4,,,,", "grade 4 of topic 1, document d is not on the scale"),
+        ("1,d,a,-1,,,,", "grade -1 of topic 1, document d is not on the scale"),
         ("1,d,a,1.5,,,,", "grade '1.5'"),
-        ("1,d,a,,,,,", "no grade"),
-        (",d,a,1,,,,", "no topic"),
-        ("1, ,a,1,,,,", "no document"),
-        ("1,d,,1,,,,", "no annotator"),
+        ("1,d,a,,,,,", "the grade is missing"),
+        (",d,a,1,,,,", "missing topic"),
+        ("1, ,a,1,,,,", "missing document"),
+        ("1,d,,1,,,,", "missing annotator"),
         ("1,d,a,1,-3,,,", "'-3' is not a time"),
         ("1,d,a,1,fast,,,", "'fast' is not a time"),
         ("1,d,a,1,nan,,,", "'nan' is not a time"),
@@ -127,7 +127,7 @@ def test_an_open_quote_is_refused_at_the_row_where_it_opens():
 
 
 def test_a_header_alone_is_refused():
-    assert problems(HEADER) == [(None, "no judgement")]
+    assert problems(HEADER) == [(None, "no judgements")]
 
 
 def test_grades_that_never_use_zero_are_warned_about():
@@ -137,7 +137,7 @@ def test_grades_that_never_use_zero_are_warned_about():
 def test_times_without_offset_are_taken_as_utc_with_a_warning():
     found = given(HEADER + "1,d,a,0,,2021-03-04T10:00:00,,\n1,e,a,0,,1614852000,,\n")
     assert found.judged_at.tolist() == [1614852000, 1614852000]
-    assert found.warnings == ["1 time has no offset; taken as UTC"]
+    assert found.warnings == ["1 time has no UTC offset; read as UTC"]
 
 
 FIRA = "id\trelevanceLevel\trelevanceCharacterRanges\trotate\tmode\tdurationUsedToJudgeMs\tjudgedAtUnixTS\tdocumentId\tqueryId\tuserId\n"
@@ -162,7 +162,7 @@ def test_firas_export_is_recognised():
     assert found.judged_at[0] == 1600000000
     assert found.warnings == [
         "1 judgement is -1_MISLEADING_ANSWER; counted as grade 0",
-        "1 row has an empty id; skipped",
+        "1 row has an empty ID; skipped",
     ]
 
 
@@ -197,7 +197,7 @@ def test_quepids_book_csv_has_a_column_for_each_judge():
         ("red, blue", "d1", "Anonymous", 1),
         ("star", "d2", "Bob", 3),
     ]
-    assert found.warnings == ["two judges are called Ann Lee; the later one is called Ann Lee#2"]
+    assert found.warnings == ["two judges are called Ann Lee; the second is called Ann Lee#2"]
 
 
 def test_quepids_book_json_is_recognised_by_its_content():
@@ -207,7 +207,7 @@ def test_quepids_book_json_is_recognised_by_its_content():
         '{"rating": null, "unrateable": true, "user_email": "c@d"}, {"rating": 0, "user_email": null}]}]}'
     )
     assert rows(found) == [("x", "7", "a@b", 2), ("x", "7", "Anonymous", 0)]
-    assert found.warnings == ["1 judgement is unrateable, put off or empty; skipped"]
+    assert found.warnings == ["1 judgement is unrateable, postponed or empty; skipped"]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_our_own_raw_export_can_be_read_back():
     )
     assert rows(found) == [("1", "d", "a", 2), ("1", "e", "b", 0)]
     assert found.seconds[0] == 2.5
-    assert found.warnings == ["1 row says that the pair cannot be judged; skipped"]
+    assert found.warnings == ["1 row marks the pair as impossible to judge; skipped"]
 
 
 def test_a_time_in_milliseconds_is_no_time_in_seconds():
@@ -243,4 +243,4 @@ def test_a_time_in_milliseconds_is_no_time_in_seconds():
     ).judged_at.tolist() == [1.7e9, 1.7e9]
     assert problems(HEADER + "1,a,x,2,5,1700000000000,0,0\n1,b,x,0,5,1700000000,0,0\n")[0][0] == 2
     fira = "id\trelevanceLevel\tdocumentId\tqueryId\tuserId\tjudgedAtUnixTS\n1\t0_NOT_RELEVANT\ta\t1\tx\t1700000000000\n"
-    assert "perhaps one in milliseconds" in problems(fira)[0][1]
+    assert "it may be in milliseconds" in problems(fira)[0][1]

@@ -35,7 +35,7 @@ def test_as_qrels_they_have_no_confidence_and_say_so(tmp_path):
             [b"a", b"b", b"a"],
             [3, 0, 0],
         )
-        assert qrels.notes == ["six columns, labels of a machine: the confidences were left out"]
+        assert qrels.notes == ["six columns (LLM labels): the confidences were left out"]
     assert read_llm_qrels(tmp_path / "judge.txt").name == "judge"
     assert read_llm_qrels(tmp_path / "judge.txt", name="mine").name == "mine"
 
@@ -55,8 +55,8 @@ def test_plain_qrels_are_read_as_ever(tmp_path):
         ("1 Q0 c 99999999999 0.5 judge", "'99999999999' is not a grade"),
         ("1 Q0 c 2 nan judge", "'nan' is not a confidence"),
         ("1 Q0 c 2 sure judge", "'sure' is not a confidence"),
-        ("1 Q0 a 3 0.9 judge", "document a is there twice for topic 1 (first in line 2)"),
-        ("1 Q0 c 2 0.5 other", "a second machine, other"),
+        ("1 Q0 a 3 0.9 judge", "duplicate document a for topic 1 (first in line 2)"),
+        ("1 Q0 c 2 0.5 other", "a second LLM judge, other"),
     ],
 )
 def test_each_mistake_is_refused_with_its_line(line: str, problem: str):
@@ -70,4 +70,4 @@ def test_a_run_in_place_of_labels_is_refused():
 
 
 def test_a_file_without_a_label_is_refused():
-    assert problems("# nothing\n") == [(None, "no line with a label")]
+    assert problems("# nothing\n") == [(None, "no lines with labels")]

@@ -83,9 +83,9 @@ def test_fields_title_and_text_arrive_as_the_reader_of_documents_knows_them(cata
 @pytest.mark.parametrize(
     ("identifier", "says"),
     [
-        ("nothing", "knows no data set 'nothing'"),
+        ("nothing", "has no dataset named 'nothing'"),
         ("queries-only", "has no documents"),
-        ("broken", r"no more than 1 documents .*no way out.*or use a file"),
+        ("broken", r"returned only 1 documents .*no way out.*or use a file"),
     ],
 )
 def test_what_is_not_to_be_had_is_said(catalogue, tmp_path, identifier, says):
@@ -115,7 +115,7 @@ def test_the_command_imports_them_like_a_file(catalogue, settings, tmp_path):
     assert "abstracts.jsonl.gz" in out.getvalue()
     file = collection.document_files.get(name="abstracts.jsonl.gz")
     assert file.n_documents == 2
-    with pytest.raises(CommandError, match="no more than 1"):
+    with pytest.raises(CommandError, match="returned only 1"):
         call_command(
             "import_documents",
             "--ir-datasets",

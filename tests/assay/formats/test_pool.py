@@ -69,13 +69,13 @@ def test_trectools_pools_are_read(separator):
     ("line", "problem"),
     [
         ("1\ta\t1\t1", "4 columns"),
-        ("\ta\t1\t1\tr:1", "an empty id"),
-        ("1\ta\tx\t1\tr:1", "a rank or priority that is no whole number"),
-        ("1\ta\t1\t-1\tr:1", "a rank or priority that is no whole number"),
+        ("\ta\t1\t1\tr:1", "an empty ID"),
+        ("1\ta\tx\t1\tr:1", "a rank or priority that is not a whole number"),
+        ("1\ta\t1\t-1\tr:1", "a rank or priority that is not a whole number"),
         ("1\ta\t1\t1\tr", "runs 'r'"),
         ("1\ta\t1\t1\tr:0", "runs 'r:0'"),
         ("1\ta\t1\t1\tr:99999", "runs 'r:99999'"),
-        ("1\td\t1\t1\tr:1", "document d is there twice for topic 1 (first in line 2)"),
+        ("1\td\t1\t1\tr:1", "duplicate document d for topic 1 (first in line 2)"),
     ],
 )
 def test_mistakes_are_refused_with_their_line(line, problem):

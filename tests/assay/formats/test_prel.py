@@ -55,5 +55,5 @@ def test_a_grade_is_read_as_in_qrels_and_nothing_else_is_one(tmp_path: Path, gra
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.prel").write_text("# nothing\n")
-    with pytest.raises(FormatError, match="no line with a grade"):
+    with pytest.raises(FormatError, match="no lines with grades"):
         read_prel(tmp_path / "empty.prel")

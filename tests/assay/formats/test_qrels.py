@@ -85,7 +85,7 @@ def test_the_same_pair_as_a_decimal_and_as_a_whole_number_is_one_grade():
 
 def test_comment_lines_are_counted_in_a_note():
     assert given("# one\n\n1 0 a 1\n #two\n# three\n").notes == [
-        "3 comment lines (with # first) were skipped"
+        "3 comment lines (beginning with #) were skipped"
     ]
     assert given("1 0 a 1\n").notes == []
 
@@ -93,7 +93,7 @@ def test_comment_lines_are_counted_in_a_note():
 def test_the_mark_of_a_sample_is_no_skipped_comment():
     qrels = given("# SAMPLED: pairs were drawn\n# mine\n1 0 a 1\n")
     assert qrels.warnings
-    assert qrels.notes == ["1 comment line (with # first) was skipped"]
+    assert qrels.notes == ["1 comment line (beginning with #) was skipped"]
 
 
 FRACTIONS = [
@@ -131,7 +131,7 @@ def test_lenient_reading_ignores_further_columns():
 def test_a_run_that_is_read_leniently_as_qrels_is_warned_about():
     """Its ranks would be grades, and the deepest documents the best."""
     assert (
-        "a run's ranks, was read as grades"
+        "the rank in a run, was read as the grade"
         in given("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n", lenient=True).warnings[0]
     )
     assert not given("1 0 a 1 x\n", lenient=True).warnings
@@ -141,7 +141,7 @@ def test_a_pair_twice_with_one_grade_is_warned_about_and_kept_once():
     qrels = given("1 0 a 1\n1 0 b 0\n1 0 a 1\n")
     assert grades(qrels) == {"1": {"a": 1, "b": 0}}
     assert len(qrels) == 2
-    assert qrels.warnings == ["1 pair is there more than once with the same grade"]
+    assert qrels.warnings == ["1 pair appears more than once with the same grade"]
 
 
 LONE = "If this is a typing error, ERR and nDCG are wrong"
@@ -152,15 +152,15 @@ LONE = "If this is a typing error, ERR and nDCG are wrong"
     [
         (
             "1 0 a 1\n2 0 b 1000\n1 0 c 0\n",
-            f"line 2: only document b of topic 2 has grade 1000, every other grade is 1 or less. {LONE}",
+            f"line 2: only document b of topic 2 has grade 1000; every other grade is at most 1. {LONE}",
         ),
         (
             "1 0 a 0\n1 0 a 0\n2 0 c 1\n1 0 b 3\n",
-            f"line 4: only document b of topic 1 has grade 3, every other grade is 1 or less. {LONE}",
+            f"line 4: only document b of topic 1 has grade 3; every other grade is at most 1. {LONE}",
         ),
         (
             "1 0 a 2\n1 0 b -1\n",
-            f"line 1: only document a of topic 1 has grade 2, every other grade is -1 or less. {LONE}",
+            f"line 1: only document a of topic 1 has grade 2; every other grade is at most -1. {LONE}",
         ),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_pair_twice_with_two_grades_is_refused_with_both_lines():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "query-id\tcorpus-id\tscore\n"])
 def test_qrels_without_a_grade_are_refused(text):
-    assert problems(text) == [(None, "no line with a grade")]
+    assert problems(text) == [(None, "no lines with grades")]
 
 
 def test_written_qrels_are_sorted_by_bytes_and_do_not_depend_on_the_order_of_the_file():

@@ -41,8 +41,8 @@ def test_each_form_gives_the_same_grades(text):
 
 def test_rows_that_say_nothing_are_counted():
     assert read_ratings(io.BytesIO(RATINGS.encode())).warnings == [
-        "1 pair is there more than once with the same grade",
-        "2 rows without rating or document were passed over",
+        "1 pair appears more than once with the same grade",
+        "2 rows without rating or document were skipped",
     ]
 
 
@@ -64,8 +64,8 @@ def test_query_texts_are_mapped_to_ids_and_unknown_ones_refused():
             ":3: document d of 'a' has grade 2 here and 1 before",
         ),
         ("query,docid,rating\n", "no rating"),
-        ("a,b,c\n", "no ratings file that is known"),
-        ("1 qid:1 # d a\n1 qid:1 d a\n", ":2: no LTR line"),
+        ("a,b,c\n", "unknown format of ratings"),
+        ("1 qid:1 # d a\n1 qid:1 d a\n", ":2: not an LTR line"),
         (
             '{"placeholders": {"$query": "a"}, "relevant_documents": {"d": {"gain": "x"}}}',
             "has no gain",
@@ -104,5 +104,5 @@ def test_mistakes_in_a_snapshot_are_refused(line):
             name="s.csv",
             topics={"q": "1"},
         )
-    with pytest.raises(FormatError, match="no Quepid snapshot"):
+    with pytest.raises(FormatError, match="not a Quepid snapshot"):
         read_snapshot(io.BytesIO(b"a,b\n1,2\n"))

@@ -180,7 +180,7 @@ def test_a_document_twice_for_one_topic_is_refused_with_both_lines_and_its_text(
     (problem,) = error.value.problems
     assert (problem.line, problem.problem) == (
         4,
-        "document d1 is there twice for topic 1 (first in line 1)",
+        "duplicate document d1 for topic 1 (first in line 1)",
     )
 
 
@@ -213,13 +213,13 @@ def test_mistakes_of_different_kinds_come_in_order_of_lines():
     assert problems("1 Q0 a 1 1 t\n1 Q0 a 2 x t\nfew\n1 Q0 b 1 1 t\n1 Q0 b 1 1 t\n") == [
         (2, "'x' is not a finite number"),
         (3, "1 column"),
-        (5, "document b is there twice for topic 1 (first in line 4)"),
+        (5, "duplicate document b for topic 1 (first in line 4)"),
     ]
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\t\n", "\ufeff"])
 def test_an_empty_file_is_refused(text):
-    assert problems(text) == [(None, "no line with a result")]
+    assert problems(text) == [(None, "no lines with results")]
 
 
 def test_bytes_that_are_not_utf8_are_refused_with_their_line():
@@ -234,7 +234,7 @@ def test_a_nul_byte_is_refused_with_its_line():
 
 def test_ids_beyond_the_bound_are_refused():
     assert problems(f"1 Q0 {'d' * 1025} 1 1 t\n")[0][1].endswith(
-        "is a document id of more than 1024 bytes"
+        "is a document ID of more than 1024 bytes"
     )
     assert len(given(f"{'t' * 1024} Q0 {'d' * 1024} 1 1 t\n")) == 1
 
@@ -242,7 +242,7 @@ def test_ids_beyond_the_bound_are_refused():
 def test_several_tags_are_warned_about_and_the_first_names_the_system():
     run = given("1 Q0 a 1 3 NR\n1 Q0 b 2 2 R\n1 Q0 c 3 1 NR\n")
     assert run.tag == "NR"
-    assert run.warnings == ["2 tags in one file (NR, R); the first names the system"]
+    assert run.warnings == ["2 tags in one file (NR, R); the first is used as the run tag"]
 
 
 def test_a_rank_column_that_disagrees_is_counted():
@@ -261,7 +261,7 @@ def test_ties_that_the_rank_column_orders_otherwise_are_a_note_and_no_warning():
     assert [d for d, _ in rankings(run)["1"]] == ["a", "d", "c", "b", "e"]
     assert run.warnings == []
     assert run.notes == [
-        "ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"
+        "ties are ordered by document ID, as in trec_eval: the rank column orders them differently in 2 of 5 lines"
     ]
 
 
@@ -272,7 +272,7 @@ def test_contradictions_and_ties_of_the_rank_column_are_counted_apart():
         "the rank column contradicts the order by score in 2 of 5 lines; the scores were used"
     ]
     assert run.notes == [
-        "ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"
+        "ties are ordered by document ID, as in trec_eval: the rank column orders them differently in 2 of 5 lines"
     ]
 
 
@@ -309,7 +309,7 @@ def test_comment_lines_are_skipped_and_counted_in_a_note():
     assert rankings(run) == rankings(given(GOOD))
     assert run.tag == "me"
     assert run.warnings == []
-    assert run.notes == ["11 comment lines (with # first) were skipped"]
+    assert run.notes == ["11 comment lines (beginning with #) were skipped"]
 
 
 def test_an_id_with_a_number_sign_inside_is_no_comment():
@@ -335,7 +335,7 @@ def test_the_form_of_a_lenient_run_is_told_by_its_first_line_that_is_no_comment(
 
 
 def test_a_run_of_comment_lines_alone_is_refused():
-    assert problems(IR_METADATA) == [(None, "no line with a result")]
+    assert problems(IR_METADATA) == [(None, "no lines with results")]
 
 
 def test_notes_are_stored_with_a_run(tmp_path):
@@ -456,7 +456,7 @@ def test_files_of_many_blocks_are_read_as_one(tmp_path):
     path.write_text("".join([*lines, lines[5]]))
     with pytest.raises(
         FormatError,
-        match=r"big.run:120001: document document-0-5 is there twice for topic 0 \(first in line 6\)",
+        match=r"big.run:120001: duplicate document document-0-5 for topic 0 \(first in line 6\)",
     ):
         read_run(path)
 

@@ -69,7 +69,8 @@ def test_padding_after_a_gzip_archive_is_no_damage():
 def test_an_archive_that_is_cut_off_is_a_format_error(kind, share):
     packed = PACKERS[kind](TEXT)
     with pytest.raises(
-        FormatError, match=f"x.run:[0-9]+: the {kind} archive is cut off, expected a whole archive"
+        FormatError,
+        match=f"x.run:[0-9]+: the {kind} archive is cut off, expected a complete archive",
     ):
         read_run(io.BytesIO(packed[: max(int(len(packed) * share), 11)]), name="x.run")
 

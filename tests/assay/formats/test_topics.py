@@ -145,18 +145,18 @@ def test_empty_text_is_kept_for_the_topic_check():
     [
         (
             "1\ta\n\tb\n1\tc\n",
-            [(2, "a topic without id"), (3, "topic 1 is there twice (first in line 1)")],
+            [(2, "a topic without ID"), (3, "duplicate topic 1 (first in line 1)")],
         ),
-        ("1\ta\nno tab\n", [(2, "no tab")]),
+        ("1\ta\nno tab\n", [(2, "the tab is missing")]),
         ("qid\tquery\n1\ta\tb\n", [(2, "3 columns")]),
         (
             '{"_id": "1", "text": "a"}\n{"text": "b"}\n[1]\n{oops\n',
-            [(2, "a topic without id"), (3, "JSON, but no object"), (4, "not JSON")],
+            [(2, "a topic without ID"), (3, "JSON, but not an object"), (4, "not JSON")],
         ),
-        ("", [(None, "no topic")]),
-        ("qid\tquery\n", [(None, "no topic")]),
+        ("", [(None, "no topics")]),
+        ("qid\tquery\n", [(None, "no topics")]),
         ("<html><body>no topics</body>", None),
-        ("<top>\n<title> x\n</top>", [(1, "a topic without id")]),
+        ("<top>\n<title> x\n</top>", [(1, "a topic without ID")]),
     ],
 )
 def test_mistakes_are_refused_with_their_line(text, expected):

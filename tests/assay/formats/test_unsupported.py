@@ -28,9 +28,7 @@ ANSWERS = (
     ("text", "content"), [(NUGGETS, "nuggets"), (ANSWERS, "answers"), ("\n" + ANSWERS, "answers")]
 )
 def test_nuggets_and_answers_are_named(reader: Callable[..., Any], text: str, content: str):
-    with pytest.raises(
-        FormatError, match=f"this file holds {content}; Assay does not read them yet"
-    ):
+    with pytest.raises(FormatError, match=f"this file contains {content}, which Assay cannot read"):
         reader(io.BytesIO(text.encode()))
 
 

@@ -1,4 +1,4 @@
-"""Labels by majority with the lowest-grade rule, and by the median."""
+"""Labels by majority ties take the lowest grade, and by the median."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_perfect_agreement_has_a_bound_on_disagreement_and_no_interval():
     assert krippendorff_alpha(counts, level="ordinal") == 1
     interval = alpha_interval(counts, level="ordinal")
     assert np.isnan(interval.bounds).all()
-    assert "no disagreement of 60 pairs: at most 4.9 %" in interval.reason
+    assert "no disagreement of 60 pairs: at most 4.9%" in interval.reason
 
 
 @pytest.mark.parametrize("counts", [[[2, 0]], [[2, 0], [0, 2]], [[1, 1]], [[0, 2], [1, 1]]])
@@ -183,7 +183,7 @@ def test_below_ten_topics_there_is_no_interval_unless_all_pairs_are_of_one():
     ).counts
     for n in (2, 7, 9):
         interval = alpha_interval(counts, level="ordinal", topic=np.arange(60) % n)
-        assert interval.reason == f"{n} topics; an interval needs 10"
+        assert interval.reason == f"{n} topics; a confidence interval needs 10"
         assert np.isnan(interval.bounds).all()
     assert alpha_interval(counts, level="ordinal", topic=np.full(60, 5)) == alpha_interval(
         counts, level="ordinal"

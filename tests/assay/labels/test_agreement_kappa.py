@@ -80,7 +80,7 @@ def test_weights_are_over_all_grades_of_the_scale():
     ("joint", "kappa"),
     [
         ([[0, 0], [0, 0]], np.nan),  # nothing in common
-        ([[7, 0], [0, 0]], np.nan),  # one and the same grade only
+        ([[7, 0], [0, 0]], np.nan),  # all judgements have the same grade
         ([[0, 0], [0, 1]], np.nan),  # a single item
         ([[0, 5], [0, 0]], 0.0),  # one grade each, but different ones
         ([[4, 0], [0, 3]], 1.0),

@@ -118,7 +118,7 @@ def test_topics_are_the_units_of_a_kappa_and_the_interval_is_that_of_a_loop_that
 def test_below_ten_topics_a_kappa_has_no_interval_unless_all_pairs_are_of_one():
     for n_topics in (2, 7, 9):
         interval = everybody(judged_by_two(n_topics, 30))[0].interval
-        assert interval.reason == f"{n_topics} topics; an interval needs 10"
+        assert interval.reason == f"{n_topics} topics; a confidence interval needs 10"
         assert np.isnan(interval.bounds).all()
     one = everybody(judged_by_two(1, 60))[0]
     assert (one.interval.unit, one.interval.reason) == ("pairs", "")
@@ -149,7 +149,7 @@ def test_one_topic_that_outweighs_the_others_leaves_no_interval():
     joint = np.array([[[60, 15], [15, 60]]] + [[[2, 0], [1, 1]]] * 14)
     assert (
         kappa_interval(joint, weighted=False).reason
-        == "15 topics of very unequal size, worth 1.9 of equal size; an interval needs 5"
+        == "15 topics of very unequal size, equivalent to 1.9 of equal size; a confidence interval needs 5"
     )
 
 
@@ -176,7 +176,7 @@ def test_many_annotators_at_once_have_the_intervals_of_one_after_the_other(monke
 def test_ten_pairs_have_a_kappa_and_no_interval():
     person = everybody(table_of_pairs([[0, 0], [1, 1], [2, 3], [3, 2], [1, 0]] * 2, n_grades=4))[0]
     assert not math.isnan(person.kappa)
-    assert person.interval.reason == "10 pairs; an interval needs 20"
+    assert person.interval.reason == "10 pairs; a confidence interval needs 20"
 
 
 def test_an_annotator_alone_has_no_kappa_and_no_interval():

@@ -48,7 +48,7 @@ def at_random():
 
 
 def test_annotators_at_random_agree_with_the_label_by_construction_and_with_nobody_else(at_random):
-    """METHODS 5: about 0.42 on 4 grades and 0.48 on 2 against the label; 0 against the others and
+    """METHODS 5: about 0.42 on 4 grades and 0.48 on 2 against the label; 0 with the others and
     between annotators."""
     report = report_of(at_random)
     assert report.graded.mean_kappa == pytest.approx(0.42, abs=0.01)
@@ -158,10 +158,9 @@ def test_one_grade_only_is_undefined_and_not_one():
     }
     assert "have the same grade" in report.graded.reasons["alpha"]
     assert (
-        "every annotator and the labels use one and the same grade"
-        in report.graded.reasons["mean_kappa"]
+        "every annotator and the labels use only one grade" in report.graded.reasons["mean_kappa"]
     )
-    assert "one and the same grade only" in report.graded.reasons["mean_pairwise_kappa"]
+    assert "use only one grade" in report.graded.reasons["mean_pairwise_kappa"]
     assert report.graded.percent == 1
 
 
@@ -180,7 +179,9 @@ def test_an_undefined_kappa_is_left_out_of_the_mean_and_counted():
 def test_a_report_on_labels_of_three_judgements_says_when_no_pair_has_them():
     report = report_of(table_of_pairs([[0, 1], [2, 2]], n_grades=4), min_judgements=3)
     assert report.n_labelled == 0
-    assert report.graded.reasons["mean_kappa"] == "no pair has the 3 judgements that a label needs"
+    assert (
+        report.graded.reasons["mean_kappa"] == "no pair has the 3 judgements required for a label"
+    )
     assert not math.isnan(report.graded.mean_kappa_others)
 
 
@@ -196,7 +197,7 @@ def test_fleiss_with_different_numbers_of_judgements_says_so():
     report = report_of(table_of_pairs([[0, 1, MISSING], [2, 2, 3]], n_grades=4))
     assert (
         report.graded.reasons["fleiss"]
-        == "pairs have from 2 to 3 judgements; Fleiss' kappa needs one number"
+        == "pairs have from 2 to 3 judgements; Fleiss' kappa needs the same number for all"
     )
 
 

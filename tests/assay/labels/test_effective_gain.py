@@ -1,4 +1,4 @@
-"""What machine labels are worth: correlation by another implementation, by hand, and the 33 judges
+"""What LLM labels are worth: correlation by another implementation, by hand, and the 33 judges
 of LLMJudge."""
 
 from __future__ import annotations
@@ -70,9 +70,11 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
     assert found["order"] == ["good", "noise"]
     assert (found["machines"]["good"]["outside"], found["machines"]["good"]["missing"]) == (1, 12)
     assert found["machines"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
-    assert "1 label above 1 is left out" in warned
+    assert "left out 1 label above 1" in warned
     assert "a reliable estimate needs about 200" in warned
-    assert "no pair that people judged" in refused("rank_llm_judges", people, "--llm-labels", other)
+    assert "no label for any pair judged by humans" in refused(
+        "rank_llm_judges", people, "--llm-labels", other
+    )
 
 
 @pytest.mark.data

@@ -25,9 +25,9 @@ def test_the_bound_on_disagreement_is_that_of_clopper_and_pearson(n, disagreed):
     ("joint", "why"),
     [
         ([[30, 0], [0, 30]], "no disagreement of 60 pairs"),
-        ([[30, 1], [0, 30]], "disagreement in one only of 61 pairs"),
-        ([[5, 3], [2, 5]], "15 pairs; an interval needs 20"),
-        ([[90, 5], [5, 2]], "in 2 of 102 pairs; an interval needs 3"),
+        ([[30, 1], [0, 30]], "disagreement in only one of 61 pairs"),
+        ([[5, 3], [2, 5]], "15 pairs; a confidence interval needs 20"),
+        ([[90, 5], [5, 2]], "in 2 of 102 pairs; a confidence interval needs 3"),
         ([[0, 0], [0, 0]], "no pair shared"),
     ],
 )
@@ -51,7 +51,7 @@ def test_an_interval_contains_its_estimate():
 
 def test_somebody_who_judges_the_other_way_round_has_an_interval():
     """Agreement on hardly anything, but of grades that are not rare; before, this hid whom the sign
-    'against the others' is for."""
+    'with the others' is for."""
     interval = kappa_interval(
         np.array([[[0, 0, 2, 18], [0, 1, 16, 2], [1, 17, 0, 0], [19, 2, 0, 0]]]), weighted=True
     )
@@ -64,7 +64,7 @@ def test_somebody_who_judges_the_other_way_round_has_an_interval():
     [
         (
             59,
-            "87 % of the grades are the same; an interval then needs 60 topics of equal size, not 59",
+            "87% of the grades are the same; a confidence interval then needs 60 topics of equal size, not 59",
         ),
         (60, ""),
     ],

@@ -1,4 +1,4 @@
-"""Noise of labels: by hand on one pair, by every outcome on two, and the more judgements the less
+"""Label noise: by hand on one pair, by every outcome on two, and the more judgements the less
 of it."""
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_a_threshold_that_does_not_divide_the_scale_is_refused(threshold):
 
 @pytest.mark.parametrize("grade", [-1, 4])
 def test_a_grade_outside_the_scale_is_refused(grade):
-    with pytest.raises(ValueError, match="on a scale from 0 to 3"):
+    with pytest.raises(ValueError, match="the scale from 0 to 3"):
         table_of_rows([("t", "d", "a", grade)], n_grades=4)
 
 

@@ -30,7 +30,7 @@ def test_two_people_on_one_pair() -> None:
     assert joint[1].tolist() == [[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]
     found = compute_kappas(joint, 1)
     assert found["kappa"].value == pytest.approx(0.2)
-    assert found["kappa"].interval.reason == "2 topics; an interval needs 10"
+    assert found["kappa"].interval.reason == "2 topics; a confidence interval needs 10"
     assert all(math.isnan(bound) for bound in found["kappa"].figures[1:])
     assert binarise_joint(joint.sum(axis=0), 2).tolist() == [[1, 0], [0, 1]]
     assert compute_kappas(joint, 2)["binary_kappa"].value == pytest.approx(1)
@@ -75,7 +75,7 @@ def test_systems_built_with_the_machine_are_told() -> None:
         ["bm25", "my_GPT-4-rerank", "Team-X", "t5"], ["gpt4", "T5"], ["team-x"]
     )
     assert found == {
-        "my_GPT-4-rerank": "its tag holds gpt4",
+        "my_GPT-4-rerank": "its tag contains gpt4",
         "Team-X": "named as built with it",
     }  # t5: too short a name to tell
     assert rank_positions(np.array([0.1, 0.5, 0.3])).tolist() == [3, 1, 2]

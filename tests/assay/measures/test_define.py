@@ -88,11 +88,11 @@ def test_the_same_name_again_replaces_the_function() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("AP", "'AP' already means AP"),
-        ("map", "'map' already means AP"),
-        ("Mine@10", "cannot name a measure"),
-        ("Mine-J", "cannot name a measure"),
-        ("2nd", "cannot name a measure"),
+        ("AP", "'AP' is already the name of AP"),
+        ("map", "'map' is already the name of AP"),
+        ("Mine@10", "is not a valid measure name"),
+        ("Mine-J", "is not a valid measure name"),
+        ("2nd", "is not a valid measure name"),
     ],
 )
 def test_names_with_another_meaning_are_refused(name: str, says: str) -> None:
@@ -103,11 +103,11 @@ def test_names_with_another_meaning_are_refused(name: str, says: str) -> None:
 def test_what_such_a_measure_cannot_do_is_refused_in_a_sentence() -> None:
     define("Mine", average_precision)
     define("Share", judged_share)
-    with pytest.raises(ValueError, match="Mine: not computed on parts of a collection"):
+    with pytest.raises(ValueError, match="Mine: not available for parts of a collection"):
         assay.stability(QRELS, RUNS, "Mine", element="topics")
     with pytest.raises(UnknownMeasure, match="'rel=2' in"):
         parse_measure("Share(rel=2)")
-    assert "function" in (no_bounds_reason(parse_measure("Mine")) or "")
+    assert "measure of your own" in (no_bounds_reason(parse_measure("Mine")) or "")
     define("Broken", lambda qrels, run: math.nan)
     with pytest.raises(ValueError, match="Broken of a topic is nan, expected a finite number"):
         assay.evaluate(QRELS, RUNS, "Broken")

@@ -178,7 +178,8 @@ def test_every_measure_is_computed_on_parts_or_refused_there_in_words() -> None:
         name for name, family in FAMILIES.items() if family.divisible and not family.sampled
     }
     with pytest.raises(
-        UnknownMeasure, match=r"infAP: not computed on parts of a collection; there are AP, nDCG"
+        UnknownMeasure,
+        match=r"infAP: not available for parts of a collection; choose from AP, nDCG",
     ):
         refuse_indivisible(parse_measures("AP infAP"))
     refuse_indivisible(parse_measures("AP ERR@20"))
@@ -186,7 +187,11 @@ def test_every_measure_is_computed_on_parts_or_refused_there_in_words() -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("NCG", "needs a cutoff"), ("ERR(max_rel=0)", "is unknown"), ("AP(max_rel=3)", "is unknown")],
+    [
+        ("NCG", "needs a cutoff"),
+        ("ERR(max_rel=0)", "unknown parameter"),
+        ("AP(max_rel=3)", "unknown parameter"),
+    ],
 )
 def test_names_that_make_no_sense_are_refused(name: str, why: str) -> None:
     with pytest.raises(UnknownMeasure, match=why):

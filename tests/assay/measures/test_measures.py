@@ -150,23 +150,23 @@ def test_plain_names_are_those_of_ir_measures(name: str) -> None:
         ("mean_recip_rank", "did you mean RR?"),
         ("recal", "did you mean R@10 or Rprec?"),
         ("AP@ten", "did you mean AP@10 or P@10?"),
-        ("set_P", "no measure is called 'set_P'"),
-        ("iprec_at_recall_0.10", "no measure is called"),
-        ("nDCG(gains={0:1,1:5})@10", "is unknown"),
+        ("set_P", "unknown measure 'set_P'"),
+        ("iprec_at_recall_0.10", "unknown measure"),
+        ("nDCG(gains={0:1,1:5})@10", "unknown parameter"),
         ("RBP", "needs a persistence"),
         ("P", "for example P@10"),
         ("AP(rel=2,gain=3)", "'gain=3' in"),
         ("zzz", "there are AP AP@k, nDCG".replace(" AP@k", ", AP@k")),
         ("P", "needs a cutoff"),
         ("Judged", "needs a cutoff"),
-        ("Rprec@10", "has none"),
+        ("Rprec@10", "does not take one"),
         ("nDCG@0", "ranks start at 1"),
         ("nDCG(rel=2)", "'rel=2'"),
         ("RBP(0.99999999999999999999)", "0 < p < 1"),
         ("AP(rel=0)", "'rel=0'"),
-        ("AP@ten", "no measure is called"),
-        ("AP@10-J", "no measure is called"),
-        ("", "no measure is called"),
+        ("AP@ten", "unknown measure"),
+        ("AP@10-J", "unknown measure"),
+        ("", "unknown measure"),
     ],
 )
 def test_a_wrong_name_is_refused_with_what_there_is(name: str, says: str) -> None:
@@ -187,5 +187,5 @@ def test_a_list_is_read_between_blanks_or_commas_each_measure_once_in_order() ->
 
 
 def test_an_empty_list_is_refused() -> None:
-    with pytest.raises(UnknownMeasure, match="no measure is named"):
+    with pytest.raises(UnknownMeasure, match="no measure given"):
         parse_measures("  ")

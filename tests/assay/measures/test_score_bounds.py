@@ -165,7 +165,7 @@ def test_what_has_no_range_is_said() -> None:
         with pytest.raises(ValueError, match=reason):
             compute_bounds([], parse_measure(name), level=1, highest=1)
     many = TopicTop("t7", ["d"] * 200, [None] * 200, [], 200)
-    with pytest.raises(ValueError, match="topic t7 has 200 holes"):
+    with pytest.raises(ValueError, match="topic t7 has 200 unjudged documents"):
         compute_bounds([many], parse_measure("nDCG"), level=1, highest=3)
     assert compute_bounds([many], parse_measure("DCG"), level=1, highest=3).low.tolist() == [0]
 

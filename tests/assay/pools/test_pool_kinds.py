@@ -19,7 +19,7 @@ from assay.pools.pool_kinds import (
     ("kind", "depth", "source", "words"),
     [
         ("depth", 10, "", "depth 10"),
-        ("ordered", 10, "", "relevant first, depth 10"),
+        ("ordered", 10, "", "most likely relevant first, depth 10"),
         ("sampled", 100, "", "sampled, depth 100"),
         ("given", None, "pairs.tsv", "pairs from pairs.tsv"),
         ("given", 10, "", "pairs from a file"),

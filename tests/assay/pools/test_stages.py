@@ -124,15 +124,16 @@ def test_what_can_be_answered_half_way_is_counted():
     )
     assert (
         describe_half_way_depth({1: 60, 2: 100})[0]
-        == "When half is judged, not even the first rank is complete."
+        == "When half is judged, rank 1 is not complete."
     )
     first, each, price = describe_half_way_sampled([100, 200], pairs=1000, topics=10)
     assert (
-        "1 of 2 stages are complete: 10 % of the pool, drawn at random with known chances" in first
+        "1 of 2 stages are complete: 10% of the pool, drawn at random with known probabilities"
+        in first
     )
     assert each == (
-        "That is 10 judged pairs a topic: ranges are shown for nDCG@10 and P@10, not yet for "
-        "average precision (from 40 on)."
+        "That is 10 judged pairs per topic: confidence intervals are shown for nDCG@10 and P@10, not yet for "
+        "average precision (from 40)."
     )
     assert price.startswith("At 20 %")
     assert describe_half_way_sampled([300], pairs=1000, topics=10)[0].startswith(
@@ -142,4 +143,4 @@ def test_what_can_be_answered_half_way_is_counted():
     assert of_two.startswith(
         "The first of 2 stages of 24 pairs: before it is complete nothing can be said"
     )
-    assert of_two.endswith("Begin with a smaller one to look earlier.")
+    assert of_two.endswith("Use a smaller first stage to see results sooner.")

@@ -134,8 +134,8 @@ def test_a_heavy_stratum_without_a_relevant_pair_has_no_interval_where_one_would
     )
     assert estimate.variances[0] == pytest.approx(64**2 * (1 - 60 / 64) / 60 * 15 / 59)
     reason = (
-        "no relevant pair is judged of stratum *others, where a single one would move the "
-        "estimate out of its interval"
+        "stratum *others has no judged relevant pair, and a single one would move the "
+        "estimate out of its confidence interval"
     )
     assert estimate.why == ([None] if shown else [reason])
     assert math.isnan(estimate.low[0]) is not shown

@@ -272,7 +272,7 @@ def test_infndcg_has_no_interval_however_much_is_judged() -> None:
         (102, None),
         (
             103,
-            "3 of 103 drawn pairs have no grade; more than 2% cannot be taken as missing at random",
+            "3 of 103 drawn pairs have no grade; more than 2% cannot be treated as missing at random",
         ),
         (99, "100 pairs have a grade, but 99 were drawn; the others were not chosen at random"),
     ],

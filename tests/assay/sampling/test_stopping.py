@@ -100,8 +100,8 @@ def test_only_the_best_five_are_asked() -> None:
 
 
 def test_looks_are_few() -> None:
-    assert "9.5 judged pairs a topic" in (no_check_reason(190, 1000, 20) or "")
-    assert "fewer than 10" in (no_check_reason(500, 1000, 9) or "")
+    assert "10 judged pairs per topic (9.5 now)" in (no_check_reason(190, 1000, 20) or "")
+    assert "advice needs at least 10" in (no_check_reason(500, 1000, 9) or "")
     assert no_check_reason(200, 1000, 20) is None
     assert "at 300" in (no_check_reason(299, 1000, 20, last=200) or "")
     assert no_check_reason(300, 1000, 20, last=200) is None

@@ -46,10 +46,10 @@ def test_a_sampled_comparison_is_told_in_the_sentence_of_the_method() -> None:
     """Judging holds .1 of the variance: the bound is .1 + 3.29 √(.09 / 50) = .2396, below .35."""
     said = words.describe_comparison(DONE)
     assert (
-        "judging the rest would narrow the interval of this difference by at most a fifth (with 95% confidence)"
+        "judging the rest would narrow the confidence interval of this difference by at most a fifth (with 95% confidence)"
         in said
     )
-    assert said.endswith("It would not make more topics.")
+    assert said.endswith("It would not add topics.")
     moved = (
         "a and e: judging the rest would move this difference by at most 0.02 (with 95% "
         "confidence). A smaller difference may still become significant."
@@ -64,8 +64,8 @@ def test_an_ordered_pool_gets_decisions_and_never_a_range() -> None:
         "a and c equal within 0.01",
     ]
     said = words.describe_ordered_pool(DECIDED)
-    assert "How far apart they are is not said: that needs a sampled pool." in said
-    assert not any(mark in said for mark in ("95 %", " to 0.", "±", "interval"))
+    assert "For the size of the differences, use a sampled pool." in said
+    assert not any(mark in said for mark in ("95%", " to 0.", "±", "interval"))
     assert words.describe_ordered_pool([*DECIDED, UNDECIDED]).startswith(
         "1 of 3 pairs of the best systems is not decided."
     )
@@ -76,11 +76,11 @@ def test_audit_pairs_are_told_with_the_bound_and_its_looks() -> None:
         RemainingRelevant(3.0, 9.0), 90, 40, recall=0.9, reached=True, looks=10
     )
     assert (
-        "By 40 audit pairs about 3 are left, and at most 9 (95 % over 10 looks together, Clopper-Pearson)"
+        "By 40 audit pairs, about 3 are left, and at most 9 (95% confidence over 10 interim checks together, Clopper-Pearson)"
         in said
     )
-    assert said.endswith("at least 90 % of the relevant are found.")
-    assert "not yet surely 90 %" in words.describe_remaining_relevant(
+    assert said.endswith("at least 90% of the relevant documents are found.")
+    assert "not yet shown that 90%" in words.describe_remaining_relevant(
         RemainingRelevant(3.0, 19.0), 90, 40, recall=0.9, reached=False
     )
 
@@ -90,9 +90,9 @@ def test_a_share_wanted_is_not_rounded_up_and_one_is_not_many() -> None:
         RemainingRelevant(0.0, 0.0), 1, 40, recall=0.995, reached=True
     )
     assert said.startswith("1 relevant pair is found.")
-    assert said.endswith("at least 99.5 % of the relevant are found.")
+    assert said.endswith("at least 99.5% of the relevant documents are found.")
     assert words.describe_ordered_pool(DECIDED[:1]).startswith(
-        "The one pair of the best systems is decided or equal within 0.01: you may stop"
+        "The only pair of the best systems is decided or equal within 0.01: you may stop"
     )
 
 
@@ -100,15 +100,15 @@ def test_of_comparisons_without_advice_no_gain_is_said() -> None:
     unknown = DONE._replace(why="too few are judged")
     assert (
         words.describe_sampled_pool([DONE, OPEN, OPEN])
-        == "2 of 3 comparisons with the best system may gain by judging more."
+        == "2 of 3 comparisons with the best system may become more precise with more judging."
     )
     assert (
         words.describe_sampled_pool([DONE, OPEN, unknown])
-        == "1 of 3 comparisons with the best system may gain by judging more; of 1 nothing can be said yet."
+        == "1 of 3 comparisons with the best system may become more precise with more judging; 1 cannot be assessed yet."
     )
     assert (
         words.describe_sampled_pool([DONE, unknown])
-        == "0 of 2 comparisons with the best system may gain by judging more; of 1 nothing can be said yet."
+        == "0 of 2 comparisons with the best system may become more precise with more judging; 1 cannot be assessed yet."
     )
 
 
@@ -117,14 +117,17 @@ def test_where_the_bound_passes_a_fifth_no_estimate_below_it_is_told() -> None:
     3.29 √(.16 / 50) = .386."""
     assert (
         words.describe_comparison(DONE._replace(judging=0.002))
-        == "a and b: judging the rest may narrow the interval of this difference by more than a fifth."
+        == "a and b: judging the rest may narrow the confidence interval of this difference by more than a fifth."
     )
 
 
 def test_a_stop_says_what_it_does_not_show() -> None:
     said = words.describe_sampled_pool([DONE, SMALL])
     assert said.startswith("You may stop: ")
-    assert "between a third and nearly all of them were already significant at the stop" in said
+    assert (
+        "between a third and nearly all of them were already significant when judging stopped"
+        in said
+    )
 
 
 @pytest.mark.parametrize("said", everything())

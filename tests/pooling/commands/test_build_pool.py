@@ -70,14 +70,14 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_order_of_files(files):
 def test_runs_of_one_tag_are_told_apart_with_a_warning(files):
     result, err = run(files / "a.run", files / "a.run", files / "a.run", "--depth", 1)
     assert list(result["unique"]) == ["A", "A#2", "A#3"]
-    assert "two runs have the tag A; this one is called A#2" in err
+    assert "two runs have the tag A; the second is called A#2" in err
 
 
 def test_only_the_given_topics_are_pooled_and_the_rest_is_counted(files):
     (files / "topics.tsv").write_text("1\tone\n9\tnine\n")
     result, err = run(files / "a.run", "--only-topics", files / "topics.tsv")
     assert (result["pairs"], result["topics"]) == (3, 1)
-    assert "1 topic is not among those given and left out" in err
+    assert "left out 1 topic that is not among those given" in err
     assert "1 topic has no document in any run" in err
 
 

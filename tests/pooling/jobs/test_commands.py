@@ -74,7 +74,7 @@ def test_bad_files_collections_people_and_tags_end_with_status_2_and_reasons(col
             "--collection",
             "nothing",
         ],
-        "nobody has the user name": [
+        "no user has the username": [
             "import_run",
             folder / "a.run",
             "--collection",

@@ -87,7 +87,7 @@ def test_the_command_ends_with_the_question_and_can_be_told(collection, tmp_path
         call_command("import_topics", str(path), "--collection", collection.slug)
     assert error.value.returncode == 2
     assert not collection.uploads.exists()
-    with pytest.raises(ImportFailed, match="is there twice"):
+    with pytest.raises(ImportFailed, match="duplicate"):
         call_command("import_topics", str(path), "--collection", collection.slug, "--as-named")
     out = StringIO()
     call_command(

@@ -67,7 +67,7 @@ def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection
         b"# ir_metadata.start\n# ir_metadata.end\n1 Q0 a 1 5 t\n1 Q0 b 2 5 t\n",
     )
     page = signed_in.get(f"/jobs/{run(Job.objects.get()).pk}/part").content.decode()
-    assert "2 comment lines (with # first) were skipped" in page
+    assert "2 comment lines (beginning with #) were skipped" in page
     assert "Ties ordered by document id, as trec_eval does" in page
     assert "to look at" not in page
 
