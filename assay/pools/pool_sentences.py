@@ -68,7 +68,7 @@ def describe_half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) 
     pool."""
     whole = [n for n in drawn if n <= drawn[-1] / 2]
     if not whole:
-        stage = "One stage" if len(drawn) == 1 else f"The first of {len(drawn)} stages"
+        stage = "the only stage" if len(drawn) == 1 else f"the first of {len(drawn)} stages"
         earlier = "Draw more stages" if len(drawn) == 1 else "Use a smaller first stage"
         return [
             (

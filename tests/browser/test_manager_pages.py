@@ -130,7 +130,7 @@ def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager
 RAISED = {
     "random": "agrees no better than chance",
     "speeder": "fast",
-    "contrarian": "with the others",
+    "contrarian": "against the others",
     "confuser": "confuses Topic and Partial",
 }
 
@@ -198,7 +198,7 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
     for scale in ("On 4 grades", "On 2 grades"):
         section = page.locator("section", has_text=scale).first
         expect(section.locator(".tile", has_text="Krippendorff's alpha")).to_contain_text(
-            "no interval: 8 topics; a confidence interval needs 10"
+            "no confidence interval: 8 topics; a confidence interval needs 10"
         )
         floor = float(
             section.locator(".tile", has_text="chance floor").locator("dd").first.inner_text()
@@ -369,7 +369,7 @@ def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_
             expect(tile(page, f"tau by {measure}").locator("dd").first).to_have_text(NUMBER)
         reason.fill(f"{kind}: see the flags")
         page.get_by_role("button", name="Exclude", exact=True).click()
-        expect(page.get_by_text(f"{pseudonym} is excluded:")).to_be_visible()
+        expect(page.get_by_text(f"Excluded {pseudonym}.")).to_be_visible()
         expect(page.get_by_text(f"Reason: {kind}: see the flags")).to_be_visible()
         expect(page.get_by_role("button", name="Include again")).to_be_visible()
     page = manager.open("agreement/")

@@ -120,7 +120,7 @@ def test_a_person_reads_tests_outcomes_and_verdicts(files):
     assert "scale" in text
     assert "rank-sum (unpaired)" in text
     assert "treats the runs as two unpaired samples" in text
-    assert "If the runs were equal (2000 times exchanged at random on each topic)" in text
+    assert "If the runs were equal (2000 random exchanges of the runs per topic)" in text
 
 
 def test_a_person_reads_two_digits_of_p_and_raw_and_corrected_ones_apart(tmp_path):

@@ -209,7 +209,7 @@ def test_contradictions_are_refused(arguments: list[str]) -> None:
     assert "exclude each other" in refused(
         "plan_study", *arguments, "--difference", 0.1, "--width", 0.1
     )
-    assert "not above --alpha" in refused("plan_study", *arguments, "--power", 0.05)
+    assert "must be greater than --alpha" in refused("plan_study", *arguments, "--power", 0.05)
 
 
 def test_topics_needed_follow_the_variance_of_the_differences(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_what_cannot_be_done_is_said(board, tmp_path):
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("tag\tdate\tscore\nx\tyesterday\t0.5\ny\t2021-01-01\thigh\n")
     said = refused("leaderboard", "--scores", str(wrong))
-    assert f"{wrong}:2: 'yesterday' is no date" in said
+    assert f"{wrong}:2: 'yesterday' is not a date" in said
     assert f"{wrong}:3: 'high' as score" in said
 
 

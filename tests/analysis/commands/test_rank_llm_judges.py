@@ -130,7 +130,7 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
         in found["machines"]["other"]["undefined"]
     )
     assert (
-        "people and machine agree on every pair"
+        "humans and LLM judge agree on every pair"
         in printed("rank_llm_judges", people, "--llm-labels", f"alike={alike}")[0]
     )
     undefined = run(

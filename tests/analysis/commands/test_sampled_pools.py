@@ -358,7 +358,7 @@ def test_intervals_of_these_topics_and_with_the_rank_model(tmp_path: Path, runs:
     assert "add one to --measures" in refused(
         "evaluate", out, *runs, "--sampled", "--measures", "xinfAP", "--rank-model"
     )
-    assert "nothing to help" in refused("evaluate", known, *runs, "--rank-model")
+    assert "only for sampled pools" in refused("evaluate", known, *runs, "--rank-model")
     assert (
         "Estimates with the rank model under drawn"
         in printed(
@@ -394,7 +394,7 @@ def test_holes_of_a_late_run(tmp_path: Path) -> None:
         answer("unjudged", qrels, late, "--measures", "AP RR R@5 Bpref ERR@5")[0]["bounds"]
     ) == {"AP", "RR", "R@5", "Bpref", "ERR@5"}
     assert (
-        "1 unjudged document in the first 10 of 1 topic, at most 1 in one."
+        "1 unjudged document in the first 10 of 1 topic, at most 1 in one topic."
         in printed("unjudged", qrels, late)[0]
     )
 
@@ -578,7 +578,7 @@ def test_a_pool_is_sampled_by_the_grades_of_a_machine(
         1, abs=1e-9
     )
     (partial,) = files(tmp_path, partial="0 0 a 1\n")
-    assert "239 of 240 pairs of the pool have no label by the machine" in refused(
+    assert "239 of 240 pairs of the pool have no LLM label" in refused(
         "sample_pool", *runs, "--depth", 20, "--llm-qrels", partial
     )
 

@@ -127,7 +127,8 @@ def test_the_work_of_a_sampled_pool_is_that_of_what_is_drawn(judged: list[str]) 
         "0.5": (120, 120),
     }
     assert (
-        "budget 0.1: 48 pairs are drawn instead of 24, for each stratum gives at least 2" in warned
+        "budget 0.1: 48 pairs are drawn instead of 24, because each stratum gives at least 2"
+        in warned
     )
     assert "budget 0.5" not in warned
 
@@ -159,7 +160,9 @@ def test_pairs_without_a_grade_are_dropped_or_not_relevant(
 
 
 def test_what_cannot_be_played_is_refused(judged: list[str]) -> None:
-    assert "nothing to find" in refused("simulate_campaign", *judged, "--min-relevant", 2)
+    assert "no pair of the pool has a grade of at least 2" in refused(
+        "simulate_campaign", *judged, "--min-relevant", 2
+    )
     assert "--part is for ordered pools" in refused(
         "simulate_campaign", *judged, "--strategy", "sampled", "--part", "0.5,2"
     )

@@ -49,7 +49,7 @@ def test_a_person_reads_table_four(files):
     text = read("split_half", *files, "--splits", "5")
     assert "Agreement of halves by RR@100" in text
     assert "median       signed-rank" in text
-    assert "5 splits of 31 topics, alpha 0.05; halves with equal medians" in text
+    assert "5 splits of 31 topics, α = 0.05; halves with equal medians" in text
 
 
 def test_one_run_or_one_topic_is_not_enough(files, tmp_path):

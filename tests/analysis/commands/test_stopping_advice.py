@@ -97,10 +97,10 @@ def test_nothing_is_said_too_early_too_often_or_of_nothing(tmp_path: Path, runs:
     )
     (none,) = files(tmp_path, none="".join(f"{t} 0 {d} 0\n" for t in range(12) for d in LETTERS))
     assert (
-        "nothing to learn from"
+        "nothing can be learned from"
         in answer("stopping_advice", none, *runs)[0]["undefined"]["decisions"]
     )
-    assert "nothing to learn from" in printed("stopping_advice", none, *runs)[0]
+    assert "nothing can be learned from" in printed("stopping_advice", none, *runs)[0]
 
 
 def test_a_sampled_pool_is_asked_what_judging_on_would_bring(
@@ -139,6 +139,6 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, runs: list[str]) -> Non
     assert "--audit-sample needs a prioritised pool" in refused(
         "stopping_advice", qrels, *runs, "--sampled", "--audit", "10,1,5"
     )
-    assert "two runs at least" in refused("stopping_advice", qrels, runs[0])
+    assert "fewer than two runs" in refused("stopping_advice", qrels, runs[0])
     with pytest.raises(Exception, match="expected RELEVANT <= N <= LEFT"):
         answer("stopping_advice", qrels, *runs, "--audit-sample", "10,6,5")

@@ -59,7 +59,7 @@ def test_private_ranks_can_come_from_a_bootstrap(board, tmp_path):
     assert "unknown condition other" in refused(
         "submissions", board, "--ranks", str(ranks), "--private-condition", "other"
     )
-    assert "not what" in refused("submissions", board, "--ranks", board)
+    assert "not the output of" in refused("submissions", board, "--ranks", board)
 
 
 def test_what_is_unknown_is_null(tmp_path):

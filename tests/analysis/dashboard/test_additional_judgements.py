@@ -64,7 +64,7 @@ def test_the_cost_is_shown_before_the_deed_and_then_it_is_done_for_all_that_were
 
 def test_a_choice_of_nothing_or_of_what_cannot_be_says_so(campaign: Campaign) -> None:
     for form, words in (
-        ({"action": "more"}, "Choose pairs first"),
+        ({"action": "more"}, "Select pairs first"),
         ({"action": "back", "pair": [campaign.pairs.first().pk]}, "no further judgement"),
     ):
         client = manager_of(campaign)
@@ -169,5 +169,5 @@ class TestApi:
             {"pairs": [{"topic": "t1", "document": "d1"}, {"topic": "t9", "document": "d1"}]},
         )
         assert answer.status_code == 409
-        assert "1 is no pair of the campaign, t9 d1 for one." in answer.content.decode()
+        assert "1 pair is not in the campaign: t9 d1." in answer.content.decode()
         assert not campaign.pairs.filter(asked_more__gt=0).exists()

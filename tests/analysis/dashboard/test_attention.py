@@ -107,7 +107,7 @@ def test_who_failed_the_qualification_and_waits_is_shown_with_both_ways_out(test
 def test_either_way_out_ends_the_waiting(tested, action, state):
     campaign, ada = tested
     client = manager_of(campaign)
-    assert "Let go on" not in text_of(
+    assert "Resume" not in text_of(
         client.get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/")
     )
     client.post(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/act", {"action": action})

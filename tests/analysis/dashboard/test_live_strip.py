@@ -160,7 +160,8 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
     assert do(job).state == "done"
     tile = alpha_tile(campaign)
     assert (
-        "no interval (disagreement in only one of 1 pair: at most 100 % of pairs have any" in tile
+        "no confidence interval (disagreement in only one of 1 pair: at most 100% of pairs have any"
+        in tile
     )
     assert tile.endswith("From 2 judgements.")
     judge(first, 1)

@@ -142,7 +142,7 @@ class TestUndefinedIsSaid:
         for _ in range(10):
             judge(ada, 2)
             judge(bob, 2)
-        assert "all judgements have the same grade, on 10 shared pairs" in text_of(
+        assert "only one grade on 10 shared pairs" in text_of(
             manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/")
         )
 
@@ -172,7 +172,7 @@ class TestUndefinedIsSaid:
         client.get(f"/campaigns/{campaign.slug}/labels/")
         work(campaign)
         text = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
-        assert "fewer than two runs to rank" in text
+        assert "a ranking needs at least two runs" in text
         assert "undefined" in text
 
 
@@ -294,13 +294,13 @@ class TestProgress:
             "block_length": 10,
         }
         assert progress.describe_claim_reason(why) == (
-            "Highest band, finish started pairs, stay on the topic; band 1; number 4 of at most "
+            "Highest band, finish started pairs, stay on the topic; rank window 1; number 4 of at most "
             "10 in this topic block; "
             "it had 1 of 3 judgements; another annotator was judging it."
         )
         assert progress.describe_claim_reason(
             {"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}
-        ) == ("Gold pair at its turn; one in 20 is gold or for everyone.")
+        ) == ("Gold pair at its turn; one in 20 is a gold or calibration pair.")
         assert progress.describe_claim_reason({}) == "not recorded"
 
     def test_gold_counts_neither_in_the_strip_nor_in_the_line_of_what_was_made(self, monkeypatch):
@@ -437,7 +437,7 @@ class TestOnePerson:
             manager_of(campaign),
             f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/",
         )
-        assert "Nobody has judged yet" in text_of(client.get(address))
+        assert "No judgements yet." in text_of(client.get(address))
         for grade in (0, 0, 0, 3):
             judge(ada, grade)
         assert "Median seconds Wrong 75 % – " in text_of(client.get(address))  # nobody else yet
@@ -734,7 +734,7 @@ class TestBadAnnotatorsAreSeen:
         }
         assert "agrees no better than chance" in raised[self.names["random"]]
         assert "fast" in raised[self.names["speeder"]]
-        assert "with the others" in raised[self.names["contrarian"]]
+        assert "against the others" in raised[self.names["contrarian"]]
         assert "confuses Topic and Partial" in raised[self.names["confuser"]]
         good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8

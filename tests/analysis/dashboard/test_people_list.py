@@ -79,7 +79,7 @@ def test_only_the_strongest_sign_is_open_and_the_others_are_counted():
         "fast",
         "grades unlike the others'",
         "confuses Topic and Partial",
-        "with the others",
+        "against the others",
     ]
     assert [flag.name for flag in sort_flags([AnnotatorFlag(name, "", "") for name in names])] == [
         names[3],
@@ -134,7 +134,10 @@ def test_many_are_told_paused_and_let_go_on_at_once(campaign):
         follow=True,
     )
     assert sent.redirect_chain[0][0] == back
-    assert f"{both[0]} and {both[1]}: each will see it on the judging page." in text_of(sent)
+    assert (
+        f"Message sent to {both[0]} and {both[1]}. They will see it on the judging page."
+        in text_of(sent)
+    )
     assert set(Message.objects.values_list("membership__pseudonym", "text")) == {
         (name, "Thank you.") for name in both
     }
@@ -154,12 +157,12 @@ def test_who_cannot_be_acted_on_is_said_once_with_the_reason(campaign):
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     client, chosen = manager_of(campaign), f"{address(campaign)}chosen"
     both = [ada.pseudonym, bob.pseudonym]
-    assert "Choose annotators first" in text_of(
+    assert "Select annotators first" in text_of(
         client.post(chosen, {"action": "pause", "text": "x"}, follow=True)
     )
     assert (
         text_of(client.post(chosen, {"annotator": both, "action": "pause"}, follow=True)).count(
-            "Give the reason"
+            "Enter a reason"
         )
         == 1
     )
@@ -187,9 +190,9 @@ def test_two_are_excluded_together_after_one_preview(campaign):
     assert f"What excluding {both[0]} and {both[1]} would change" in text_of(page)
     assert page.context["report"]["judgements"] == 24
     assert page.context["report"]["labels_after"] == 0  # Ada alone is one judgement a pair
-    assert "Give the reason" in text_of(client.post(where, {"reason": ""}, follow=True))
+    assert "Enter a reason" in text_of(client.post(where, {"reason": ""}, follow=True))
     done = client.post(where, {"reason": "a shared account"}, follow=True)
-    assert f"{both[0]} and {both[1]} are excluded: 24 judgements count no longer" in text_of(done)
+    assert f"Excluded {both[0]} and {both[1]}. 24 judgements no longer count" in text_of(done)
     assert set(
         campaign.memberships.filter(standing="excluded").values_list("pseudonym", flat=True)
     ) == set(both)

@@ -242,7 +242,7 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
     shown = text_of(client.post(address, form))
     assert "Stop at rank 4?" in shown
     assert (
-        "30 fewer judgements. 10 unjudged pairs below it wait and can come back. Judgements are kept."
+        "30 fewer judgements. 10 unjudged pairs below it are set aside and can be restored. Judgements are kept."
         in shown
     )
     campaign.refresh_from_db()
@@ -321,7 +321,7 @@ def test_looking_changes_nothing_and_pulling_does_after_its_preview(campaign):
     campaign.refresh_from_db()
     assert campaign.judgements_per_pair == 2
     assert "110 judgements missing" in " ".join(text_of(client.get(address)).split())
-    assert "not offered any more" in text_of(client.post(address, form, follow=True))
+    assert "no longer available" in text_of(client.post(address, form, follow=True))
 
 
 def test_the_other_levers_are_pulled(campaign):
@@ -352,7 +352,7 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
         [],
         "No active annotators, so there is nothing to plan.",
     )
-    with pytest.raises(CampaignError, match="Nobody judges now"):
+    with pytest.raises(CampaignError, match="No active annotators"):
         planning_options.get_planning_option(Campaign.objects.get(pk=campaign.pk), "invite", 1)
 
 
@@ -372,7 +372,7 @@ def test_the_headline_of_progress(campaign):
     campaign.deadline += timedelta(days=10)
     assert (
         campaign_headline(campaign, compute_progress(campaign))
-        == "Day 4 of 18 · 30% judged · in time"
+        == "Day 4 of 18 · 30% judged · on time"
     )
     campaign.deadline = timezone.now() - timedelta(hours=1)
     assert (
@@ -381,7 +381,7 @@ def test_the_headline_of_progress(campaign):
     )
     campaign.deadline = None
     assert campaign_headline(campaign, compute_progress(campaign)).startswith(
-        "Day 4 · 30% judged · expected to end "
+        "Day 4 · 30% judged · expected to finish "
     )
 
 
@@ -393,8 +393,8 @@ def test_the_headline_of_a_campaign_that_nobody_has_begun():
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (-5.0, "in time"),
-        (0.0, "in time"),
+        (-5.0, "on time"),
+        (0.0, "on time"),
         (60.0, "one hour late"),
         (5 * HOUR, "five hours late"),
         (24 * HOUR, "one day late"),

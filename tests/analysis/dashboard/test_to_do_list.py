@@ -70,11 +70,11 @@ def test_who_failed_the_qualification_can_be_let_in_or_try_again():
         submit(ada, assignment.refill_leases(ada, want=1).leases[0], grade)
     (item,) = again(campaign)
     assert (item.kind, item.count) == (ToDoKind.QUALIFICATION, 1)
-    assert item.words == "1 annotator failed the qualification and waits for you"
+    assert item.words == "1 annotator failed the qualification test"
     client = manager_of(campaign)
     assert [(action.words, action.fields) for action in item.actions] == [
-        ("Let in", {"action": "let-in"}),
-        ("Try again", {"action": "try-again"}),
+        ("Admit anyway", {"action": "let-in"}),
+        ("Allow another attempt", {"action": "try-again"}),
     ]
     client.post(item.actions[0].address, item.actions[0].fields)
     assert kinds(campaign) == []
@@ -119,20 +119,20 @@ def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
     (item,) = again(campaign)
     assert (item.kind, item.words, item.count) == (
         ToDoKind.PAUSED_BY_RULE,
-        f"{ada.pseudonym}: 3 too fast, paused by the rule",
+        f"{ada.pseudonym}: paused after 3 too-fast judgements",
         1,
     )
     look, go_on = item.actions
     assert (look.words, look.address) == (
-        "Look",
+        "Open",
         f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/",
     )
     client = manager_of(campaign)
-    assert f"{ada.pseudonym}: 3 too fast, paused by the rule" in text_of(client.get("/"))
+    assert f"{ada.pseudonym}: paused after 3 too-fast judgements" in text_of(client.get("/"))
     [told] = client.get("/api/v1/to-do/").json()["items"]
     assert (told["kind"], [action["words"] for action in told["actions"]]) == (
         "paused by rule",
-        ["Look", "Let go on"],
+        ["Open", "Resume"],
     )
     assert f"- {item.words}.\n  http://here{look.address}" in mail_body(
         Profile(user=campaign.created_by, to_do_address="http://here"), [item]
@@ -140,7 +140,7 @@ def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
     for _ in range(3):
         judge(bob, 1, active_ms=200)
     (item,) = again(campaign)
-    assert item.words == "2 annotators paused by the rule of too fast judgements"
+    assert item.words == "2 annotators paused for too-fast judgements"
     assert [action.about for action in item.actions[::2]] == [
         f"{name}: 3 too fast" for name in sorted((ada.pseudonym, bob.pseudonym))
     ]
@@ -160,7 +160,7 @@ def test_open_questions_wait_for_an_answer():
     for text in ("Why?", "How?"):
         Question.objects.create(membership=ada, pair=pair, text=text)
     (item,) = again(campaign)
-    assert (item.words, item.count) == ("2 questions of annotators wait for an answer", 2)
+    assert (item.words, item.count) == ("2 annotators' questions to answer", 2)
     assert manager_of(campaign).get(item.actions[0].address).status_code == 200
     Question.objects.update(answered_at=timezone.now(), answer="So.")
     assert kinds(campaign) == []
@@ -178,8 +178,8 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
         )
         assert kinds(campaign) == expected, days
     (item,) = again(campaign)
-    assert item.words == "The deadline has passed, 210 judgements are missing"
-    assert [action.words for action in item.actions] == ["Extend", "Close"]
+    assert item.words == "The deadline has passed and 210 judgements are missing"
+    assert [action.words for action in item.actions] == ["Extend deadline", "Close campaign"]
     lifecycle.close_campaign(Campaign.objects.get(pk=campaign.pk), actor=None)
     assert kinds(campaign) == []
 
@@ -203,7 +203,7 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
         first, second = build_to_do_list([campaign], known)
         assert (
             first.words
-            == f"{ada.pseudonym} agrees with others no better than chance; 150 judgements, 143 labels rest on them"
+            == f"{ada.pseudonym} agrees with others no better than chance: 150 judgements, 143 labels affected"
         )
         assert [action.words for action in first.actions] == ["Review", "Exclude…"]
         assert second.kind == ToDoKind.QUESTIONS
@@ -228,7 +228,7 @@ def test_each_sign_of_random_judgements_has_its_sentence(sign):
         },
     )
     assert item.words.startswith(ada.pseudonym)
-    assert item.words.endswith("20 judgements, 1 label rests on them")
+    assert item.words.endswith("20 judgements, 1 label affected")
 
 
 def test_only_disputed_pairs_whose_label_could_be_another_are_counted_and_all_of_them():
@@ -296,7 +296,7 @@ def test_pairs_without_text_lead_to_the_files():
     Pair.objects.filter(pk=campaign.pairs.first().pk).update(without_text=True)
     (item,) = again(campaign)
     assert (item.words, item.actions[0].address) == (
-        "1 pair has no text and cannot be judged",
+        "1 pair cannot be judged because its text is missing",
         f"/campaigns/{campaign.slug}/settings/files/",
     )
 

@@ -75,9 +75,9 @@ def test_one_mail_a_day_and_none_when_there_is_nothing_to_do(campaign):
     passes(2 * HOUR)
     assert worker() == 1
     (sent,) = mail.outbox
-    assert (sent.to, sent.subject) == (["m@example.org"], "1 thing needs you in Assay")
+    assert (sent.to, sent.subject) == (["m@example.org"], "Assay: 1 thing to do")
     line = (
-        f"Spring:\n- 1 question of an annotator waits for an answer.\n  "
+        f"Spring:\n- 1 annotator's question to answer.\n  "
         f"http://testserver/campaigns/{campaign.slug}/questions/\n"
     )
     assert line in sent.body

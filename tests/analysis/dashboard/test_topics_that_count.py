@@ -70,4 +70,4 @@ def test_every_page_says_how_many_topics_count_and_of_how_many(campaign: Campaig
     write_release(campaign, ReleasePlan(), out)
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
     assert "| Topics with a judgement, of those with pairs | 1 of 3 |" in sheet
-    assert "2 topics are removed" in sheet
+    assert "2 topics were removed" in sheet

@@ -157,7 +157,7 @@ def test_a_look_at_an_ordered_pool_gives_decisions_and_no_range(ordered):
     )
     assert order["good", "poor"] == order["twin", "poor"] == "before"
     assert not any("interval" in decision or "half" in decision for decision in found["decisions"])
-    assert found["words"].endswith("Judging the rest would not make more topics.") is found["stop"]
+    assert found["words"].endswith("Judging the rest would not add topics.") is found["stop"]
     assert Campaign.objects.get().state == "open", "it advises and stops nothing"
 
 
@@ -176,7 +176,7 @@ def test_audit_pairs_of_the_last_finished_batch_tell_what_is_left(ordered):
         GRADES[int(t), d]
         for t, d in ordered.pairs.values_list("entry__topic__topic_id", "entry__docno")
     )
-    assert "(95 % over 10 interim checks together, Clopper-Pearson)" in left["words"]
+    assert "(95% confidence over 10 interim checks together, Clopper-Pearson)" in left["words"]
 
 
 def test_a_bound_without_relevant_audit_pairs_is_that_of_arithmetic(collection):
@@ -204,7 +204,7 @@ def test_an_unfinished_batch_tells_nothing_and_what_came_later_is_not_spoken_of(
     ordered.collection.topics.update(removed_reason="")
     ordered.pool.strata.filter(number=3).update(size=50)
     assert (
-        "the audit pairs of the next batch will tell"
+        "the audit pairs of the next batch will cover them"
         in interim_checks._advise_ordered(
             ordered, interim_checks.make_labels(ordered, _choices()), None
         )["why_not_left"]
@@ -219,7 +219,7 @@ def test_looks_are_few(ordered):
     assert get_stopping_advice(ordered).why_not == ""
     look(ordered)
     with pytest.raises(
-        Refused, match=r"nothing more is judged than at the last look \(160 pairs\)"
+        Refused, match=r"no pairs have been judged since the last interim check \(160 pairs\)"
     ):
         request_interim_check(ordered, user=None)
     next_batch(ordered)
@@ -240,7 +240,7 @@ def test_looks_are_few(ordered):
 def test_no_look_before_there_is_enough(collection):
     made = make_campaign(collection, ordering.make_ordered_parameters(batch=80))
     judge(made)
-    with pytest.raises(Refused, match="judged pairs per topic 10"):
+    with pytest.raises(Refused, match="available from 10 judged pairs per topic"):
         request_interim_check(made, user=None)
 
 
@@ -250,7 +250,7 @@ def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
     client.force_login(User.objects.get(username="owner"))
     for name in ("campaign", "campaign-systems"):
         text = client.get(reverse(name, args=[made.slug])).content.decode()
-        assert "No stopping advice yet: 6.7 judged pairs per topic 10." in text
+        assert "No stopping advice yet: available from 10 judged pairs per topic (6.7 now)." in text
         assert "May judging stop?" not in text
 
 
@@ -289,7 +289,7 @@ def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(co
         }
     assert (found["stop"], found["words"]) == (by_files["stop"], by_files["words"])
     assert "left" not in found
-    with pytest.raises(Refused, match="nothing more is judged than at the last look"):
+    with pytest.raises(Refused, match="no pairs have been judged since the last interim check"):
         request_interim_check(made, user=None)
 
 
@@ -308,7 +308,7 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
         text = client.get(page).content.decode()
         assert job.report["words"] in text
         assert job.report["left"]["words"].replace("'", "&#x27;") in text
-        assert "No look now: nothing more is judged" in text
+        assert "Not checked: no pairs have been judged" in text
     assert (
         client.post(
             reverse("campaign-stopping", args=[ordered.slug]),
@@ -358,7 +358,7 @@ def test_no_more_than_ten_looks_are_taken(ordered):
             report={**done.report, "judged": 100 + number, "look": number},
         )
     assert get_stopping_advice(ordered).n_looks == 10
-    with pytest.raises(Refused, match="10 looks have been taken, which is all"):
+    with pytest.raises(Refused, match="all 10 interim checks have been made"):
         request_interim_check(ordered, user=None)
 
 

@@ -332,7 +332,7 @@ def test_a_scale_that_fira_does_not_have_is_refused_not_cut():
 
 def test_an_id_that_cannot_stand_in_qrels_is_said_in_words(campaign):
     campaign.collection.topics.filter(topic_id="t1").update(topic_id="t 1")
-    with pytest.raises(CampaignError, match="has white space"):
+    with pytest.raises(CampaignError, match="contains white space"):
         text(campaign, "qrels")
 
 

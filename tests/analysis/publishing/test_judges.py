@@ -122,7 +122,7 @@ def test_machines_are_not_mixed_with_people(campaign):
     assert form.errors["judges"] == [
         "Labels by LLM judges are stored separately and never mixed with human labels. Select machine alone, or without the other types."
     ]
-    with pytest.raises(BadInput, match="layer of their own"):
+    with pytest.raises(BadInput, match="stored separately"):
         label_loader(
             campaign,
             {"labels": "graded", "method": "majority", "annotators": ["machine", "person"]},
@@ -131,7 +131,7 @@ def test_machines_are_not_mixed_with_people(campaign):
         "export_qrels", "--campaign", campaign.slug, "--annotators", "machine", "simulated"
     )
     assert status
-    assert "layer of their own" in said
+    assert "stored separately" in said
 
 
 def test_commands_choose_by_kind(campaign):
@@ -155,7 +155,7 @@ def test_commands_choose_by_kind(campaign):
         == 3
     )
     assert (
-        "a file does not say who judged"
+        "a file does not record the judge type"
         in refused("aggregate", "judgements.tsv", "--annotators", "person")[2]
     )
 

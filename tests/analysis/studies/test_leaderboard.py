@@ -358,7 +358,7 @@ def test_halves_agree_as_often_as_the_hypergeometric_distribution_says(tmp_path:
         100 * (1 - found["mean", "sign"][0]) / 2
     )  # of the six halves of three pairs two are tied, unless k = 5
     assert (
-        f"halves with equal medians: {tied:.1f} %"
+        f"halves with equal medians: {tied:.1f}%"
         in json_table(out, "halves-sparse-agreement-1")["note"]
     )
 

@@ -110,7 +110,7 @@ def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
     assert texts[0]["grades"] == {"0": "Wrong", "1": "Topic", "2": "Partial", "3": "Perfect"}
     (tmp_path / "unpacked" / "judgements.tsv").write_text("changed", encoding="utf-8")
-    with pytest.raises(FormatError, match="another checksum"):
+    with pytest.raises(FormatError, match="the checksum differs"):
         write_release_inputs(
             EVERYTHING, str(tmp_path / "unpacked"), tmp_path / "inputs-0" / "again"
         )

@@ -261,7 +261,7 @@ def test_where_no_score_has_an_interval_the_caption_says_why_and_older_reports_s
     None
 ):
     [picture] = KINDS["evaluate"].pictures(with_intervals())
-    assert "; no interval: 24 topics; a confidence interval needs 25" in picture
+    assert "; no confidence interval: 24 topics; a confidence interval needs 25" in picture
     assert lines_and_points(picture)[0] == []
     [older] = KINDS["evaluate"].pictures(
         {key: value for key, value in with_intervals().items() if not key.startswith("interval")}
@@ -332,7 +332,7 @@ def test_bars_of_click_labels_show_the_shares_that_the_figure_for_print_shows() 
     widths = [float(bar.get("width", "0")) for bar in bars]
     assert [round(width / widths[0]) for width in widths] == [1, 2, 4, 1]
     tips = [title.text for bar in bars for title in bar]
-    assert tips[1] == "clicks: relevant, agree, label 1: 2 (25 %)"
+    assert tips[1] == "clicks: relevant, agree, label 1: 2 (25%)"
     assert [(bar.get("class") or "").split()[0] for bar in bars] == [
         "apart",
         "agree1",

@@ -50,7 +50,7 @@ def test_an_ordinary_annotator_has_no_flag():
             {"kappa": 0.02, "low": -0.1, "high": 0.14, "below_others": True},
             "agrees no better than chance",
         ),
-        ({"kappa": -0.5, "low": -0.6, "high": -0.4, "below_others": True}, "with the others"),
+        ({"kappa": -0.5, "low": -0.6, "high": -0.4, "below_others": True}, "against the others"),
         (
             {"confusion": np.array([[20, 2, 0, 0], [2, 12, 20, 1], [1, 18, 12, 2], [0, 0, 2, 20]])},
             "confuses Topic and Partial",

@@ -88,7 +88,7 @@ def test_reciprocal_ranks_may_say_otherwise_and_that_is_flagged():
     (top,) = judge_comparisons([R12_R13])
     assert "if both answer, A is ahead by ESL and B by RR" in top.disagreements
     assert (
-        "ESL: the difference is significant by the t-test and not by the signed-rank test"
+        "ESL: the difference is significant by the t-test but not by the signed-rank test"
         in top.disagreements
     )
 

@@ -156,7 +156,7 @@ def test_plain_names_are_those_of_ir_measures(name: str) -> None:
         ("RBP", "needs a persistence"),
         ("P", "for example P@10"),
         ("AP(rel=2,gain=3)", "'gain=3' in"),
-        ("zzz", "there are AP AP@k, nDCG".replace(" AP@k", ", AP@k")),
+        ("zzz", "choose from AP AP@k, nDCG".replace(" AP@k", ", AP@k")),
         ("P", "needs a cutoff"),
         ("Judged", "needs a cutoff"),
         ("Rprec@10", "does not take one"),

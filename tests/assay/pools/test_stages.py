@@ -135,12 +135,10 @@ def test_what_can_be_answered_half_way_is_counted():
         "That is 10 judged pairs per topic: confidence intervals are shown for nDCG@10 and P@10, not yet for "
         "average precision (from 40)."
     )
-    assert price.startswith("At 20 %")
+    assert price.startswith("In tests with 20% judged")
     assert describe_half_way_sampled([300], pairs=1000, topics=10)[0].startswith(
-        "One stage of 300 pairs: before it is complete nothing can be said"
+        "No scores until the only stage (300 pairs) is complete."
     )
     of_two = describe_half_way_sampled([24, 30], pairs=150, topics=3)[0]
-    assert of_two.startswith(
-        "The first of 2 stages of 24 pairs: before it is complete nothing can be said"
-    )
+    assert of_two.startswith("No scores until the first of 2 stages (24 pairs) is complete.")
     assert of_two.endswith("Use a smaller first stage to see results sooner.")
