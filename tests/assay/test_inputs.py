@@ -177,7 +177,7 @@ def test_commands_say_why_there_is_no_data_set(name: str, monkeypatch: pytest.Mo
     )
     status, out, err = refused("check_topics", f"irds:{name}")
     assert (status, out) == (2, "")
-    assert ("pip install ir_datasets" if name == "vaswani" else "knows no data set") in err
+    assert ("pip install ir_datasets" if name == "vaswani" else "has no dataset named") in err
 
 
 def test_patterns_of_paths_are_the_files_in_order(tmp_path: Path) -> None:
