@@ -99,7 +99,10 @@ def test_few_pairs_have_the_reason_and_other_pools_nothing(settings, tmp_path):
     chance, _ = agreement_metrics.compute_agreement_by_entry(
         ordered, get_snapshot(ordered).table(4)
     )
-    assert (chance["alpha"], chance["reason"]) == (None, "0 pairs judged twice; at least 10 required")
+    assert (chance["alpha"], chance["reason"]) == (
+        None,
+        "0 pairs judged twice; at least 10 required",
+    )
     Pool.objects.update(kind="depth")
     other = Campaign.objects.select_related("pool").get()
     assert agreement_metrics.compute_agreement_by_entry(other, get_snapshot(other).table(4)) == []
