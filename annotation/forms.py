@@ -119,14 +119,14 @@ class AccountOwner:
                 )
             return
         attempt = attempts.PasswordAttempt(self.user)
-        if attempt.refused():
+        if attempt.is_refused():
             raise forms.ValidationError(
                 _("Too many failed attempts. Wait five minutes and try again.")
             )
         if not self.user.check_password(password):
-            attempt.failed()
+            attempt.record_failure()
             raise forms.ValidationError(_("The current password is wrong."))
-        attempt.succeeded()
+        attempt.record_success()
 
 
 class AccountForm(forms.Form):

@@ -316,7 +316,7 @@ class Revise(JudgingView):
         operation_id="judging_revise",
     )
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
-        """Add a revision to an own judgement. All revisions are kept, and the last one counts."""
+        """Add a revision to one of the annotator's judgements. All revisions are kept, and the last one counts."""
         annotator, data = self.annotator(request, slug), self.data(request)
         with defer_disk_sync():
             outcome = judging.revise_judgement(
@@ -403,7 +403,7 @@ class HistoryView(JudgingView):
         operation_id="judging_history",
     )
     def get(self, request: Request, slug: str) -> Response:
-        """List own judgements, latest first, each with its revisions."""
+        """List the annotator's judgements, latest first, each with its revisions."""
         annotator = self.annotator(request, slug)
         limit = read_integer(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
         before = read_integer(request, "before", least=1, most=MAX_ID, default=None)
@@ -417,7 +417,7 @@ class HistoryView(JudgingView):
 class HistoryItem(JudgingView):
     @extend_schema(responses=judging_schema.JudgedSerializer, operation_id="judging_history_item")
     def get(self, request: Request, slug: str, judgement_id: int) -> Response:
-        """Return an own judgement with its pair, to read it again or revise it."""
+        """Return one of the annotator's judgements with its pair, to read it again or revise it."""
         annotator = self.annotator(request, slug)
         revisions = selectors.get_revisions(annotator, judgement_id)
         if not revisions:

@@ -142,7 +142,7 @@ class RevisionSerializer(serializers.Serializer):
 
 
 class HistoryItemSerializer(RevisionSerializer):
-    """An own judgement with its revisions, oldest first."""
+    """A judgement by the annotator with its revisions, oldest first."""
 
     judgement = serializers.IntegerField(help_text="id of the newest revision")
     pair = serializers.IntegerField()

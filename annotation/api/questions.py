@@ -35,7 +35,7 @@ class OwnQuestions(JudgingView):
 
     @extend_schema(responses=judging_schema.QuestionsSerializer, operation_id="judging_questions")
     def get(self, request: Request, slug: str) -> Response:
-        """List own questions with the manager's answers, latest first."""
+        """List the annotator's questions with the manager's answers, latest first."""
         annotator = self.annotator(request, slug)
         return situation_response(
             get_situation(annotator), items=selectors.get_own_questions(annotator)

@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 def hold_back(apps, schema_editor):
-    """Pairs made before the column was there."""
+    """Fill the new column for existing pairs."""
     Pair = apps.get_model("annotation", "Pair")
     Pair.objects.filter(entry__document=None).update(without_text=True)
 

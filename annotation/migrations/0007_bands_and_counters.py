@@ -3,7 +3,8 @@ from django.db.models import Max
 
 
 def fill(apps, schema_editor):
-    """Campaigns made before bands keep the order of their priorities; what the services keep from now on is counted once."""
+    """Keep the order of priorities in existing campaigns, and count the new counters once. The
+    services update them from now on."""
     Campaign, Pair = apps.get_model("annotation", "Campaign"), apps.get_model("annotation", "Pair")
     GuidelineVersion = apps.get_model("annotation", "GuidelineVersion")
     for campaign in Campaign.objects.only("pk"):

@@ -3,7 +3,8 @@ from django.db.models import Count, F, Max, Q
 
 
 def leave_out(apps, schema_editor):
-    """Topics removed since their campaign got its pairs: from now on campaigns leave them out, and the audit trail says so."""
+    """Remove the pairs of topics that were removed after their campaign got its pairs, with a row
+    in the audit trail."""
     Campaign, Pair = apps.get_model("annotation", "Campaign"), apps.get_model("annotation", "Pair")
     AuditEvent = apps.get_model("annotation", "AuditEvent")
     gone = Pair.objects.exclude(entry__topic__removed_reason="")

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 def note_those_that_are_open(apps, schema_editor):
-    """Sessions from before do not say in a column whose they are; their content does."""
+    """Create rows for existing sessions, whose user is recorded only in their content."""
     from django.contrib.sessions.backends.db import SessionStore
 
     people = set(apps.get_model("auth", "User").objects.values_list("pk", flat=True))

@@ -9,7 +9,7 @@ HELP = "when a judgement of a gold or qualification pair counts as right"
 
 
 class Migration(migrations.Migration):
-    """Campaigns that exist keep the rule by which their annotators were told right or wrong; new ones count the same side."""
+    """Existing campaigns keep the rule of their earlier feedback, and new ones use the rule "side"."""
 
     dependencies = [
         ("annotation", "0026_show_near_duplicates"),

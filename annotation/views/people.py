@@ -138,7 +138,7 @@ def _add_headers(response: HttpResponse, headers: dict[str, str]) -> HttpRespons
 
 def _authenticate(request: HttpRequest, form: SignInForm) -> User | None:
     """Sign in the account of the valid form. If it is refused, add the reason to the form and
-    return None. Raises Busy if too many users are signing in."""
+    return None. Raises ProcessBusy if too many users are signing in."""
     username = form.cleaned_data["username"]
     with hashing_slot():
         attempt = attempts.SignInAttempt(
@@ -146,17 +146,17 @@ def _authenticate(request: HttpRequest, form: SignInForm) -> User | None:
             address=client_address(request),
             cookie=request.COOKIES.get(attempts.COOKIE, ""),
         )
-        if attempt.refused():
+        if attempt.is_refused():
             form.add_error(None, _("Too many failed attempts. Wait five minutes and try again."))
             return None
         user: User | None = authenticate(
             request, username=username, password=form.cleaned_data["password"]
         )
         if user is None:
-            attempt.failed()
+            attempt.record_failure()
             form.add_error(None, _("Username and password do not match. Both are case-sensitive."))
             return None
-    attempt.succeeded()
+    attempt.record_success()
     start_session(request, user)
     return user
 
@@ -246,13 +246,13 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
             request.user if request.user.is_authenticated else None, address=client_address(request)
         )
         try:
-            if code.refused():
+            if code.is_refused():
                 raise people.PeopleError(
                     _("Too many wrong codes. Wait five minutes, or open your invitation link.")
                 )
             return redirect("join", people.find_invitation(code=form.cleaned_data["code"]).token)
         except people.PeopleError as error:
-            code.failed()
+            code.record_failure()
             form.add_error("code", str(error))
     return render_page(
         request, "annotation/join_code.html", {"form": form}, status=400 if form.errors else 200

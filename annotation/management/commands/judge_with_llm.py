@@ -221,7 +221,7 @@ class Command(FileCommand):
         with AnswerStore(store, plan.setting()) as answers:
             with ProgressLine("answers", expected.calls) as progress:
                 report = label_pairs(wanted, plan, answers, told=progress.step)
-            return result | self.told(wanted, plan, answers, report, output)
+            return result | self.write_labels(wanted, plan, answers, report, output)
 
     def plan(self, options: dict[str, Any]) -> LabellingPlan:
         parameters = {"temperature": options["temperature"], "max_tokens": options["most_tokens"]}
@@ -252,10 +252,12 @@ class Command(FileCommand):
                 "pause",
             )
         }
-        return LabellingPlan(endpoint, prompt_of(options["prompt"]), scale, guidelines, **same)
+        return LabellingPlan(
+            endpoint, get_prompt_template(options["prompt"]), scale, guidelines, **same
+        )
 
     def pairs(self, path: str, topics: str, documents: Sequence[str]) -> list[PairToJudge]:
-        wanted = pairs_of(path)
+        wanted = read_pairs(path)
         texts = {topic.topic: topic for topic in read_topics(topics)}
         needed = {document for _, document in wanted}
         record_of = {
@@ -267,17 +269,17 @@ class Command(FileCommand):
         if lacking := [
             topic for topic in dict.fromkeys(topic for topic, _ in wanted) if topic not in texts
         ]:
-            raise BadInput(f"{topics}: no topic {first_of(lacking)}, which {path} asks about")
+            raise BadInput(f"{topics}: no topic {format_first(lacking)}, which {path} asks about")
         if lacking := sorted(needed - set(record_of)):
             raise BadInput(
-                f"no document {first_of(lacking)} in the files given; a judge must see the text"
+                f"no document {format_first(lacking)} in the files given; a judge must see the text"
             )
         return [
-            PairToJudge(topic, document, asked_of(texts[topic], record_of[document]))
+            PairToJudge(topic, document, make_prompt_input(texts[topic], record_of[document]))
             for topic, document in wanted
         ]
 
-    def told(
+    def write_labels(
         self,
         pairs: Sequence[PairToJudge],
         plan: LabellingPlan,
@@ -380,17 +382,17 @@ class Command(FileCommand):
         return "\n\n".join(parts)
 
 
-def asked_of(topic: TopicRecord, document: DocumentRecord) -> PromptInput:
+def make_prompt_input(topic: TopicRecord, document: DocumentRecord) -> PromptInput:
     return PromptInput(
         topic.text, topic.narrative or topic.description, document.title, document.text
     )
 
 
-def first_of(names: Sequence[str]) -> str:
+def format_first(names: Sequence[str]) -> str:
     return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
-def pairs_of(path: str) -> list[tuple[str, str]]:
+def read_pairs(path: str) -> list[tuple[str, str]]:
     """Return the pairs of a pool, a sampled pool (five columns) or qrels, without duplicates."""
     first = next(
         (
@@ -410,7 +412,7 @@ def pairs_of(path: str) -> list[tuple[str, str]]:
     return [(pair.topic, pair.document) for pair in read_pool(path)]
 
 
-def prompt_of(text: str) -> PromptTemplate:
+def get_prompt_template(text: str) -> PromptTemplate:
     if text in TEMPLATES:
         return TEMPLATES[text]
     try:

@@ -82,17 +82,17 @@ class SignInAttempt:
         self.address_key = "" if self.known else f"address|{address}"
         self.most_of_address = MOST_OF_ADDRESS if address else MOST_OF_NOBODY
 
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         return has_too_many_attempts(self.account_key, MOST_OF_ACCOUNT) or bool(
             self.address_key and has_too_many_attempts(self.address_key, self.most_of_address)
         )
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         count_attempt(self.account_key)
         if self.address_key:
             count_attempt(self.address_key)
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         clear_attempts(self.account_key)
 
 
@@ -103,13 +103,13 @@ class PasswordAttempt:
     def __init__(self, user: User) -> None:
         self.key = f"own password|{user.pk}"
 
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         return has_too_many_attempts(self.key, MOST_OF_ACCOUNT)
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         count_attempt(self.key)
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         clear_attempts(self.key)
 
 
@@ -123,10 +123,10 @@ class CodeAttempt:
         self.key = f"code|user|{user.pk}" if user is not None else f"code|address|{address}"
         self.most = MOST_CODES if user is not None or address else MOST_CODES_OF_NOBODY
 
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         return has_too_many_attempts(self.key, self.most)
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         count_attempt(self.key)
 
 
@@ -173,7 +173,7 @@ _hashing_slots = threading.BoundedSemaphore(N_HASHING_SLOTS)
 
 @contextmanager
 def hashing_slot() -> Iterator[None]:
-    """Hold one of the process's hashing slots. Raises Busy immediately if none is free."""
+    """Hold one of the process's hashing slots. Raises ProcessBusy immediately if none is free."""
     if not _hashing_slots.acquire(blocking=False):
         raise ProcessBusy(_("Many people are signing in right now. Try again in a few seconds."))
     try:

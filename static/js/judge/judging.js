@@ -217,7 +217,7 @@ export class Judging {
     else this.advance();
   }
 
-  /** Shows a pair's document. record: the own judgement that is open for revision. */
+  /** Shows a pair's document. record: the annotator's judgement that is open for revision. */
   show(pair, { record = null } = {}) {
     const {
       server,

@@ -40,7 +40,7 @@ export class OpenPair extends EventTarget {
       topic: null,
       ahead: null,
       paintedAt: null,
-    }); // record: the own judgement that is open for revision
+    }); // record: the annotator's judgement that is open for revision
   }
 
   /** In a campaign with marked passages. */

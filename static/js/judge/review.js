@@ -1,4 +1,4 @@
-// Opening of own earlier judgements: first those of this page, then those on the server.
+// Opening of the annotator's earlier judgements: first those of this page, then those on the server.
 
 import { Refused } from "./api.js";
 import { announce } from "./dom.js";
