@@ -252,7 +252,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
         )
         assert 0 < found["cost"] <= 0.6
         assert found["answers"] < 15
-        assert "limit of cost" in found["stopped"]
+        assert "cost limit" in found["stopped"]
         assert found["unanswered"] == 15 - found["answers"]
         assert "nothing tells what a call costs" in refused(
             "judge_with_llm",
