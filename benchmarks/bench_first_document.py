@@ -89,7 +89,7 @@ def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
 
 class PageVisit(NamedTuple):
     shown_ms: float
-    came: float
+    n_bytes: float
     """Bytes transferred up to then."""
     ready_ms: float
 
@@ -124,10 +124,8 @@ def measure_visit(browser: Any, session: dict[str, str], round_trip: int) -> Pag
 
 
 def format_visits(visits: list[PageVisit]) -> str:
-    shown, came, ready = (statistics.median(values) for values in zip(*visits, strict=True))
-    return (
-        f"median {shown:.0f} ms, {came / 1000:.0f} kB until then, can be judged at {ready:.0f} ms"
-    )
+    shown, n_bytes, ready = (statistics.median(values) for values in zip(*visits, strict=True))
+    return f"median {shown:.0f} ms, {n_bytes / 1000:.0f} kB until then, can be judged at {ready:.0f} ms"
 
 
 def main(quick: bool = False) -> list[dict[str, object]]:

@@ -122,7 +122,7 @@ class WorkerInstallation:
             while database.execute(state, [pk]).fetchone()[0] in ("queued", "running"):
                 time.sleep(0.2)
 
-    def measured(self, n_workers: int, *, element: str, pairs: int) -> tuple[float, Any]:
+    def measure_report(self, n_workers: int, *, element: str, pairs: int) -> tuple[float, Any]:
         """Return the seconds of a report with this number of workers, and its result."""
         with (self.folder / "worker.log").open("ab") as log:
             workers = [
@@ -170,7 +170,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             for _ in range(1 if quick else ROUNDS):
                 for n_workers, taken in seconds.items():
                     server.flushdb()
-                    lasted, result = place.measured(
+                    lasted, result = place.measure_report(
                         n_workers, element=element, pairs=10 if quick else PAIRS
                     )
                     taken.append(lasted)

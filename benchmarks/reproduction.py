@@ -170,7 +170,7 @@ def rewrite_page(text: str, names: list[str], *, data: Path) -> str:
     """Return the page with its blocks and studies computed again. names: only these, or all if
     empty."""
 
-    def fresh(match: re.Match[str]) -> str:
+    def rerun(match: re.Match[str]) -> str:
         if (names and match[1] not in names) or not match[2].startswith("```console"):
             return match[0]
         with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
@@ -178,13 +178,13 @@ def rewrite_page(text: str, names: list[str], *, data: Path) -> str:
                 f"<!-- check: {match[1]} -->\n{rerun_block(match[2], data=data, work=Path(work))}"
             )
 
-    def studied(match: re.Match[str]) -> str:
+    def compute_study(match: re.Match[str]) -> str:
         if names and match[1] not in names:
             return match[0]
         with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
             return make_study_block(match[1], match[2], data=data, work=Path(work))
 
-    return CHECK_PATTERN.sub(fresh, STUDY_PATTERN.sub(studied, text))
+    return CHECK_PATTERN.sub(rerun, STUDY_PATTERN.sub(compute_study, text))
 
 
 def main() -> int:

@@ -76,12 +76,16 @@ def compute_label_ranks(
             whole[measure, :, number] = np.round(scores.mean(axis=1), DECIMALS)
             tallies[measure].append(count_ranks(compute_sample_means(scores, counts)))
     return [
-        _ranks_of_measure(observed[:, :, k], whole[k], summarise_tally(combine_tallies(tallies[k])))
+        _compute_measure_ranks(
+            observed[:, :, k], whole[k], summarise_tally(combine_tallies(tallies[k]))
+        )
         for k in range(n_measures)
     ]
 
 
-def _ranks_of_measure(scores: Floats, whole: Floats, with_topics: BootstrapSummary) -> LabelRanks:
+def _compute_measure_ranks(
+    scores: Floats, whole: Floats, with_topics: BootstrapSummary
+) -> LabelRanks:
     """Return the ranks by one measure. scores: (n_runs, n_topics), under the original labels.
     whole: (n_runs, n_labellings), means under the resampled ones."""
     error = np.array([(run - whole).std(axis=1, ddof=1) for run in whole])

@@ -242,7 +242,7 @@ def describe_leader(standing: Mapping[str, Any], measure: str, *, estimated: boo
 
 def describe_comparison(
     measure: str,
-    of_measure: Mapping[str, Any],
+    measure_result: Mapping[str, Any],
     *,
     against: str,
     correction: str,
@@ -250,17 +250,17 @@ def describe_comparison(
     estimated: bool = False,
     no_verdict: str = "",
 ) -> str:
-    """Describe which system leads by one measure of `compare systems`. of_measure: means, topics,
+    """Describe which system leads by one measure of `compare systems`. measure_result: means, topics,
     no_verdict, and pairs with a, b, p, opposed, wins, ties, losses."""
-    means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
-    if not of_measure["topics"]:
+    means, why = measure_result["means"], measure_result["no_verdict"] or no_verdict
+    if not measure_result["topics"]:
         return f"No verdict: {why or 'no topic counts for all runs'}."
     leaders = list_leaders(means)
     rest = sorted(
         (tag for tag in means if tag not in leaders),
         key=lambda tag: (-round(means[tag], DECIMALS), tag),
     )
-    rows = {frozenset((row["a"], row["b"])): row for row in of_measure["pairs"]}
+    rows = {frozenset((row["a"], row["b"])): row for row in measure_result["pairs"]}
     against_leaders = {
         tag: [rows.get(frozenset((leader, tag))) for leader in leaders] for tag in rest
     }
@@ -283,7 +283,7 @@ def describe_comparison(
         measure,
         means,
         rivals,
-        topics=of_measure["topics"],
+        topics=measure_result["topics"],
         correction=correction,
         alpha=alpha,
         estimated=estimated,

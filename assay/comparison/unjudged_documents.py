@@ -201,7 +201,7 @@ def _ndcg_range(
     deepest = max(len(top.grades), len(top.judged) + len(top.unjudged) + top.n_elsewhere)
     ground = _SharedGains(top.judged, deepest if cutoff is None else cutoff, exponential)
     places = np.array([k for k, grade in enumerate(grades) if grade is None], np.int64)
-    fixed = ground.gained(grades)
+    fixed = ground.discounted_gain(grades)
     fillings = grade_multisets(len(places), highest, exponential)
     ideal = ground.ideals(fillings)
     worst = (
@@ -239,7 +239,9 @@ def ndcg_difference(
             if grade is None:
                 weight[document] += sign * ground.discount[k]
     weights = np.sort(np.array(list(weight.values()), np.float64))
-    fixed = ground.gained(own.grades[:cutoff]) - ground.gained(rival.grades[:cutoff])
+    fixed = ground.discounted_gain(own.grades[:cutoff]) - ground.discounted_gain(
+        rival.grades[:cutoff]
+    )
     fillings = grade_multisets(len(together), highest, exponential)
     ideal = ground.ideals(fillings)
     least, greatest = fixed + fillings[:, ::-1] @ weights, fixed + fillings @ weights
@@ -261,7 +263,7 @@ class _SharedGains:
             sorted((grade for grade in judged if grade > 0), reverse=True)[:depth], exponential
         )
 
-    def gained(self, grades: Sequence[int | None]) -> float:
+    def discounted_gain(self, grades: Sequence[int | None]) -> float:
         """Return the discounted gain of the judged documents."""
         gains = compute_gains([grade or 0 for grade in grades], self.exponential)
         return float(sum(gain * self.discount[k] for k, gain in enumerate(gains.tolist())))

@@ -38,12 +38,12 @@ def join_first(tags: Sequence[str]) -> str:
     return ", ".join(tags[:MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def list_not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
+def list_not_different(measure_result: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return for each run the runs that do not differ from it significantly, best first.
-    of_measure: one measure of `compare systems`."""
-    means = of_measure["means"]
+    measure_result: one measure of `compare systems`."""
+    means = measure_result["means"]
     alike: dict[str, list[str]] = {tag: [] for tag in means}
-    for row in of_measure["pairs"]:
+    for row in measure_result["pairs"]:
         if row["different"] is False:
             alike[row["a"]].append(row["b"])
             alike[row["b"]].append(row["a"])
@@ -53,10 +53,10 @@ def list_not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def make_groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+def make_groups_column(measure_result: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """Return the header of the groups column and its cell for each run: letters (Piepho 2004), or
     names if there are too many letters."""
-    groups: dict[str, str] = of_measure["groups"]
+    groups: dict[str, str] = measure_result["groups"]
     if (
         len(
             {
@@ -69,7 +69,7 @@ def make_groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, st
     ):
         return "group", groups
     return "not significantly different from", {
-        tag: join_first(others) or "-" for tag, others in list_not_different(of_measure).items()
+        tag: join_first(others) or "-" for tag, others in list_not_different(measure_result).items()
     }
 
 
@@ -78,9 +78,9 @@ def describe_constant(result: Mapping[str, Any]) -> str:
     of `compare systems`."""
     pairs = [
         row
-        for of_measure in result.values()
-        if isinstance(of_measure, dict)
-        for row in of_measure.get("pairs", [])
+        for measure_result in result.values()
+        if isinstance(measure_result, dict)
+        for row in measure_result.get("pairs", [])
     ]
     if not any(row["t"] is None or row["t"] != row["t"] for row in pairs):
         return ""

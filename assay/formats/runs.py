@@ -256,7 +256,7 @@ class _RunBuilder:
         for tag in cells.to_byte_strings(tags[cells.find_changes(tags)]).tolist():
             self.tags.setdefault(tag)
 
-    def line_of_rows(self, wanted: list[int]) -> list[int]:
+    def find_lines(self, wanted: list[int]) -> list[int]:
         """Return the line numbers of rows in file order."""
         ends = np.cumsum([len(part) for part in self.lines])
         numbers = []
@@ -348,7 +348,7 @@ class _RunBuilder:
             at = np.argsort(grouping, kind="stable")
         topics = self.topics.ids
         shown = repeated[: max(cells.MAX_SHOWN - len(self.problems.first), 0)]
-        numbers = self.line_of_rows([row for pair in shown for row in pair])
+        numbers = self.find_lines([row for pair in shown for row in pair])
         for k, (row, _) in enumerate(shown):
             place = row if grouping is None else int(at[row])
             document = words[place].tobytes().rstrip(b"\0").decode("utf-8")

@@ -252,67 +252,69 @@ def _make_open_ranking(top: TopicTop, lowest: int, cutoff: int | None) -> _OpenR
     )
 
 
-def _success_bounds(of: _OpenRanking) -> BoundsTuple:
-    least = float(bool(of.relevant))
-    return least, least, float(bool(of.relevant or of.unjudged))
+def _success_bounds(ranking: _OpenRanking) -> BoundsTuple:
+    least = float(bool(ranking.relevant))
+    return least, least, float(bool(ranking.relevant or ranking.unjudged))
 
 
-def _reciprocal_rank_bounds(of: _OpenRanking) -> BoundsTuple:
-    least = 1 / of.relevant[0] if of.relevant else 0.0
+def _reciprocal_rank_bounds(ranking: _OpenRanking) -> BoundsTuple:
+    least = 1 / ranking.relevant[0] if ranking.relevant else 0.0
     return (
         least,
         least,
-        1 / min(of.relevant[:1] + of.unjudged[:1]) if of.relevant or of.unjudged else 0.0,
+        1 / min(ranking.relevant[:1] + ranking.unjudged[:1])
+        if ranking.relevant or ranking.unjudged
+        else 0.0,
     )
 
 
-def _recall_bounds(of: _OpenRanking) -> BoundsTuple:
-    n, n_found = len(of.unjudged), len(of.relevant)
+def _recall_bounds(ranking: _OpenRanking) -> BoundsTuple:
+    n, n_found = len(ranking.unjudged), len(ranking.relevant)
     least, zero = (
         n_found / total if total else 0.0
-        for total in (of.n_relevant + of.n_elsewhere, of.n_relevant)
+        for total in (ranking.n_relevant + ranking.n_elsewhere, ranking.n_relevant)
     )
-    return least, zero, (n_found + n) / (of.n_relevant + n) if of.n_relevant + n else 0.0
+    return least, zero, (n_found + n) / (ranking.n_relevant + n) if ranking.n_relevant + n else 0.0
 
 
-def _average_precision_bounds(of: _OpenRanking) -> BoundsTuple:
+def _average_precision_bounds(ranking: _OpenRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int) -> float:
-        ranks = np.sort(np.array(of.relevant + chosen, np.int64))
-        n = of.n_relevant + len(chosen) + elsewhere
+        ranks = np.sort(np.array(ranking.relevant + chosen, np.int64))
+        n = ranking.n_relevant + len(chosen) + elsewhere
         return float((np.arange(1, len(ranks) + 1) / ranks).sum() / n) if n else 0.0
 
     return _enumerate_bounds(
-        value, of.unjudged, [0, of.n_elsewhere] if of.n_elsewhere else [0]
+        value, ranking.unjudged, [0, ranking.n_elsewhere] if ranking.n_elsewhere else [0]
     )  # more relevant documents elsewhere only lower the score
 
 
-def _r_precision_bounds(of: _OpenRanking) -> BoundsTuple:
+def _r_precision_bounds(ranking: _OpenRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int) -> float:
-        n = of.n_relevant + len(chosen) + elsewhere
-        return sum(rank <= n for rank in (*of.relevant, *chosen)) / n if n else 0.0
+        n = ranking.n_relevant + len(chosen) + elsewhere
+        return sum(rank <= n for rank in (*ranking.relevant, *chosen)) / n if n else 0.0
 
-    return _enumerate_bounds(value, of.unjudged, range(of.n_elsewhere + 1))
+    return _enumerate_bounds(value, ranking.unjudged, range(ranking.n_elsewhere + 1))
 
 
-def _bpref_bounds(of: _OpenRanking) -> BoundsTuple:
+def _bpref_bounds(ranking: _OpenRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int, against_elsewhere: int = 0) -> float:
-        n = of.n_relevant + len(chosen) + elsewhere
+        n = ranking.n_relevant + len(chosen) + elsewhere
         if not n:
             return 0.0
-        left = set(of.unjudged) - set(chosen)
-        against = np.sort(np.array([*of.others, *left], np.int64))
-        above = np.searchsorted(against, np.array(of.relevant + chosen, np.int64))
-        bound = min(n, of.n_others + len(left) + against_elsewhere)
+        left = set(ranking.unjudged) - set(chosen)
+        against = np.sort(np.array([*ranking.others, *left], np.int64))
+        above = np.searchsorted(against, np.array(ranking.relevant + chosen, np.int64))
+        bound = min(n, ranking.n_others + len(left) + against_elsewhere)
         return float((1 - (np.minimum(above, n) / bound if bound else 0 * above)).sum() / n)
 
     def most(chosen: list[int], elsewhere: int) -> float:
         """Return the score with the remaining documents elsewhere judged not relevant, which
         reduces the weight of the non-relevant documents above."""
-        return value(chosen, elsewhere, of.n_elsewhere - elsewhere)
+        return value(chosen, elsewhere, ranking.n_elsewhere - elsewhere)
 
-    elsewhere = range(of.n_elsewhere + 1)
-    least, zero, _ = _enumerate_bounds(value, of.unjudged, elsewhere)
-    return least, zero, _enumerate_bounds(most, of.unjudged, elsewhere)[2]
+    elsewhere = range(ranking.n_elsewhere + 1)
+    least, zero, _ = _enumerate_bounds(value, ranking.unjudged, elsewhere)
+    return least, zero, _enumerate_bounds(most, ranking.unjudged, elsewhere)[2]
 
 
 def _enumerate_bounds(

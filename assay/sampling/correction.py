@@ -76,7 +76,7 @@ class EstimationTargets:
         return np.flatnonzero(~np.isnan(self.labels))
 
     @cached_property
-    def expanded(self) -> Floats:
+    def inverse_probabilities(self) -> Floats:
         """Return float64 (n_judged), the weights 1 / π."""
         return self.sample.weight[self.judged]
 
@@ -167,7 +167,11 @@ def cross_fit_estimates(
         features.std(axis=0) > 0, features.std(axis=0), 1
     )
     everywhere, own = np.zeros(len(features)), np.zeros(len(rows))
-    weight = targets.expanded / targets.expanded.mean() if len(rows) else targets.expanded
+    weight = (
+        targets.inverse_probabilities / targets.inverse_probabilities.mean()
+        if len(rows)
+        else targets.inverse_probabilities
+    )
     for k in range(n_folds):
         learned, held = fold != k, fold == k
         if not learned.any():
@@ -195,7 +199,7 @@ def _make_estimate(
     pair."""
     sample, rows = targets.sample, targets.judged
     residuals = targets.labels[rows, None] - own
-    spread = targets.weights[rows] * residuals * targets.expanded[:, None]
+    spread = targets.weights[rows] * residuals * targets.inverse_probabilities[:, None]
     n_topics = len(sample.topics)
     by_topic = np.zeros((n_topics, targets.weights.shape[1]))
     np.add.at(by_topic, sample.topic, targets.weights * predicted)

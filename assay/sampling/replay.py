@@ -2,7 +2,7 @@
 campaign`.
 
     world = make_judged_pool(pool, grades, runs, level=level)
-    seen = errors.judged(world.grades[rows], level, rng)    labels by fallible annotators
+    seen = errors.apply(world.grades[rows], level, rng)    labels by fallible annotators
     resampled = world.for_topics(np.array([0, 0, 2]))       topics with repetition, as new topics
 
 Rows are pairs, sorted by topic and document. A topic that `for_topics` draws twice becomes two
@@ -40,7 +40,7 @@ class AnnotatorErrors:
     specificity: float = 1.0
     judgements: int = 1
 
-    def judged(
+    def apply(
         self, grades: NDArray[np.integer], level: int, rng: np.random.Generator
     ) -> NDArray[np.int32]:
         """Return the grades as labelled. A pair wrongly labelled relevant gets the minimum relevant

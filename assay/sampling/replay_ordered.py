@@ -106,7 +106,7 @@ def iterate_batches(
 
 def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
     """Replay a campaign and return its state at each budget."""
-    seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
+    seen = plan.errors.apply(world.grades, world.level, np.random.default_rng([seed, 1]))
     whole = world.scores(world.grades, plan.measures).mean(axis=1)
     known = np.full(len(world), -1, np.int32)
     wanted = [round(budget * len(world)) for budget in plan.budgets]
@@ -196,7 +196,7 @@ class OrderedStop(NamedTuple):
 def replay_until_stop(world: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
     """Replay until the first interim check (at the plan's budgets) at which every pair of the best
     five systems is decided or equal."""
-    seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
+    seen = plan.errors.apply(world.grades, world.level, np.random.default_rng([seed, 1]))
     features, tops = make_pool_features(world.pool), make_top_k_matrix(world.pool)
     truth = tops.ndcg(world.grades[:, None].astype(np.float64))[:, 0]
     order = np.concatenate(

@@ -109,7 +109,7 @@ class ReplayDraw:
 def make_draw(world: JudgedPool, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
     strata = STRATA_MAKERS[plan.strata](world.pool)
     place = shuffle_strata(strata, rng, world.pool.documents, world.pool.topic)
-    return ReplayDraw(world, strata, place, plan.errors.judged(world.grades, world.level, rng))
+    return ReplayDraw(world, strata, place, plan.errors.apply(world.grades, world.level, rng))
 
 
 def choose_system_pairs(n: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ BORDERS = {
 """(number of grades, distribution) -> limits between the grades on a standard normal scale of
 relevance."""
 N_SAMPLES = 400
-AT_ONCE = 50
+BATCH_TRIALS = 50
 """Trials that are resampled together, with the same samples."""
 
 
@@ -59,7 +59,7 @@ class Campaign(NamedTuple):
     severity: tuple[float, ...] = ()
     shift: float = 0.0
 
-    def given(
+    def draw_grades(
         self, place: NDArray[np.int64], n_people: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """Return (pairs, people), the grades of `n_people` annotators who judge every pair. place:
@@ -77,7 +77,7 @@ class Campaign(NamedTuple):
         return np.searchsorted(BORDERS[self.grades, self.spread], seen)
 
 
-def topic_of_pairs(sizes: Sequence[int]) -> NDArray[np.int64]:
+def assign_topics(sizes: Sequence[int]) -> NDArray[np.int64]:
     """Return (pairs), the topic of each pair. sizes: number of pairs of each topic."""
     return np.repeat(np.arange(len(sizes)), sizes)
 
@@ -89,7 +89,9 @@ def measure_alpha_coverage(
     level: Level = "nominal" if campaign.grades == 2 else "ordinal"
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
-        return (campaign.given(place, 3, rng)[..., None] == np.arange(campaign.grades)).sum(axis=1)
+        return (campaign.draw_grades(place, 3, rng)[..., None] == np.arange(campaign.grades)).sum(
+            axis=1
+        )
 
     def statistic(joint: Floats) -> Floats:
         flat = joint.reshape(-1, *joint.shape[-2:])
@@ -115,7 +117,7 @@ def measure_kappa_coverage(
     grades = campaign.grades
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
-        return campaign.given(place, 2, rng)
+        return campaign.draw_grades(place, 2, rng)
 
     def statistic(joint: Floats) -> Floats:
         return cohen_kappa(joint, weighted=grades > 2)
@@ -145,9 +147,9 @@ def _measure_coverage(
 ) -> tuple[float, IntervalCoverage]:
     """Return (true value, coverage). draw: simulates judgements of pairs of these topics. units:
     their joint counts by pair. statistic: of joint counts (..., grades, grades)."""
-    many = np.arange(1_000_000) if len(sizes) == 1 else topic_of_pairs([5] * 40_000)
+    many = np.arange(1_000_000) if len(sizes) == 1 else assign_topics([5] * 40_000)
     true = float(statistic(units(draw(many)).sum(axis=0)))
-    place = topic_of_pairs(sizes)
+    place = assign_topics(sizes)
     n_units = len(sizes) if len(sizes) > 1 else len(place)
     by_pair, by_unit = (
         rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64)
@@ -155,8 +157,8 @@ def _measure_coverage(
     )
     now: list[Bounds] = []
     before, accelerated = [], []
-    for start in range(0, trials, AT_ONCE):
-        drawn = [draw(place) for _ in range(min(AT_ONCE, trials - start))]
+    for start in range(0, trials, BATCH_TRIALS):
+        drawn = [draw(place) for _ in range(min(BATCH_TRIALS, trials - start))]
         now += [(interval.low, interval.high) for interval in (shown(one, place) for one in drawn)]
         of_pairs = np.stack([units(one) for one in drawn], axis=1)
         before += percentile_intervals(statistic(np.tensordot(by_pair, of_pairs, axes=1)))

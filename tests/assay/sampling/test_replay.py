@@ -85,17 +85,16 @@ def test_a_part_is_what_its_runs_and_topics_give(world: JudgedPool) -> None:
 
 def test_annotators_err_as_often_as_said() -> None:
     grades = np.repeat(np.array([3, 1, 0]), 20_000)
-    said = AnnotatorErrors(0.8, 0.9, 3).judged(grades, 2, np.random.default_rng(0)).reshape(3, -1)
+    said = AnnotatorErrors(0.8, 0.9, 3).apply(grades, 2, np.random.default_rng(0)).reshape(3, -1)
     right = 1 - binom.cdf(1, 3, 0.8), 1 - binom.cdf(1, 3, 0.9)
     assert set(said[0].tolist()) == {3, 0}
     assert (said[0] == 3).mean() == pytest.approx(right[0], abs=0.015)
     assert set(said[1].tolist()) == {1, 2}  # called relevant it gets the lowest relevant grade
     assert (said[1] == 1).mean() == pytest.approx(right[1], abs=0.015)
     assert (
-        AnnotatorErrors(1, 1).judged(grades, 2, np.random.default_rng(0)).tolist()
-        == grades.tolist()
+        AnnotatorErrors(1, 1).apply(grades, 2, np.random.default_rng(0)).tolist() == grades.tolist()
     )
-    assert AnnotatorErrors(0.5, 1, 2).judged(
+    assert AnnotatorErrors(0.5, 1, 2).apply(
         np.full(4000, 2), 2, np.random.default_rng(0)
     ).mean() == pytest.approx(0.5, abs=0.1)  # ties go down
 
