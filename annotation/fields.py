@@ -24,7 +24,8 @@ class ProseField(forms.CharField):
 
 
 class MomentField(forms.DateTimeField):
-    """A date and time in the user's time zone. Years with two digits arrive as 0026 and are rejected."""
+    """A date and time in the user's time zone. Years with two digits arrive as 0026 and are
+    rejected."""
 
     widget = forms.DateTimeInput(
         attrs={

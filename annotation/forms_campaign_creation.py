@@ -252,7 +252,8 @@ class NewCampaignForm(KnownPairsFields):
         }
 
     def guidelines_of(self, preset: Preset) -> str:
-        """Return the guidelines for this preset on the page: the edited text, or else the preset's."""
+        """Return the guidelines for this preset on the page: the edited text, or else the
+        preset's."""
         given = self.data.get(f"guidelines-{preset.key}")
         return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 

@@ -316,7 +316,8 @@ class Revise(JudgingView):
         operation_id="judging_revise",
     )
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
-        """Add a revision to one of the annotator's judgements. All revisions are kept, and the last one counts."""
+        """Add a revision to one of the annotator's judgements. All revisions are kept, and the last
+        one counts."""
         annotator, data = self.annotator(request, slug), self.data(request)
         with defer_disk_sync():
             outcome = judging.revise_judgement(

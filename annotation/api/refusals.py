@@ -10,7 +10,8 @@ from pooling.api.views import Conflict
 
 
 def to_api_exception(error: CampaignError) -> APIException:
-    """Return an API error: 400 for an invalid request, 409 if the current state does not allow it."""
+    """Return an API error: 400 for an invalid request, 409 if the current state does not allow
+    it."""
     return (
         malformed_error(str(error))
         if isinstance(error, ContradictionError)

@@ -1,4 +1,5 @@
-"""Rules for assigning pairs to annotators that need no database (docs/reference/methods/judging.md)."""
+"""Rules for assigning pairs to annotators that need no database
+(docs/reference/methods/judging.md)."""
 
 from __future__ import annotations
 

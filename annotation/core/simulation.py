@@ -1,5 +1,5 @@
-"""Simulated annotators: their answers and times. Used for demonstrations, load tests and tests,
-never as data about people."""
+"""Simulated annotators: their answers and times. Used for demonstrations and tests, never
+as data about people."""
 
 from __future__ import annotations
 

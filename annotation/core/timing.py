@@ -87,5 +87,6 @@ def elapsed_ms(since: datetime, until: datetime) -> int | None:
 
 
 def is_too_fast(active_ms: int | None, *, min_active_seconds: float) -> bool:
-    """Return whether the active time is below the campaign's minimum. False if the time is unknown."""
+    """Return whether the active time is below the campaign's minimum. False if the time is
+    unknown."""
     return active_ms is not None and active_ms < min_active_seconds * 1000

@@ -35,7 +35,8 @@ def bm25(
 
 
 def tf_idf(documents: Sequence[str], queries: Sequence[str]) -> NDArray[np.float64]:
-    """Return scores (queries, documents): cosine of tf-idf vectors with logarithmic term frequency."""
+    """Return scores (queries, documents): cosine of tf-idf vectors with logarithmic term
+    frequency."""
     vectorizer = TfidfVectorizer(token_pattern=TOKEN, stop_words="english", sublinear_tf=True)
     vectors = vectorizer.fit_transform(documents)
     return np.asarray((vectorizer.transform(queries) @ vectors.T).todense())

@@ -85,7 +85,8 @@ class LabellingPlan:
     name: str = ""
 
     def setting(self) -> dict[str, Any]:
-        """Return everything that makes two answers comparable. It is the first line of the store."""
+        """Return everything that makes two answers comparable. It is the first line of the
+        store."""
         told = hashlib.sha256(
             repr((list(self.scale), self.guidelines)).encode("utf-8")
         ).hexdigest()[:16]

@@ -85,7 +85,8 @@ class Endpoint:
         idempotency_key: str,
         stop: threading.Event | None = None,
     ) -> ChatReply:
-        """Make one call. Raises CallFailed without an answer, and CallStopped once `stop` is set."""
+        """Make one call. Raises CallFailed without an answer, and CallStopped once `stop` is
+        set."""
         until = time.monotonic() + self.timeout
         parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
         kind = (

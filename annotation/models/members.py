@@ -22,7 +22,8 @@ def invite_token() -> str:
 
 
 class Membership(models.Model):
-    """A user's role in a campaign. In all exported data, annotators appear under their pseudonym."""
+    """A user's role in a campaign. In all exported data, annotators appear under their
+    pseudonym."""
 
     class Role(models.TextChoices):
         MANAGER = "manager", _("Manager")

@@ -470,7 +470,8 @@ def get_history(
 
 
 def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
-    """Return one entry of the history: the current judgement and all its revisions, oldest first."""
+    """Return one entry of the history: the current judgement and all its revisions, oldest
+    first."""
     current = revisions[-1]
     entry = current.pair.entry
     return {

@@ -1,4 +1,5 @@
-"""Data about LLM judges: their pairs, counts, costs and labels. For managers' pages and files only."""
+"""Data about LLM judges: their pairs, counts, costs and labels. For managers' pages and files
+only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Common selections of a campaign's pairs, and counts of pairs that wait for judgements or texts."""
+"""Common selections of a campaign's pairs, and counts of pairs that wait for judgements or
+texts."""
 
 from __future__ import annotations
 

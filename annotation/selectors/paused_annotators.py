@@ -26,7 +26,8 @@ def parse_pause_reason(reason: str) -> int | None:
 
 
 def get_paused_by_rule() -> QuerySet[Membership]:
-    """Return annotators of running campaigns who were paused automatically and wait for a manager."""
+    """Return annotators of running campaigns who were paused automatically and wait for a
+    manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     return Membership.objects.filter(
         standing=Membership.Standing.PAUSED,

@@ -19,7 +19,8 @@ register = template.Library()
 
 
 def _script_words_url() -> str:
-    """Return the URL of the scripts' translations, empty for English, which is part of the scripts."""
+    """Return the URL of the scripts' translations, empty for English, which is part of the
+    scripts."""
     code = translation.get_language() or settings.LANGUAGE_CODE
     return "" if code == settings.LANGUAGE_CODE else static(f"words/{code}.json")
 

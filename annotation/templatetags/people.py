@@ -15,7 +15,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def manages_something(context: dict[str, Any]) -> bool:
-    """Return whether the user sees links to campaigns, collections and analyses. Annotators do not."""
+    """Return whether the user sees links to campaigns, collections and analyses. Annotators do
+    not."""
     user = context.get("user")
     return user is not None and permissions.is_manager(user)
 

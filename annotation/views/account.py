@@ -133,7 +133,8 @@ def _end_sessions(request: SignedInRequest, action: str) -> None:
 
 
 def _make_token(request: SignedInRequest, form: TokenForm) -> str:
-    """Create a token. If there are too many, add an error to the form and return an empty string."""
+    """Create a token. If there are too many, add an error to the form and return an empty
+    string."""
     wanted = form.cleaned_data
     try:
         return tokens.create_api_token(

@@ -30,7 +30,8 @@ MAX_DIGITS = 18
 
 
 class CampaignFile:
-    """A campaign file. described: its contents, with the texts and rows of the files that it names."""
+    """A campaign file. described: its contents, with the texts and rows of the files that it
+    names."""
 
     def __init__(self, path: str | Path) -> None:
         """Read the file. Raises FormatError with the lines of all errors."""

@@ -1,7 +1,7 @@
 """Creation and changes of a campaign from a campaign file. A plan is made without changes, and then
 applied by the services that the pages use, in one transaction.
 
-    plan = plan_campaign(described, folder=".")    # CampaignMistakes for changes that are impossible
+    plan = plan_campaign(described, folder=".")    # CampaignMistakes for impossible changes
     rehearse_plan(plan, actor=user)                # finds errors of the services, changes nothing
     campaign = apply_plan(plan, actor=user)
 """
@@ -186,7 +186,8 @@ def _pool_changes(
 
 
 def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
-    """Return the values that the database columns refuse, such as long texts and invalid addresses."""
+    """Return the values that the database columns refuse, such as long texts and invalid
+    addresses."""
     given = {name: said[name] for name in SETTING_NAMES & set(said)}
     try:
         trial = Campaign(slug=said["slug"], **given)

@@ -71,8 +71,8 @@ def import_judgements(
     user: Any,
     step: Callable[[int], object] = lambda n: None,
 ) -> ImportResult:
-    """Import in one transaction. Raises FormatError, with the line if known, and then stores
-    nothing."""
+    """Import judgements in one transaction. Raises FormatError, with the line if known, and then
+    stores nothing."""
     _refuse_unstorable(judgements)
     try:
         with transaction.atomic():

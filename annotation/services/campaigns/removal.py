@@ -19,7 +19,8 @@ DELETABLE = {Campaign.State.DRAFT, Campaign.State.CLOSED}
 
 
 def count_judgements(campaign: Campaign) -> int:
-    """Return the number of judgements that a deletion would remove, in all revisions and statuses."""
+    """Return the number of judgements that a deletion would remove, in all revisions and
+    statuses."""
     return Judgement.objects.filter(pair__campaign=campaign).count()
 
 

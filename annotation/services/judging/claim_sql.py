@@ -83,7 +83,7 @@ def first_choice_sql(
     choices: Sequence[PairSource], topics: Sequence[int], *, gate: str, locks: bool, locking: str
 ) -> str:
     """Return SQL `choice_0 AS (…), …, chosen AS (…)`. `chosen` is the first free pair of the first
-    source that has one, with the number of the source and the PAIR_COLUMNS_SQL. It is empty unless
+    source that has one, with the number of the source and PAIR_COLUMNS_SQL. It is empty unless
     `gate` holds ("AND …", without columns of the pair).
 
     PostgreSQL evaluates a condition without columns of the pair once, before it reads pairs. SQLite

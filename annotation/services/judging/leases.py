@@ -66,7 +66,8 @@ def renew_leases(
 def release_leases(
     annotator: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None
 ) -> int:
-    """Release the annotator's active leases (without `tokens` all of them) and return their number."""
+    """Release the annotator's active leases (without `tokens` all of them) and return their
+    number."""
     now = now or timezone.now()
     tokens = None if tokens is None else list(tokens)
 

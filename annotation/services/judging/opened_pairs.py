@@ -75,8 +75,8 @@ def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Ope
     """Lock the membership, the annotator's leases of the pair, and the pair, and then read their
     current values.
 
-    of, named: LEASE_PAIR_SQL and a token, or JUDGEMENT_PAIR_SQL and an id. The membership and its campaign are
-    refreshed in place.
+    of, named: LEASE_PAIR_SQL and a token, or JUDGEMENT_PAIR_SQL and an id. The membership and its
+    campaign are refreshed in place.
     """
     values = {
         "me": annotator.pk,

@@ -4,8 +4,9 @@
 The pair must be free for the annotator: neither judged nor skipped by them, with a free slot and a
 text, in the highest rank window that has such a pair. The order of preference is:
 
-1. the current topic until its block is full, partly judged pairs first, then the pool's order 2. a
-topic with partly judged pairs 3. the pool's next topic
+- the current topic until its block is full, partly judged pairs first, then the pool's order
+- a topic with partly judged pairs
+- the pool's next topic
 
 Gold and calibration pairs are assigned at turns of the annotator's own sequence and do not
 interrupt the block. Near the deadline, partly judged pairs come first. Skipped pairs come when no
@@ -218,7 +219,9 @@ def _claim_with_retries(
         except ClaimContended:
             met = True
             time.sleep(0.0005 * 2 ** min(attempt, PATIENCE))
-        except OperationalError as error:  # aborted because of a deadlock: waiting claims lock pairs in order of assignment, others by id
+        except OperationalError as error:
+            # Aborted because of a deadlock: waiting claims lock pairs in order of assignment, others
+            # by id.
             if (
                 connection.in_atomic_block
                 or attempt == ATTEMPTS - 1

@@ -145,7 +145,8 @@ def is_unjudgeable(pair: Pair, n: int, said: int) -> bool:
 
 
 def update_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
-    """Recount which of these locked pairs cannot be judged. Returns the changed ones, to be saved."""
+    """Recount which of these locked pairs cannot be judged. Returns the changed ones, to be
+    saved."""
     of_id = {pair.pk: pair for pair in pairs}
     said = count_cannot_judge(CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=list(of_id)))
     changed = [

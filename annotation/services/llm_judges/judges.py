@@ -68,7 +68,8 @@ class JudgeOptions:
 
 
 def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> MachineJudge:
-    """Create an LLM judge with the campaign's current scale and guidelines. Raises CampaignError."""
+    """Create an LLM judge with the campaign's current scale and guidelines. Raises
+    CampaignError."""
     known: dict[str, str] = settings.MACHINE_ENDPOINTS
     if wanted.endpoint not in known:
         raise CampaignError(

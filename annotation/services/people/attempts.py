@@ -49,7 +49,8 @@ def has_too_many_attempts(key: str, most: int) -> bool:
 
 
 def count_attempt(key: str) -> int:
-    """Count one attempt in a window of up to five minutes, and return the number of attempts in it."""
+    """Count one attempt in a window of up to five minutes, and return the number of attempts in
+    it."""
     now, digest = timezone.now(), _digest_key(key)
     with transaction.atomic():
         Attempts.objects.exclude(

@@ -103,7 +103,8 @@ def _create_account(identity: InstitutionIdentity) -> User:
 
 
 def _apply_group_rights(user: User, groups: frozenset[str]) -> None:
-    """Grant and revoke the rights that the settings assign to groups. Other rights are unchanged."""
+    """Grant and revoke the rights that the settings assign to groups. Other rights are
+    unchanged."""
     if settings.CREATOR_GROUPS:
         set_creator(user, may_create=bool(groups & set(settings.CREATOR_GROUPS)), actor=None)
     if settings.ADMIN_GROUPS:

@@ -361,7 +361,7 @@ export class Judging {
     return this.mode === "judging" && !this.reader.veil && !this.opening;
   }
 
-  /** Enter. */
+  /** Handles Enter. */
   confirm(device) {
     if (this.open.spans.cursor) this.open.spans.step();
     else if (this.onCard) this.start();

@@ -96,7 +96,7 @@ export class Presses {
     });
   }
 
-  /** Enter. */
+  /** Handles Enter. */
   confirm(device) {
     const { input } = this;
     input.last = null; // not an echo of the grade that it confirms
@@ -104,7 +104,7 @@ export class Presses {
       this.grade(this.bar.scale.indexOf(input.pending), device);
   }
 
-  /** Esc. */
+  /** Handles Esc. */
   cancel() {
     this.input.pending = null;
     this.open.spans.guide(false);

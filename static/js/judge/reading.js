@@ -33,7 +33,7 @@ export class Reading {
     this.#fill();
   }
 
-  /** By key. */
+  /** Handles a key. */
   toggle() {
     this.box.open = !this.box.open;
     if (this.box.open) this.box.querySelector("input").focus();

@@ -379,7 +379,7 @@ export class Spans extends EventTarget {
     return true;
   }
 
-  /** Del: removes the span under the word cursor, or else the last one. */
+  /** Handles Del: removes the span under the word cursor, or else the last one. */
   removeNear() {
     if (!this.view || !this.units.length) return;
     const word = this.cursor ? this.#word : null;
