@@ -281,7 +281,7 @@ def prepare(n_judgements: int = 260) -> None:
         )
         do(asked.job)
         reported[f"report {kind}"] = asked.pk
-    given_to_study = StudyInputs({"measures": "nDCG@10", "trials": 1000})
+    given_to_study = StudyInputs({"measures": "nDCG@10", "permutations": 1000})
     study = stored_studies.request_study(
         get_study("comparison"),
         collection=collection,

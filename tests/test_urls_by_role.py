@@ -497,7 +497,7 @@ def make_world(brought: Brought | None = None) -> World:
     assert run(report.job).state == "done"
     report.refresh_from_db()
     given = StudyInputs(
-        {"measures": "RR", "trials": 50}, qrels=[f"imported:{collection.qrels.get().pk}"]
+        {"measures": "RR", "permutations": 50}, qrels=[f"imported:{collection.qrels.get().pk}"]
     )
     study = stored_studies.request_study(
         get_study("comparison"),

@@ -71,7 +71,7 @@ def test_a_function_has_the_values_of_the_measure_that_it_computes(level: int) -
 
 def test_runs_are_compared_by_it() -> None:
     define("Mine", average_precision)
-    own, known = (assay.compare(QRELS, RUNS, name, trials=200) for name in ("Mine", "AP"))
+    own, known = (assay.compare(QRELS, RUNS, name, permutations=200) for name in ("Mine", "AP"))
     verdict = own["Mine"].pop("verdict").replace("Mine", "AP")
     assert {**own["Mine"], "verdict": verdict} == known["AP"]
 

@@ -239,7 +239,7 @@ class World:
         )
 
     def study(self) -> Job:
-        given = StudyInputs({"measures": "nDCG@10", "trials": 100})
+        given = StudyInputs({"measures": "nDCG@10", "permutations": 100})
         study = get_study("comparison")
         return job_of(
             stored_studies.request_study(
