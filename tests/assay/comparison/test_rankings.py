@@ -68,7 +68,7 @@ def test_ap_correlation_punishes_errors_at_the_top_more() -> None:
 
 
 def test_ap_correlation_of_one_swap_at_the_top() -> None:
-    """SAMPLING K2: truth A B C D, estimate B A C D. Above its second, third and fourth stand 0 of
+    """Truth A B C D, estimate B A C D. Above its second, third and fourth stand 0 of
     1, 2 of 2 and 3 of 3 rightly: 2/3 (0 + 1 + 1) - 1."""
     assert tau_ap([4, 3, 2, 1], [3, 4, 2, 1]) == pytest.approx(1 / 3)
 

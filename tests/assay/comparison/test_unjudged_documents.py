@@ -37,7 +37,7 @@ def top(grades: list[int | None], judged: list[int]) -> TopicTop:
 
 
 def test_bounds_as_worked_by_hand() -> None:
-    """SAMPLING K8: grade 2, a hole, 0 in the top three; judged grades 2 1; highest 3."""
+    """Top three: grade 2, unjudged, 0. Judged grades: 2 and 1. Highest grade: 3."""
     tops = [top([2, None, 0], [2, 1, 0])]
     bounds = ndcg_bounds(tops, cutoff=3, highest=3)
     assert (bounds.low[0], bounds.high[0]) == pytest.approx((0.7602, 0.8671), abs=5e-5)

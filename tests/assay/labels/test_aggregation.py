@@ -15,7 +15,7 @@ from assay.labels.aggregation import DECISIONS, METHODS, majority, median
 from assay.labels.labels import MISSING
 from tests.assay.labels.judged import table_of_pairs, table_of_rows
 
-EXAMPLES = [  # METHODS 4: judgements, 4-grade label and decision, 2-grade label and decision
+EXAMPLES = [  # judgements, 4-grade label and decision, 2-grade label and decision
     ([2, 2, 2], 2, "unanimous", 1, "unanimous"),
     ([1, 2, 2], 2, "majority", 1, "majority"),
     ([0, 2, 3], 0, "lowest_grade", 1, "majority"),
@@ -96,7 +96,7 @@ def test_the_median_has_no_decisions():
 
 
 def by_hand(grades: list[int]) -> tuple[int, str]:
-    """The three steps of METHODS 4, one after the other."""
+    """The three steps of the majority label (docs/reference/methods/aggregation.md), one by one."""
     if len(set(grades)) == 1:
         return grades[0], "unanimous"
     often = Counter(grades)

@@ -48,7 +48,7 @@ def at_random():
 
 
 def test_annotators_at_random_agree_with_the_label_by_construction_and_with_nobody_else(at_random):
-    """METHODS 5: about 0.42 on 4 grades and 0.48 on 2 against the label; 0 with the others and
+    """About 0.42 on 4 grades and 0.48 on 2 against the label; 0 with the others and
     between annotators."""
     report = report_of(at_random)
     assert report.graded.mean_kappa == pytest.approx(0.42, abs=0.01)

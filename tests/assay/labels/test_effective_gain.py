@@ -79,7 +79,7 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.data
 def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) -> None:
-    """SAMPLING 5.1: the best of 33 has a binary kappa of .428 at people's share .268, its own .276;
+    """The best of 33 has a binary kappa of .428 at people's share .268, its own .276;
     the worst .031 at .020."""
     with gzip.open(data_folder / "llmjudge-2024" / "labels_wide.tsv.gz", "rt", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))

@@ -1,4 +1,4 @@
-"""Ordered pools: the rank model and planned batches (SAMPLING 2.1, 2.3, 7, 8)."""
+"""Prioritised pools: the rank model and planned batches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def unjudged(pool: PooledPairs) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_before_anything_is_judged_reciprocal_rank_fusion_orders() -> None:
-    """SAMPLING K1: a b c d / b a e f / e c a g give a b e c d f g; d and f tie, so they come by
+    """Runs a b c d, b a e f and e c a g give a b e c d f g. d and f tie and are sorted by
     document."""
     pool = pool_of("abcd", "baef", "ecag")
     features = make_pool_features(pool)
@@ -201,8 +201,7 @@ def test_equal_shares_bring_every_topic_as_far() -> None:
 
 @pytest.mark.data
 def test_relevant_first_finds_what_it_was_measured_to_find(data_folder: Path) -> None:
-    """SAMPLING 2.2 on dl21: recall .25 at 10 % and .46 at 20 % of the pool, where level by level
-    finds .17 and .31."""
+    """dl21: recall 0.25 at 10% and 0.46 at 20% of the pool, compared with 0.17 and 0.31 by rank."""
     pool, grades = judged_pool(
         data_folder / "dl21-passage", "runs-judged53", "qrels.nist.txt.gz", depth=10
     )
@@ -230,7 +229,7 @@ def test_relevant_first_finds_what_it_was_measured_to_find(data_folder: Path) ->
 
 @pytest.mark.data
 def test_the_order_of_files_and_rows_changes_nothing(data_folder: Path) -> None:
-    """SAMPLING A2: the same seed and judgements, and the same pairs in the same order."""
+    """The same seed and judgements give the same pairs in the same order."""
     pool, grades = judged_pool(
         data_folder / "clef-ehealth-2015",
         "runs-top100",

@@ -1,4 +1,4 @@
-"""Strata of a pool, and how many of each are drawn (SAMPLING 3.1)."""
+"""Strata of a pool, and the allocation of a sample to them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_rank_below_ten_is_no_vote() -> None:
 
 
 def test_allocation_as_worked_by_hand() -> None:
-    """SAMPLING K6: two of each first; the other 14 go as 10 x .5, 20 x .4, 70 x .218, that is 2.48,
+    """Two of each first. The other 14 are allocated as 10 x .5, 20 x .4, 70 x .218, that is 2.48,
     3.96, 7.56."""
     assert allocate_sample(
         np.array([10, 20, 70]), rate_spreads(np.array([0.5, 0.2, 0.05])), 20

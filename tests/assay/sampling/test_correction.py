@@ -52,7 +52,7 @@ def every_draw() -> list[set[int]]:
 
 
 def test_prediction_powered_totals_as_worked_by_hand() -> None:
-    """SAMPLING K7: f = 1 1 0 0, the first and third judged, both relevant."""
+    """f = 1 1 0 0. The first and third are judged, both relevant."""
     rows = [("1", d, "1/all", grade) for d, grade in zip("abcd", (1, -1, 1, -1), strict=True)]
     sample = make_sample(make_prel("pool", rows))
     targets = EstimationTargets(

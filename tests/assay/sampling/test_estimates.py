@@ -55,7 +55,7 @@ def estimated(rows: list[Row], run: RunColumns, names: str) -> tuple[JudgedSampl
 
 
 def by_hand(e: int) -> list[Row]:
-    """SAMPLING K3: ranks 1 to 5 are a to e; {a b} judged 1 0, {c d e} judged c = 1 and e."""
+    """Ranks 1 to 5 are a to e. Stratum {a b} is judged 1 0. In {c d e}, c = 1 and e are judged."""
     grades = {"a": 1, "b": 0, "c": 1, "d": -1, "e": e}
     return [("1", d, "1/top" if d in "ab" else "1/rest", grade) for d, grade in grades.items()]
 
@@ -68,7 +68,6 @@ def test_stratified_average_precision_as_worked_by_hand(e: int, n_relevant: floa
 
 
 def test_inferred_average_precision_of_one_stratum_as_worked_by_hand() -> None:
-    """SAMPLING K4."""
     both = [("1", d, "1/all", grade) for d, grade in zip("abcde", (1, -1, 1, -1, -1), strict=True)]
     assert estimated(both, ranking({"1": "abcde"}), "xinfAP")[1][0, 0] == pytest.approx(
         1.0, abs=1e-4
@@ -102,7 +101,7 @@ def test_no_more_relevant_documents_are_expected_than_a_run_may_return() -> None
 
 
 def test_the_ideal_shares_places_as_worked_by_hand() -> None:
-    """SAMPLING K5: 1.5 documents of grade 2 and one of grade 1."""
+    """1.5 documents of grade 2 and one of grade 1."""
     assert fractional_ideal_dcg(np.array([[0, 1, 1.5]]), 3)[0] == pytest.approx(
         2 + 1.5 / math.log2(3) + 0.25, abs=1e-12
     )

@@ -1,4 +1,4 @@
-"""When a half-judged pool says enough (SAMPLING 4): arithmetic by hand, and real judgements."""
+"""Stopping rules of partly judged pools: arithmetic by hand, and real judgements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.assay.pools.test_batches import pool_of
 
 
 def test_sixty_audit_pairs_without_a_relevant_one_bound_the_rate_by_five_percent() -> None:
-    """SAMPLING K9: 1 - .05^(1/60) = .0487."""
+    """1 - 0.05^(1/60) = 0.0487."""
     left = estimate_remaining_relevant(1000, 0, 60)
     assert left.estimate == 0
     assert left.upper == pytest.approx(1000 * (1 - 0.05 ** (1 / 60)))

@@ -1,5 +1,5 @@
-"""What is said about stopping: the sentences of SAMPLING 4, decisions without a range of ordered
-pools, and never that a result is final."""
+"""Sentences of stopping advice: decisions without ranges for prioritised pools, and never a claim
+that a result is final."""
 
 from __future__ import annotations
 
