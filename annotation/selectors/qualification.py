@@ -1,5 +1,5 @@
-"""How people do on pairs whose grade is known: the qualification before judging, and the gold pairs
-during it."""
+"""Scores of annotators on pairs with known grades: the qualification test before judging, and gold
+pairs during it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FAILED_MESSAGE = (
     "The qualification was not passed. The campaign's manager can let you try again or let you in."
 )
 CURRENT_ATTEMPT = Q(pk__gt=F("membership__qualification_after"))
-"""Of answers to qualification pairs: those since the manager last let the annotator try again."""
+"""Filter for answers in the current attempt of the qualification test."""
 
 
 class QualificationScore(NamedTuple):
-    """right by the campaign's rule, and exactly the known grade, of judged; `total` pairs with a
-    known grade."""
+    """A score on pairs with known grades. right: correct by the campaign's rule. exact: equal to
+    the known grade. judged: number of judgements. total: number of pairs."""
 
     right: int
     exact: int
@@ -39,8 +39,8 @@ class QualificationScore(NamedTuple):
 
 
 def correct_answer_filter(campaign: Campaign, *, grade: str, gold: str) -> Q:
-    """Return the filter for judgements that are right by the campaign's rule; `grade` and `gold`
-    name the fields with the two grades."""
+    """Return a filter for judgements that are correct by the campaign's rule. grade, gold: names of
+    the fields with the given and the known grade."""
     scale = campaign.grades
     by_gold = [
         Q(**{gold: value, f"{grade}__in": right_grades(campaign.gold_rule, value, scale)})
@@ -50,7 +50,7 @@ def correct_answer_filter(campaign: Campaign, *, grade: str, gold: str) -> Q:
 
 
 def needs_qualification(annotator: Membership) -> bool:
-    """Whether the annotator still has to pass the qualification."""
+    """Return whether the annotator must still pass the qualification test."""
     campaign = annotator.campaign
     if not campaign.qualification_pass or annotator.qualified_at is not None:
         return False
@@ -58,9 +58,11 @@ def needs_qualification(annotator: Membership) -> bool:
 
 
 def answer_feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, object]:
-    """{right, grade, gold_grade, explanation} of an answer, and {judged, n_right, total, needed,
-    passed} of the test so far; shown for qualification pairs only. `annotator` with its campaign;
-    passed: None while pairs are left."""
+    """Return the feedback after a qualification answer: {right, grade, gold_grade, explanation} for
+    the answer, and {judged, n_right, total, needed, passed} for the test so far.
+
+    annotator: with its campaign loaded. passed: None while pairs are left.
+    """
     result = get_score(annotator)
     return {
         "right": pair.gold_grade is not None
@@ -79,12 +81,12 @@ def answer_feedback(pair: Pair, grade: int | None, annotator: Membership) -> dic
 
 
 def required_correct(campaign: Campaign, total: int) -> int:
-    """How many of `total` right answers let one pass."""
+    """Return how many of `total` answers must be correct to pass."""
     return math.ceil(campaign.qualification_pass * total - 1e-9)
 
 
 def qualification_result(campaign: Campaign, result: QualificationScore) -> bool | None:
-    """None while pairs are left."""
+    """Return whether the test is passed, None while pairs are left."""
     return (
         result.right >= required_correct(campaign, result.total)
         if result.judged >= result.total
@@ -93,8 +95,8 @@ def qualification_result(campaign: Campaign, result: QualificationScore) -> bool
 
 
 def get_single_key_warnings(campaign: Campaign) -> list[str]:
-    """Return sentences for gold and for qualification that pressing one key all the time would
-    pass; empty if it would not."""
+    """Return a warning for the gold pairs, the qualification pairs or both if an annotator who
+    always gives the same grade would pass."""
     rows = (
         get_kept_pairs(campaign)
         .exclude(kind=Pair.Kind.NORMAL)
@@ -107,8 +109,7 @@ def get_single_key_warnings(campaign: Campaign) -> list[str]:
 
 
 def make_single_key_warnings(golds: Iterable[tuple[str, int]], campaign: Campaign) -> list[str]:
-    """The same for known grades (kind, grade) that the campaign, which need not be stored, has or
-    will have."""
+    """Return the warnings for known grades (kind, grade) of a campaign, which need not be saved."""
     grades_of: dict[str, list[int]] = {Pair.Kind.GOLD.value: [], Pair.Kind.QUALIFICATION.value: []}
     for kind, grade in golds:
         if kind in grades_of:
@@ -153,8 +154,8 @@ def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> 
 
 
 def get_score(annotator: Membership) -> QualificationScore:
-    """How many qualification pairs the annotator got right, of those with a text; cannot judge is
-    not right."""
+    """Return the annotator's score on qualification pairs with a text. "Cannot judge" counts as
+    incorrect."""
     right, exact = _count_correct_and_exact(annotator.campaign)
     pairs = get_special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(
         without_text=False
@@ -167,14 +168,15 @@ def get_score(annotator: Membership) -> QualificationScore:
 
 
 def _count_correct_and_exact(campaign: Campaign) -> tuple[Count, Count]:
-    """Of judgements: how many are right by the campaign's rule, and how many have the known
-    grade."""
+    """Return aggregates for judgements that are correct by the campaign's rule, and that equal the
+    known grade."""
     right = correct_answer_filter(campaign, grade="grade", gold="pair__gold_grade")
     return Count("pk", filter=right), Count("pk", filter=Q(grade=F("pair__gold_grade")))
 
 
 def get_failed_annotators() -> QuerySet[Membership]:
-    """Annotators of running campaigns who failed the qualification and wait for a manager."""
+    """Return annotators of running campaigns who failed the qualification test and wait for a
+    manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     paused = Membership.objects.filter(
         standing=Membership.Standing.PAUSED, standing_reason=FAILED_MESSAGE, qualified_at=None
@@ -185,8 +187,8 @@ def get_failed_annotators() -> QuerySet[Membership]:
 
 
 def chance_of_gold(campaign: Campaign) -> float:
-    """Return the share of gold that pressing each key equally often gets right by the campaign's
-    rule; NaN without gold."""
+    """Return the expected share of correct gold answers if grades are given uniformly at random,
+    NaN without gold pairs."""
     scale, golds = (
         campaign.grades,
         get_special_pairs(campaign, Pair.Kind.GOLD).values_list("gold_grade", flat=True),
@@ -200,8 +202,7 @@ def chance_of_gold(campaign: Campaign) -> float:
 
 
 def get_known_scores(campaign: Campaign) -> dict[int, dict[str, QualificationScore]]:
-    """For each annotator's membership id: `qualification` and `gold`, right and exact of those
-    judged."""
+    """Return the scores by membership id, under `qualification` and `gold`."""
     kinds = (Pair.Kind.QUALIFICATION, Pair.Kind.GOLD)
     pairs = dict(
         get_kept_pairs(campaign)
@@ -213,7 +214,9 @@ def get_known_scores(campaign: Campaign) -> dict[int, dict[str, QualificationSco
     ids = sorted(pairs)
     sums: dict[tuple[int, str], list[int]] = {}
     right, exact = _count_correct_and_exact(campaign)
-    for start in range(0, len(ids), BATCH):  # by the pairs, which are few, not by all judgements
+    for start in range(
+        0, len(ids), BATCH
+    ):  # starts from the pairs, because they are few compared with all judgements
         rows = Judgement.objects.filter(
             pair_id__in=ids[start : start + BATCH], current=True
         ).exclude(standing=Judgement.Standing.TOO_FAST)

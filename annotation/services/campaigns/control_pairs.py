@@ -1,4 +1,4 @@
-"""Gold and qualification pairs of a campaign from qrels of its collection, or from a file."""
+"""Gold and qualification pairs of a campaign, from qrels of its collection or a file."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from assay.formats.qrels import load_qrels
 from pooling.models import Qrels
 
 MAX_FROM_FILE = 1000
-"""Known pairs that are set at once: each is a row of the audit trail."""
+"""Maximum number of known pairs added at once, because each adds a row to the audit trail."""
 DEFAULT_PASS_SHARE = 0.7
-"""Share of qualification pairs to get right where nobody has said one."""
+"""Default share of qualification pairs that must be correct to pass."""
 
 
 class GradesInDoubt(CampaignError):
-    """The grades may be of another scale than the campaign's. grades: ascending."""
+    """The grades may be from another scale than the campaign's, so a mapping is needed. grades:
+    ascending."""
 
     def __init__(self, grades: Iterable[int], scale: Scale) -> None:
         self.grades, self.scale = sorted(grades), scale
@@ -48,8 +49,9 @@ class GradesInDoubt(CampaignError):
 
 @dataclass(frozen=True)
 class KnownPairsResult:
-    """How many pairs have become what, and how many rows are of no ordinary pair of the campaign or
-    of another grade than it has."""
+    """The number of pairs changed by kind, and the number of rows that match no ordinary pair of
+    the campaign or whose grade is not on its scale. bar: the default share to pass, if it was set.
+    """
 
     gold: int
     qualification: int
@@ -57,7 +59,7 @@ class KnownPairsResult:
     bar: float
 
     def sentence(self) -> str:
-        """In words for the page."""
+        """Return the result as a sentence for the page."""
         gold = ngettext("%(n)s gold question", "%(n)s gold questions", self.gold) % {
             "n": f"{self.gold:,}"
         }
@@ -86,7 +88,7 @@ class KnownPairsResult:
 
 
 def qrels_to_rows(qrels: Qrels) -> list[dict[str, Any]]:
-    """Rows topic, document, grade, as `read_gold` gives those of a file."""
+    """Return qrels as rows (topic, document, grade), as `read_gold_file` returns those of a file."""
     stored = load_qrels(qrels.columns.path)
     return [
         {"topic": topic, "document": document.decode("utf-8"), "grade": int(grade)}
@@ -109,15 +111,17 @@ def add_known_pairs(
     counts_as: Mapping[int, int | None] | None = None,
     replace: bool = False,
 ) -> KnownPairsResult:
-    """Make ordinary pairs of the campaign gold and qualification as the rows say; rows without a
-    kind are drawn evenly over the grades.
+    """Make ordinary pairs of the campaign gold or qualification pairs. Rows without a kind are
+    drawn evenly over the grades.
 
-    rows: topic, document, grade, and perhaps kind and explanation. n_gold, n_qualification: of
-    those without a kind. counts_as: the campaign's grade for each grade of the rows, None to leave
-    its rows out; GradesInDoubt if it is needed and missing. replace: pairs of the kinds that come
-    in become ordinary first. Pairs that somebody has judged do not become qualification pairs. A
-    campaign that had no qualification gets the usual share to get right. CampaignError where no row
-    fits, or too many do; then nothing is changed."""
+    rows: topic, document, grade, and optionally kind and explanation. n_gold, n_qualification:
+    numbers to draw from rows without a kind. counts_as: the campaign's grade for each grade of the
+    rows, None to omit its rows. replace: first make existing pairs of the added kinds ordinary.
+
+    Judged pairs do not become qualification pairs. If the campaign had no qualification test, the
+    default share to pass is set. Raises GradesInDoubt if a mapping is needed, and CampaignError if
+    no rows or too many rows match. Then nothing is changed.
+    """
     n_given, rows = len(rows), _map_rows_to_scale(rows, campaign.grades, counts_as)
     with transaction.atomic():
         if replace:
@@ -158,8 +162,8 @@ def change_known_pairs(
     grade: int | None = None,
     actor: User | None,
 ) -> int:
-    """Make chosen pairs ordinary again, or give them this grade and keep kind and explanation.
-    Returns how many; CampaignError and nothing else."""
+    """Make selected pairs ordinary, or change their known grade and keep kind and explanation.
+    Returns the number of pairs. Raises CampaignError, and then changes nothing."""
     pairs = (
         campaign.pairs.select_related("campaign", "entry")
         .filter(pk__in=ids)
@@ -186,8 +190,8 @@ def change_known_pairs(
 def _choose_known_pairs(
     campaign: Campaign, rows: Sequence[dict[str, Any]], *, n_gold: int, n_qualification: int
 ) -> tuple[list[tuple[Pair, int | None, str, str]], int]:
-    """Return (pair, grade, kind, explanation) for all that is to be known, and how many rows fit.
-    CampaignError if none does, or too many."""
+    """Return (pair, grade, kind, explanation) for all pairs to change, and the number of matching
+    rows. Raises CampaignError if no rows or too many rows match."""
     pair_of = _get_ordinary_pairs(campaign, rows)
     grades = set(campaign.grades.values)
     fits = [
@@ -233,7 +237,7 @@ def _map_rows_to_scale(
     rows: Sequence[dict[str, Any]], scale: Scale, counts_as: Mapping[int, int | None] | None
 ) -> Sequence[dict[str, Any]]:
     """Return the rows with grades of the scale. Raises GradesInDoubt, or CampaignError for a grade
-    that the scale lacks."""
+    outside the scale."""
     given = {row["grade"] for row in rows if row.get("grade") is not None}
     if not is_scale_uncertain(given, scale):
         return rows
@@ -247,7 +251,7 @@ def _map_rows_to_scale(
 def _get_ordinary_pairs(
     campaign: Campaign, rows: Sequence[dict[str, Any]]
 ) -> dict[tuple[str, str], Pair]:
-    """The ordinary pairs that rows name, by topic and document, with has_judgements."""
+    """Return the ordinary pairs in the rows by topic and document ID, with has_judgements."""
     named = {(row["topic"], row["document"]) for row in rows}
     judged = set(campaign.pairs.filter(judgements__isnull=False).values_list("pk", flat=True))
     chosen: dict[tuple[str, str], Pair] = {}
