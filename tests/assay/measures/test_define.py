@@ -60,10 +60,10 @@ def test_a_function_has_the_values_of_the_measure_that_it_computes(level: int) -
     assay.measures.define("Third", precision_at_three)
     assay.measures.define("Share", judged_share)
     own = assay.evaluate(
-        QRELS, RUNS, "Mine Mine@3 Mine-J Mine(rel=2) Third Share@4 Share", level=level
+        QRELS, RUNS, "Mine Mine@3 Mine-J Mine(rel=2) Third Share@4 Share", min_relevant=level
     )
     expected = assay.evaluate(
-        QRELS, RUNS, "AP AP@3 AP-J AP(rel=2) P@3 Judged@4 Judged@100", level=level
+        QRELS, RUNS, "AP AP@3 AP-J AP(rel=2) P@3 Judged@4 Judged@100", min_relevant=level
     )
     assert own.measures == ["Mine", "Mine@3", "Mine-J", "Mine(rel=2)", "Third", "Share@4", "Share"]
     np.testing.assert_allclose(own.values, expected.values, atol=1e-15)
