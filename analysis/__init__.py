@@ -1,1 +1,1 @@
-"""Reads pools and judgements and computes: labels, agreement, measures, comparisons, stability."""
+"""Analyses of pools and judgements: labels, agreement, measures, comparisons and stability."""

@@ -1,4 +1,4 @@
-"""What goes with a deleted campaign outside the database: files of reports and releases."""
+"""Deletion of a campaign's files outside the database: reports and releases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotation.models import Campaign
 
 
 def prepare_file_deletion(campaign: Campaign) -> Callable[[], None]:
-    """Looks up the names now, and returns what removes the files."""
+    """Look up the file names now, and return a function that deletes the files."""
     names = list_report_files(Report.objects.filter(campaign=campaign))
     names += Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True)
     return lambda: delete_files(names)

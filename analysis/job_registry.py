@@ -1,4 +1,4 @@
-"""Imports every service that registers a kind of job."""
+"""Imports of all services that register a kind of job."""
 
 # ruff: noqa: F401
 

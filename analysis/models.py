@@ -1,5 +1,4 @@
-"""Stored results of analyses: what was asked, on which input, with which version, and what came
-out."""
+"""Stored results of analyses: parameters, inputs, version and result."""
 
 from __future__ import annotations
 
@@ -11,10 +10,11 @@ from pooling.models import Collection, Job
 
 
 class Report(models.Model):
-    """One analysis of a campaign or collection. `result` is the command's JSON object.
+    """One analysis of a campaign or collection. `result` is the JSON object of the command.
 
-    A kind that begins with STUDY is a study: its folder is the file study.zip, `result` its parts
-    and what was left out."""
+    If the kind begins with STUDY, it is a study. Its folder is stored as study.zip, and `result`
+    holds its parts and what was left out.
+    """
 
     STUDY = "study-"
 
@@ -60,7 +60,7 @@ class Report(models.Model):
 
 
 class ReportChunk(models.Model):
-    """An independent part of a report's computation, so that it can be spread over workers."""
+    """An independent part of a report's computation, so that several workers can share it."""
 
     report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
@@ -81,8 +81,8 @@ class ReportChunk(models.Model):
 
 
 class Recipe(models.Model):
-    """How a release is built from a campaign: filters, minimum judgements, aggregation,
-    binarisation, exclusions."""
+    """Settings for building a release from a campaign: filters, minimum judgements, aggregation,
+    minimum relevant grade, exclusions."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="recipes")
     name = models.CharField(max_length=200)
@@ -103,7 +103,7 @@ class Recipe(models.Model):
 
 
 class Release(models.Model):
-    """A release that a recipe has built: its zip file."""
+    """A release built from a recipe, with its zip file."""
 
     recipe = models.ForeignKey(Recipe, on_delete=models.CASCADE, related_name="releases")
     file = models.FileField(upload_to="releases/%Y/%m")

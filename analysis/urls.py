@@ -1,4 +1,4 @@
-"""Addresses of the app: those of its wings."""
+"""Addresses of the app."""
 
 from analysis.dashboard import urls as dashboard
 from analysis.publishing import urls as publishing

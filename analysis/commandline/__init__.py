@@ -1,5 +1,6 @@
-"""What commands take from the database.
+"""Access of commands to the database.
 
-campaign_files    commands that write files of a campaign
-database          opened for commands on files once --campaign is met
-stored_campaigns  what a campaign gives in the place of files"""
+campaign_files    shared parts of the commands that write files of a campaign
+database          the connection, opened only if a command gets --campaign
+stored_campaigns  data of a campaign as a replacement for input files
+"""

@@ -1,5 +1,5 @@
-"""What the commands that write files of a campaign share: which campaign, and which judgements make
-its labels."""
+"""Shared parts of the commands that write files of a campaign: options, selection of judgements,
+output."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from assay.number_words import format_count
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:
-    """--campaign, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold, --exclude,
-    --annotators."""
+    """Add --campaign, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold,
+    --exclude, --include-excluded and --annotators."""
     parser.add_argument("--campaign", required=True, metavar="SLUG", help="slug of the campaign")
     parser.add_argument(
         "--method",
@@ -71,7 +71,8 @@ def add_campaign_options(parser: ArgumentParser) -> None:
 
 
 def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices:
-    """The options as choices; BadInput where the campaign has no such grade or annotator."""
+    """Return the options as choices. Raises BadInput if the campaign does not have the grade or an
+    annotator."""
     back = [ALL_JUDGES] if options["include_excluded"] == [] else options["include_excluded"]
     choices = LabelChoices.of(
         {
@@ -89,7 +90,7 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
 
 @contextmanager
 def open_bytes_output(path: str) -> Iterator[BinaryIO]:
-    """The file of this name, whole or not at all; - is standard output."""
+    """Open the file for atomic writing. "-" is standard output."""
     if path == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -99,8 +100,8 @@ def open_bytes_output(path: str) -> Iterator[BinaryIO]:
 
 
 class ExportCommand(DatabaseCommand):
-    """Writes one export to --output, or to standard output where neither --output nor --json is
-    given."""
+    """A command that writes one export to --output, or to standard output without --output and
+    --json."""
 
     makes_data_file = True
     takes_seed = False
@@ -108,14 +109,14 @@ class ExportCommand(DatabaseCommand):
     def prepared_export(
         self, name: str, campaign: Campaign, wanted: exports.ExportOptions
     ) -> BinaryIO:
-        """The whole file. Raises BadInput where it cannot be made."""
+        """Return the complete file. Raises BadInput if it cannot be made."""
         try:
             return exports.prepare_export(exports.EXPORTS[name], campaign, wanted)
         except CampaignError as error:
             raise BadInput(str(error)) from None
 
     def hand_over(self, prepared: BinaryIO, output: str | None, *, json: bool) -> int:
-        """Write the file that was prepared. -> lines written, without the header's"""
+        """Write the prepared file. Returns the number of lines without the header."""
         self.text = ""
         lines = sum(1 for line in prepared if not line.startswith(b"#"))
         prepared.seek(0)

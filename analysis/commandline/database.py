@@ -1,4 +1,4 @@
-"""The database for commands on files that meet --campaign: imported only then."""
+"""Database access of commands that read files. Django is imported only if --campaign is given."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.cli.base import BadInput
 
 
 def open_database() -> None:
-    """Django, ready for queries. Raises BadInput."""
+    """Set up Django for queries. Raises BadInput."""
     try:
         if not apps.ready:
             django.setup()
@@ -31,14 +31,15 @@ def database_error_message(error: Exception) -> str:
 
 
 def load_campaign_reader() -> Any:
-    """The module that reads campaigns in the place of files. Raises BadInput."""
+    """Return the module that reads a campaign instead of files. Raises BadInput."""
     open_database()
     return importlib.import_module("analysis.commandline.stored_campaigns")
 
 
 @contextmanager
 def open_database_snapshot() -> Iterator[None]:
-    """The database as of one moment. Raises BadInput where it cannot be reached."""
+    """Open a consistent snapshot of the database. Raises BadInput if the database cannot be
+    reached."""
     open_database()
     from django.db import DatabaseError
 
@@ -52,5 +53,7 @@ def open_database_snapshot() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(DatabaseError):  # it went away while the answer was computed, which is there
+        with suppress(
+            DatabaseError
+        ):  # the connection was lost during the computation, but the result is complete
             opened.__exit__(None, None, None)

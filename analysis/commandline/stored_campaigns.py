@@ -1,4 +1,4 @@
-"""What commands on files take from a campaign in the database instead: imported by them only once
+"""Data of stored campaigns as input of commands that otherwise read files. Imported only if
 --campaign is given."""
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def first_or_bad_input(rows: QuerySet[Row]) -> Row | None:
-    """Raises BadInput where the database cannot be read."""
+    """Return the first row. Raises BadInput if the database cannot be read."""
     try:
         return rows.first()
     except DatabaseError as error:
@@ -87,15 +87,18 @@ def get_collection(slug: str) -> Collection:
 
 
 def export_judgements_text(campaign: Campaign) -> str:
-    """The single judgements as the file that a release holds, without notes."""
+    """Return the individual judgements in the format of a release, without notes."""
     out = io.StringIO(newline="")
     write_raw_judgements(iterate_raw_judgements(campaign, notes=False), out)
     return out.getvalue()
 
 
 def label_loader(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:
-    """As the file that `export qrels` writes. BadInput for machines mixed with people; the loader
-    raises it where no pair has a label."""
+    """Return a function that loads the labels as `export qrels` writes them.
+
+    Raises BadInput if LLM judges and human annotators are mixed. The function raises it if no pair
+    has a label.
+    """
     judges = chosen_judge_kinds(options)
 
     def load() -> QrelsColumns:
@@ -122,7 +125,7 @@ def label_loader(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qr
 
 
 def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
-    """The judgements that make the labels of `label_loader`, on the scale that is asked for."""
+    """Return the judgements behind the labels of `label_loader`, on the requested scale."""
     campaign = get_campaign(options["campaign"])
     made = make_labels(
         campaign, LabelChoices(method=options["method"], judges=chosen_judge_kinds(options))
@@ -131,8 +134,8 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
 
 
 def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:
-    """As the file that the export of a sampled pool writes. The loader raises BadInput where
-    nothing can be estimated yet."""
+    """Return a function that loads the labels of a sampled pool as its export writes them. The
+    function raises BadInput if nothing can be estimated yet."""
     choices = LabelChoices(method=options["method"], judges=chosen_judge_kinds(options))
 
     def load() -> SampledQrels:
@@ -146,7 +149,7 @@ def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], 
 
 
 def naive_estimate_refusal(slug: str) -> str:
-    """Why a number that counts unjudged pairs as not relevant is refused for a campaign on a
+    """Return why a value that counts unjudged pairs as not relevant is refused for a campaign on a
     sampled pool."""
     return (
         f"the pool of {slug} is sampled, and this measure would count every pair that was not "
@@ -158,8 +161,8 @@ def naive_estimate_refusal(slug: str) -> str:
 def read_counted_judgements(
     command: FileCommand, slug: str, options: Mapping[str, Any]
 ) -> CountedJudgements:
-    """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it
-    further."""
+    """Return the counted judgements. The campaign has already left out excluded annotators and
+    too-fast judgements. --min-seconds and --no-gold leave out more."""
     campaign = get_campaign(slug)
     n_grades = campaign.grades.size
     if options["grades"] not in (None, n_grades):
@@ -178,7 +181,7 @@ def read_counted_judgements(
     wanted = (rows.gold == NO_GRADE) | (not options["no_gold"])
     table = rows_to_label_table(rows, n_grades=n_grades, only=slow_enough & wanted)
     dropped = DroppedCounts(
-        repeated=0,  # older revisions are not read
+        repeated=0,  # older revisions are skipped
         too_fast=int(((rows.standing == TOO_FAST) | (rows.counts & ~slow_enough)).sum()),
         excluded=int((rows.standing == EXCLUDED).sum()),
         gold=int((rows.counts & slow_enough & ~wanted).sum()),
@@ -188,7 +191,8 @@ def read_counted_judgements(
 
 
 def read_pool_top(slug: str, top: int) -> TopicDocumentPairs | None:
-    """Pairs of the campaign's pool with a best rank of at most `top`; None where it has no pool."""
+    """Return pairs of the campaign's pool with a best rank of at most `top`, or None if it has no
+    pool."""
     campaign = get_campaign(slug)
     if campaign.pool is None:
         return None
@@ -204,8 +208,8 @@ def read_pool_top(slug: str, top: int) -> TopicDocumentPairs | None:
 
 
 def add_document_texts(slug: str, contradicting: list[Contradiction]) -> list[dict[str, Any]]:
-    """Each with its query, and title and text of its document; these are None where the document is
-    not stored."""
+    """Add the query and the document's title and text to each entry. Title and text are None if the
+    document is not stored."""
     campaign = get_campaign(slug)
     wanted = {(pair.topic, pair.document) for pair in contradicting}
     columns = (

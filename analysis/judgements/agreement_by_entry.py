@@ -1,8 +1,9 @@
-"""Agreement on pairs of an ordered pool that came by chance and on those that were chosen, apart
-(SAMPLING 2.3).
+"""Agreement on a prioritised pool, separately for randomly sampled and for prioritised pairs.
 
-Chosen pairs are mostly relevant, and annotators calibrate on what they see: agreement on them says
-nothing of the pool. The audit pairs are a random sample of what waited."""
+Prioritised pairs are mostly relevant, and annotators calibrate on what they see. Agreement on them
+therefore does not describe the pool. The audit pairs are a random sample of the pairs that were
+waiting.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,11 @@ ENTRY_NAMES = {
 
 
 def compute_agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[dict[str, Any]]:
-    """Ordinal alpha of either -> name, entered, alpha, low, high (None where undefined), pairs
-    (judged twice), reason; empty for pools that are not ordered."""
+    """Compute ordinal alpha of both groups, empty for other pools.
+
+    Each row has name, entered, alpha, low, high (None if undefined), pairs (judged at least twice)
+    and reason.
+    """
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         return []
@@ -74,7 +78,7 @@ def _alpha_row(kind: SelectionMethod, subset: SubsetAlpha | None) -> dict[str, A
 
 
 def describe_agreement_by_entry(rows: list[dict[str, Any]]) -> str:
-    """One line; empty where there are no rows."""
+    """Return the rows as one line, or an empty string if there are none."""
 
     def said(row: dict[str, Any]) -> str:
         if row["alpha"] is None:

@@ -1,8 +1,8 @@
-"""A campaign on a sampled pool as its estimates see it: strata, what is drawn, and what is judged
-of the stages that are complete.
+"""The sample of a campaign on a sampled pool, as the estimates need it: strata, sampled pairs, and
+the labels of complete stages.
 
-found = sample_of(campaign, Choices())         # CampaignSample; NotEstimable with the reason
-found.prel("graded")                           # five columns of TREC, every pair of the pool
+    found = read_campaign_sample(campaign, LabelChoices())  # raises NotEstimable
+    found.prel("graded")  # the five TREC columns, every pair of the pool
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from assay.pools.pool_kinds import PoolKind
 
 
 class NotEstimable(ValueError):
-    """Why nothing can be estimated from the campaign yet."""
+    """Nothing can be estimated from the campaign yet. The message is the reason."""
 
 
 class SampledPair(NamedTuple):
-    """A pair of the pool. size, drawn: of its stratum, N_h among kept topics and n_h by the last
-    complete stage. place: in the stratum's shuffle, from 1. stage: that drew it, None for none.
-    grade, binary: its label, None where there is none or its stage is not complete."""
+    """A pair of a sampled pool.
+
+    size, drawn: N_h and n_h of its stratum, over accepted topics, up to the last complete stage.
+    place: position in the random order of the stratum, from 1. stage: the stage that sampled it,
+    None if not sampled. grade, binary: its label, None if it has none or its stage is incomplete.
+    """
 
     topic: str
     document: str
@@ -42,8 +45,11 @@ class SampledPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CampaignSample:
-    """pairs: of kept topics, by topic and document id. stage: the last that is complete. n_stages:
-    drawn. waiting: pairs of the next stage to be judged."""
+    """The sample of a campaign.
+
+    pairs: of accepted topics, by topic and document ID. stage: the last complete stage. n_stages:
+    number of sampled stages. waiting: pairs of the next stage still to be judged.
+    """
 
     pairs: list[SampledPair]
     stage: int
@@ -59,8 +65,8 @@ class CampaignSample:
         return sum(pair.grade is not None for pair in self.pairs)
 
     def prel(self, grades: str, name: str = "sample") -> SampledQrels:
-        """grades: graded or binary. Pairs of stages that are not complete stand as unjudged,
-        whatever has been said of them."""
+        """Return the labels in the format of sampled qrels. grades: graded or binary. Pairs of
+        incomplete stages are unjudged, even if they have judgements."""
         rows = []
         for pair in self.pairs:
             value = pair.grade if grades == "graded" else pair.binary
@@ -75,8 +81,8 @@ def is_sampled(campaign: Campaign) -> bool:
 
 
 def describe_order(campaign: Campaign) -> str:
-    """Of an ordered pool that is not wholly judged, how far it is, as a sentence; empty for
-    others."""
+    """Return the progress of a partly judged prioritised pool as a sentence, or an empty string for
+    other pools."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         return ""
@@ -95,8 +101,11 @@ def describe_order(campaign: Campaign) -> str:
 def read_campaign_sample(
     campaign: Campaign, choices: LabelChoices, *, made: Labels | None = None
 ) -> CampaignSample:
-    """made: the labels under the choices, made unless given. Raises NotEstimable where no stage is
-    complete or nothing has a label."""
+    """Return the sample with its labels.
+
+    made: labels under the choices, computed by default. Raises NotEstimable if no stage is complete
+    or no pair has a label.
+    """
     stage, n_stages, waiting = read_stage_progress(campaign)
     if not stage:
         wait = "waits" if waiting == 1 else "wait"
@@ -115,11 +124,12 @@ def read_campaign_sample(
 
 
 def read_stage_progress(campaign: Campaign) -> tuple[int, int, int]:
-    """-> the last stage that is complete (0: none is), stages drawn, pairs of the stage after it
-    that wait for judgements
+    """Return the last complete stage (0 if none), the number of sampled stages, and how many pairs
+    of the next stage wait for judgements.
 
-    A pair that cannot be judged, and one whose text is missing, is waited for no longer: it is
-    missing by chance."""
+    A pair that cannot be judged, or whose text is missing, does not keep its stage incomplete. It
+    is treated as missing at random.
+    """
     assert campaign.pool is not None
     n_stages = len(campaign.pool.parameters.get("stages", []))
     waiting = get_unfinished_pairs(campaign)
@@ -134,7 +144,7 @@ def read_stage_progress(campaign: Campaign) -> tuple[int, int, int]:
 
 
 def describe_stages(campaign: Campaign) -> str:
-    """Which stages may be looked at, as a sentence."""
+    """Return as a sentence which stages are complete and may be evaluated."""
     stage, n_stages, waiting = read_stage_progress(campaign)
     if stage == n_stages:
         return (
@@ -157,8 +167,11 @@ def describe_stages(campaign: Campaign) -> str:
 
 
 def list_sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
-    """Every pair of the pool as it was in this stage, by topic and document id: strata of late runs
-    belong to it from their own stage on. stage: the last whose labels count."""
+    """Return every pair of the pool as of this stage, by topic and document ID.
+
+    stage: the last stage whose labels count. The strata of unpooled runs belong to the pool from
+    the stage that added them.
+    """
     assert campaign.pool is not None
     strata = {one.number: one for one in campaign.pool.strata.all() if one.drawn[max(stage, 1) - 1]}
     given = {(row.topic, row.document): row for row in made.rows}

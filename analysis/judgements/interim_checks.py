@@ -1,9 +1,11 @@
-"""Looks at whether a campaign may stop: asked for by a manager, computed by a job, kept as its
-report, and few, since who looks too often stops too early (SAMPLING 4). Advice, never a deed.
+"""Interim checks whether a campaign can stop judging. A manager requests a check, a job computes it
+and stores its report.
 
-    advice_on(campaign)          the last look and whether there may be another; None where there is
-    no rule for the pool, or it comes too late
-    ask(campaign, user=...)      the job of a look; Refused with the reason
+The number of checks is limited, because frequent checks stop too early. The result is advice and
+changes nothing.
+
+    get_stopping_advice(campaign)              the last check and whether another is possible, or None
+    request_interim_check(campaign, user=...)  the job of a check, or Refused with the reason
 """
 
 from __future__ import annotations
@@ -52,15 +54,18 @@ from pooling.services.runs import load_rankings
 STOPPING_JOB = "stopping advice"
 CUTOFF = 10
 RECALL = 0.9
-"""Share of the relevant that is asked about, as SAMPLING 4 does."""
+"""Target share of relevant pairs found."""
 ADVISABLE_POOL_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 
 
 @dataclass(frozen=True)
 class StoppingAdvice:
-    """result: of the last look, None before the first. at: when. n_looks: so far. running: whether
-    one is on its way. why_not: why there is no look now, empty where there may be one. problem:
-    what became of a look that failed."""
+    """The state of a campaign's interim checks.
+
+    result: of the last check, None before the first. at: time of the last check. n_looks: number of
+    checks so far. running: a check is queued or running. why_not: why no check is possible now,
+    empty if one is. problem: error of a failed check.
+    """
 
     result: dict[str, Any] | None
     at: datetime | None
@@ -72,7 +77,7 @@ class StoppingAdvice:
 
 
 class PoolSize(NamedTuple):
-    """Of kept topics."""
+    """Number of pairs and topics of a pool, accepted topics only."""
 
     pairs: int
     topics: int
@@ -107,7 +112,7 @@ def get_stopping_advice(campaign: Campaign) -> StoppingAdvice | None:
 
 
 def list_interim_checks(campaign: Campaign) -> list[Job]:
-    """Those that gave an answer, oldest first."""
+    """Return the checks with a result, oldest first."""
     jobs = Job.objects.filter(
         campaign_id=campaign.pk, kind=STOPPING_JOB, state=Job.State.DONE
     ).order_by("created_at", "pk")
@@ -120,7 +125,7 @@ def _pool_size(pool: Pool) -> PoolSize:
 
 
 def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
-    """Why there is no look now: by numbers that are quick to have."""
+    """Return why no check is possible now, from counts that are fast to query."""
     pool = campaign.pool
     assert pool is not None
     if pool.runs.count() < 2:
@@ -141,13 +146,13 @@ def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str
 
 
 def min_judgements_per_pair(campaign: Campaign) -> int:
-    """From how many judgements on a pair counts as judged here: two, or what the campaign asks for
-    where that is less."""
+    """Return the number of judgements that makes a pair judged for a check: two, or the campaign's
+    number per pair if that is lower."""
     return min(LabelChoices().min_judgements, campaign.judgements_per_pair)
 
 
 def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
-    """The job of a look. Raises Refused."""
+    """Create the job of a check. Raises Refused."""
     pool = campaign.pool
     if pool is None or pool.kind not in ADVISABLE_POOL_KINDS:
         raise Refused(
@@ -175,8 +180,8 @@ def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
 
 @jobs.register_job_kind(STOPPING_JOB, unit="steps", figures=True)
 def run_interim_check(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: what `plan stopping` answers, with seed; left, or why_not_left, of an ordered
-    pool"""
+    """Compute the report: the result of `plan stopping` with its seed, and for a prioritised pool
+    `left` or `why_not_left`."""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     before = list_interim_checks(campaign)
     last = int(before[-1].report["judged"]) if before else None
@@ -244,12 +249,16 @@ def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[
 
 
 class NoAudit(ValueError):
-    """Why nothing can be said of what is left."""
+    """The number of remaining relevant pairs cannot be estimated. The message is the reason."""
 
 
 class AuditedPairs(NamedTuple):
-    """batch: whose audit pairs tell. n: of them judged. left: at 95 % over LOOKS looks together.
-    n_relevant: relevant pairs so far."""
+    """An estimate from the audit pairs.
+
+    batch: the batch of the audit pairs. n: number judged. left: estimate of the remaining relevant
+    pairs, with 95% simultaneous confidence over N_INTERIM_CHECKS checks. n_relevant: relevant pairs
+    found so far.
+    """
 
     batch: int
     n: int
@@ -267,8 +276,8 @@ class _Entry(NamedTuple):
 
 
 def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
-    """Of kept topics and pairs that have a text. An audit pair that nobody could judge is missing
-    by chance. Raises NoAudit."""
+    """Estimate the remaining relevant pairs from accepted topics and pairs with a text. An audit
+    pair that cannot be judged is treated as missing at random. Raises NoAudit."""
     assert campaign.pool is not None
     columns = ("pk", "topic__topic_id", "docno", "stage", "entered", "document")
     entries = [

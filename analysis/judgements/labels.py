@@ -1,8 +1,8 @@
-"""The labels of a campaign: which judgements make them, how, and the managers' own labels above
-them.
+"""Labels of a campaign: selection of judgements, aggregation, and adjudicated labels that override
+the result.
 
-Whatever the order in which the database gives rows, the order here is that of the ids: the same
-data make the same bytes."""
+Rows are ordered by ID, independent of the database, so that equal data produce equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from assay.labels.labels import MISSING, LabelTable
 
 SCALES = ("graded", "binary")
 ALL_JUDGES = "*"
-"""In the place of pseudonyms: all annotators whom the campaign excludes."""
+"""Stands for all pseudonyms that the campaign excludes."""
 KNOWN_GRADE_COLUMN = "known_grade"
-"""How the label of a qualification pair was decided: before anybody judged."""
+"""Decision of the label of a qualification pair, whose grade was known before any judgement."""
 
 
 @dataclass(frozen=True)
 class LabelChoices:
-    """Which judgements make labels, and how. threshold: lowest relevant grade, None for the
-    campaign's own.
+    """The selection of judgements for labels, and the aggregation.
 
-    min_seconds: faster judgements are left out, beyond those that the campaign itself found too
-    fast. exclude: pseudonyms. take_back: pseudonyms of annotators whose judgements count although
-    the campaign excludes them; EVERYBODY for all that it excludes. judges: kinds of judges
-    (assay.labels.judges) whose judgements are taken."""
+    threshold: minimum relevant grade, the campaign's if None. min_seconds: minimum active seconds,
+    in addition to the campaign's limit. exclude: pseudonyms to leave out. take_back: pseudonyms
+    whose judgements count although the campaign excludes them, or ALL_JUDGES. judges: annotator
+    types (assay.labels.judges) whose judgements count.
+    """
 
     method: str = "majority"
     min_judgements: int = 2
@@ -60,8 +60,8 @@ class LabelChoices:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> LabelChoices:
-        """From JSON or a form; what is not a choice is passed over, what is missing or None has its
-        default."""
+        """Create choices from JSON or form values. Unknown keys are ignored, missing ones and None
+        get the default."""
         known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
         known["exclude"] = tuple(sorted(known.get("exclude", ())))
         back = tuple(sorted(known.get("take_back", ())))
@@ -77,16 +77,17 @@ class LabelChoices:
         }
 
     def takes_back(self, annotator: str) -> bool:
-        """Whether judgements of this annotator count although the campaign excludes the
+        """Return whether this annotator's judgements count even if the campaign excludes the
         annotator."""
         return annotator in self.take_back or ALL_JUDGES in self.take_back
 
     def with_taken_back(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
-        """The rows with those counted that are only left out because their annotator is excluded
-        and is to be taken back.
+        """Return the rows with judgements of the annotators in `take_back` counted, if only the
+        exclusion had removed them.
 
-        min_active_seconds: the campaign's own limit, which an excluded annotator's judgement has
-        not been held against."""
+        min_active_seconds: the campaign's limit, which was not applied to judgements of excluded
+        annotators.
+        """
         if not self.take_back or not len(rows):
             return rows
         back = np.array([self.takes_back(name) for name in rows.annotators], dtype=bool)[
@@ -96,7 +97,7 @@ class LabelChoices:
         return replace(rows, standing=np.where(back, np.int8(COUNTED), rows.standing))
 
     def admits(self, rows: JudgementRows) -> NDArray[np.bool_]:
-        """(n) whether the row enters labels under these choices."""
+        """Return for each row, in an array of shape (n,), whether it enters labels."""
         left_out = np.array([name in self.exclude for name in rows.annotators], dtype=bool)
         is_left_out = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
         gold = (rows.gold == NO_GRADE) | self.with_gold
@@ -109,7 +110,7 @@ class LabelChoices:
         )
 
     def words(self) -> list[str]:
-        """For people: one short phrase a choice."""
+        """Return one short phrase per choice, for display."""
         said = [
             self.method,
             f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}",
@@ -135,8 +136,8 @@ class LabelChoices:
 
 
 class Label(NamedTuple):
-    """decision, binary_decision: `` for a method that decides otherwise. judgements: that entered
-    the label."""
+    """A label of a pair on both scales. decision, binary_decision: how the grade was decided, empty
+    if the method does not record it. judgements: number that entered the label."""
 
     topic: str
     document: str
@@ -149,8 +150,8 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A campaign's labels on both scales. rulings: the managers' own labels, which override, by
-    (topic id, document id)."""
+    """A campaign's labels on both scales. rulings: adjudicated labels by (topic ID, document ID),
+    which override others."""
 
     choices: LabelChoices
     threshold: int
@@ -159,12 +160,11 @@ class Labels:
     binary: Aggregation
     rulings: dict[tuple[str, str], int]
     beyond: list[Label]
-    """Of pairs that nobody judged: ruled by the managers, or with a grade that was known
-    beforehand."""
+    """Labels of pairs without judgements: adjudicated, or with a known grade."""
 
     @cached_property
     def rows(self) -> list[Label]:
-        """Ascending by topic id and document id, with those beyond."""
+        """Return all labels, including `beyond`, by topic ID and document ID."""
         columns = (
             self.graded.label[self.labelled].tolist(),
             self.binary.label[self.labelled].tolist(),
@@ -182,7 +182,7 @@ class Labels:
 
     @cached_property
     def labelled(self) -> NDArray[np.intp]:
-        """The rows of the table's pairs that have a label."""
+        """Return the indices of the table's pairs that have a label."""
         return np.flatnonzero(self.graded.label != MISSING)
 
     @property
@@ -190,14 +190,15 @@ class Labels:
         return len(self.labelled) + len(self.beyond)
 
     def qrels(self, grades: str, topics: Container[str] | None = None) -> QrelsColumns:
-        """grades: `graded` or `binary`. topics: only these, None for all."""
+        """Return the labels as qrels. grades: `graded` or `binary`. topics: the topics to include,
+        all if None."""
         value = {"graded": "grade", "binary": "binary"}[grades]
         rows = (row for row in self.rows if topics is None or row.topic in topics)
         return make_qrels(grades, ((row.topic, row.document, getattr(row, value)) for row in rows))
 
     def cross(self, grades: str) -> dict[int, dict[str, int]]:
-        """Labels by grade and decision (TripJudge's Figure 1); every grade of the scale is there.
-        grades: `graded` or `binary`."""
+        """Count labels by grade and decision, for every grade of the scale (TripJudge, Althammer et
+        al. 2022, Figure 1). grades: `graded` or `binary`."""
         of_table = self.graded if grades == "graded" else self.binary
         size = self.table.n_grades if grades == "graded" else 2
         counts: dict[int, dict[str, int]] = {grade: {} for grade in range(size)}
@@ -216,7 +217,7 @@ class Labels:
 
     @property
     def n_too_few(self) -> int:
-        """Pairs with a counted judgement, but too few for a label."""
+        """Return the number of pairs with counted judgements, but too few for a label."""
         return self.graded.n_too_few
 
     @property
@@ -236,11 +237,12 @@ def make_labels(
     rows: JudgementRows | None = None,
     counted: Callable[[], LabelTable] | None = None,
 ) -> Labels:
-    """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are
-    chosen, at least), read unless given.
+    """Make labels under the choices.
 
-    counted: gives the table of all counted judgements of `rows`, for a caller who has it; taken
-    where the choices leave none of them out."""
+    rows: the campaign's judgements, at least those of the chosen annotator types, read by default.
+    counted: returns the table of all counted judgements of `rows`, if the caller has it. It is used
+    if the choices leave none of them out.
+    """
     threshold = campaign.threshold if choices.threshold is None else choices.threshold
     table = _select_judgements(
         campaign,
@@ -277,7 +279,7 @@ def _select_judgements(
     rows: JudgementRows,
     counted: Callable[[], LabelTable] | None,
 ) -> LabelTable:
-    """The judgements that enter labels under the choices."""
+    """Return the judgements that enter labels under the choices."""
     taken = choices.with_taken_back(rows, min_active_seconds=campaign.min_active_seconds)
     admitted = choices.admits(taken)
     if counted is not None and taken is rows and (admitted == rows.counts).all():
@@ -286,12 +288,12 @@ def _select_judgements(
 
 
 def describe_decisions(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
-    """How the labels of these rows of the table came, in the words of exports."""
+    """Return how the labels of these table rows were decided, in the terms of exports."""
     return [DECISIONS.get(code, "") for code in decision_codes(aggregation)[pairs].tolist()]
 
 
 def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
-    """For each pair of the table; NONE for a method that decides otherwise."""
+    """Return the decision code of each pair of the table, NONE if the method does not record it."""
     return (
         np.full(len(aggregation.label), NONE)
         if aggregation.decision is None
@@ -300,7 +302,7 @@ def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
 
 
 def read_adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
-    """The managers' own labels by (topic id, document id)."""
+    """Return the adjudicated labels by (topic ID, document ID)."""
     ruled = get_ruled_pairs(campaign)
     if not with_gold:
         ruled = ruled.filter(gold_grade=None)
@@ -309,10 +311,11 @@ def read_adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tu
 
 
 def read_known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
-    """The labels of the qualification pairs by (topic id, document id): their known grades.
+    """Return the known grades of qualification pairs as labels by (topic ID, document ID).
 
-    What annotators say of them only lets the annotators in, and nobody else is served them, so
-    without these labels the qrels would have holes at the pairs that are known best."""
+    Judgements of these pairs only admit annotators, and the pairs are not assigned otherwise.
+    Without these labels, the best-known pairs would be unjudged in the qrels.
+    """
     known_pairs = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).filter(
         gold_grade__isnull=False
     )
@@ -321,9 +324,11 @@ def read_known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
 
 
 class LabelReference(NamedTuple):
-    """Which labels of a campaign, as a report keeps it: `campaign:graded|binary:method`, with
-    `:kind+kind` where not all judges count, or `recipe:graded|binary:ID`, those that a saved recipe
-    makes."""
+    """A reference to labels of a campaign, as stored in reports.
+
+    Its text is `campaign:graded|binary:method`, with `:type+type` if only some annotator types
+    count, or `recipe:graded|binary:ID` for the labels of a saved recipe.
+    """
 
     grades: str
     choices: LabelChoices
@@ -331,8 +336,8 @@ class LabelReference(NamedTuple):
 
     @classmethod
     def find(cls, campaign: Campaign, text: str) -> LabelReference:
-        """Also of a recipe. Raises ValueError for what is none, and for a recipe that the campaign
-        has not."""
+        """Parse a reference and look up its recipe. Raises ValueError if it is invalid or the
+        campaign does not have the recipe."""
         if not text.startswith("recipe:"):
             return cls.of(text)
         _, grades, row = text.split(":")
@@ -347,7 +352,7 @@ class LabelReference(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> LabelReference:
-        """Raises ValueError for what is none."""
+        """Parse a reference. Raises ValueError if it is invalid."""
         source, grades, method, *kinds = text.split(":")
         judges = kinds_of_judges.sort_kinds(kinds[0].split("+")) if kinds else LABELLING_KINDS
         if (
@@ -369,17 +374,18 @@ class LabelReference(NamedTuple):
 
 
 def is_own_labels(reference: str) -> bool:
-    """Whether the reference, one that was found, is of a campaign's own labels, which change, and
-    not of imported qrels."""
+    """Return whether a valid reference means the campaign's own labels, which change, and not
+    imported qrels."""
     return reference.startswith(("campaign:", "recipe:"))
 
 
 def make_campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
-    """The labels as an export with no further choices, or with those of the recipe, writes them.
-    reference: a Reference as text.
+    """Return the labels that an export with default options, or with those of the recipe, writes.
+    reference: a LabelReference as text.
 
-    Those of a sampled pool say so among their warnings and, written, in their first line: no
-    measure takes them."""
+    Labels of a sampled pool carry a warning, also in the first line of the written file, because
+    measures do not accept them.
+    """
     wanted = LabelReference.find(campaign, reference)
     warnings = [SAMPLED_MESSAGE] if campaign.pool is not None and campaign.pool.is_sampled else []
     return replace(

@@ -1,9 +1,10 @@
-"""Judgement columns kept in the process and topped up, so that a page of figures does not read
-every row again: the only cache of a campaign's judgements.
+"""The cache of campaigns' judgements as columns, updated with new rows, so that a page does not
+read every row again.
 
-Judgements are only ever added; what changes old ones, or the pairs (exclusions, settings, the
-pool), leaves a row in the audit trail, and then everything is read anew. A snapshot never changes,
-so the figures of a page fit each other."""
+Judgements are only ever added. A change of existing ones or of pairs (exclusions, settings, the
+pool) adds a row to the audit trail, and then everything is read again. Snapshots are immutable, so
+the statistics of one page are consistent.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +29,25 @@ from assay.labels.labels import LabelTable
 
 T = TypeVar("T")
 REFRESH = 3
-"""Seconds after which a page asks again."""
+"""Seconds between two requests of an open page."""
 FRESH_SECONDS = 1.5
-"""Seconds for which what was read is good enough, unless a manager changes something. With REFRESH
-and the way to the page, figures on a page are at most five seconds old."""
+"""Seconds for which a snapshot is reused, unless a manager changes something. With REFRESH and the
+time of a request, statistics on a page are at most five seconds old."""
 FRESH_SECONDS_LARGE = 6.5
-"""The same of a large campaign, where each judgement makes everything anew that was computed of
-all: figures on a page are at most ten seconds old."""
+"""The same for a large campaign, in which each judgement invalidates all computed statistics. They
+are at most ten seconds old."""
 LARGE_ROWS, LARGE_PEOPLE = 50_000, 500
 AGE_SHOWN_AFTER_SECONDS = 3.0
-"""Seconds from which on a page says how old its figures are."""
+"""Age in seconds from which a page shows the age of its statistics."""
 FEW_ROWS = 400
-"""Rows that are asked for one by one; more are read with all that come after the settled ones."""
+"""Maximum number of rows that are queried by ID. More are read as a range after the settled ID."""
 clock = time.monotonic
 SETTLED_SECONDS = 30.0
-"""Seconds after which no transaction that has taken an id is still uncommitted; until then ids are
-looked at again."""
+"""Seconds after which every transaction that took an ID has ended. Until then, missing IDs are
+looked up again."""
 MAX_ROWS = 2_000_000
-"""Judgements and pairs kept in one process, of the campaigns used last; one campaign always is."""
+"""Maximum number of judgements and pairs cached per process. The least recently used campaigns are
+dropped. One campaign is always kept."""
 HARMLESS_ACTIONS = (
     *(
         AuditAction.JOINED,
@@ -76,7 +78,7 @@ HARMLESS_ACTIONS = (
 )
 """Audited actions that change neither judgements nor pairs."""
 JUDGEMENT_ACTIONS = (AuditAction.EXCLUDED_AN_ANNOTATOR, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN)
-"""Audited actions that change judgements, but no pair's kind, rank or place."""
+"""Audited actions that change judgements, but no pair's type, rank or position."""
 COLUMNS = (
     "pk",
     "pair_id",
@@ -93,12 +95,13 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class CampaignSnapshot:
-    """A campaign's judgements and pairs at one moment, with what was computed of them.
+    """A campaign's judgements and pairs at one moment, with cached results computed from them.
 
-    audit: number of audited changes that may touch judgements. read_at: monotonic seconds. members:
-    row id of a membership -> index of its annotator. settled: the id up to which nothing can be
-    missing; pending: the next one, and when it was seen. computed: name -> (what it depends on,
-    value); this and its lock are those of the snapshots before, too."""
+    audit: number of audited changes that may affect judgements. read_at: monotonic seconds.
+    members: annotator index by row ID of the membership. settled: ID up to which no row can be
+    missing. pending: the next such ID, and when it was seen. computed: (dependency, value) by name,
+    shared with its lock between successive snapshots.
+    """
 
     rows: JudgementRows
     pairs: PairColumns
@@ -117,8 +120,8 @@ class CampaignSnapshot:
         *,
         depends_on: object = None,
     ) -> T:
-        """`compute()`, remembered while `depends_on` (None: the rows) is equal; managers who ask at
-        once wait for one."""
+        """Return `compute()`, cached while `depends_on` (the rows if None) stays equal. Concurrent
+        callers wait for one computation."""
         basis = self.rows if depends_on is None else depends_on
         with self.computing:
             known = self.computed.get(name)
@@ -128,7 +131,7 @@ class CampaignSnapshot:
 
     @property
     def newest(self) -> int:
-        """Id of the newest judgement; 0 without one."""
+        """Return the ID of the newest judgement, 0 if there is none."""
         return int(self.rows.judgement[-1]) if len(self.rows) else 0
 
     @property
@@ -141,7 +144,7 @@ class CampaignSnapshot:
 
     @property
     def as_of(self) -> datetime | None:
-        """When it was read; None: now, as far as anybody can see."""
+        """Return when the snapshot was read, or None if it is recent enough to be shown as current."""
         return (
             timezone.now() - timedelta(seconds=self.age_s)
             if self.age_s >= AGE_SHOWN_AFTER_SECONDS
@@ -150,22 +153,22 @@ class CampaignSnapshot:
 
     @property
     def pair(self) -> NDArray[np.int64]:
-        """(n) of each row the index of its pair in `pairs`."""
+        """Return for each row the index of its pair in `pairs`, in an array of shape (n,)."""
         return self.derived("pair", lambda: self.pairs.index_of(self.rows.pair))
 
     def table(self, n_grades: int) -> LabelTable:
-        """The counted judgements: the same as `table_of` the rows, made from the order of the pairs
-        that is known already."""
+        """Return the counted judgements as a table. It equals `rows_to_label_table(rows)` but
+        reuses the known order of the pairs."""
         return self.derived("table", lambda: self._table(n_grades))
 
     @property
     def table_pairs(self) -> NDArray[np.int64]:
-        """(n_pairs of the table) the index in `pairs` of each pair of `table`."""
+        """Return the index in `pairs` of each pair of `table`, of shape (n_pairs of the table,)."""
         return self.derived("pairs of the table", lambda: self.pairs.order[self._judged_places])
 
     @property
     def _judged_places(self) -> NDArray[np.int64]:
-        """Places, in the order of the pairs, of those with a counted judgement."""
+        """Return the positions, in the order of the pairs, of those with a counted judgement."""
         judged = np.zeros(len(self.pairs), dtype=bool)
         judged[self.pairs.place[self.pair[self.rows.counts]]] = True
         return np.flatnonzero(judged)
@@ -202,7 +205,7 @@ class CampaignSnapshot:
 
 
 def _used_ids(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
-    """The ids in use, in their order, and the index into them."""
+    """Return the IDs in use, in their order, and the index of each row into them."""
     used = np.zeros(len(ids), dtype=bool)
     used[index] = True
     number = np.cumsum(used) - 1
@@ -211,7 +214,7 @@ def _used_ids(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDAr
 
 @dataclass(eq=False)
 class _Kept:
-    """A campaign's newest snapshot. lock: held while another one is read."""
+    """The newest snapshot of a campaign. lock: held while a new one is read."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     snapshot: CampaignSnapshot | None = None
@@ -226,15 +229,17 @@ _snapshots_lock = threading.Lock()
 
 
 def get_snapshot(campaign: Campaign, *, fresh: float | None = None) -> CampaignSnapshot:
-    """The campaign's judgements, at most `fresh` seconds old; without it FRESH_SECONDS (or those of
-    a large campaign), and from after the last change by a manager. One thread reads, the others
-    wait."""
+    """Return the campaign's judgements, including the last change by a manager.
+
+    fresh: maximum age in seconds, by default FRESH_SECONDS or FRESH_SECONDS_LARGE. One thread reads
+    and the others wait for it.
+    """
     kept = _find_kept(campaign)
     with kept.lock:
         known = kept.snapshot
         if known is not None and fresh is not None and known.age_s < fresh:
             return known
-        # before the rows: what comes in between is read again, not missed
+        # taken before the rows are read, so that later changes are read again rather than missed
         moment, audit = clock(), _count_audit_events(campaign)
         if known is None:
             kept.snapshot = _read_all_rows(campaign, moment, audit)
@@ -251,24 +256,25 @@ def _fresh_seconds(known: CampaignSnapshot) -> float:
 
 
 def _find_kept(campaign: Campaign) -> _Kept:
-    """Where the campaign's snapshot is kept; those used longest ago make room."""
+    """Return the cache entry of the campaign, and drop the least recently used entries."""
     key = (str(Judgement.objects.db), campaign.pk)
     with _snapshots_lock:
-        kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # the last used is last
+        kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # moves the entry to the end
         while len(_snapshots) > 1 and sum(one.size for one in _snapshots.values()) > MAX_ROWS:
             del _snapshots[next(iter(_snapshots))]
     return kept
 
 
 def expire_caches() -> None:
-    """Let the next question read again, whatever is kept: for tests and benchmarks."""
+    """Drop all cached snapshots, for tests and benchmarks."""
     for kept in _snapshots.values():
         if kept.snapshot is not None:
             kept.snapshot = replace(kept.snapshot, read_at=-1e9)
 
 
 def _count_audit_events(campaign: Campaign) -> int:
-    """A count, since a transaction with a lower id may end after one with a higher id."""
+    """Count the audited changes. The highest ID is not enough, because a transaction with a lower
+    ID may commit later."""
     return AuditEvent.objects.filter(campaign=campaign).exclude(action__in=HARMLESS_ACTIONS).count()
 
 
@@ -279,15 +285,15 @@ def _newest_judgement_id() -> int:
 def _read_all_rows(
     campaign: Campaign, moment: float, audit: int, pairs: PairColumns | None = None
 ) -> CampaignSnapshot:
-    """pairs: those known, if they have not changed."""
+    """Read all rows. pairs: the known pairs, if they are unchanged."""
     top = _newest_judgement_id()
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}
     rows = _append_new_rows(campaign, None, pairs, members, after=0)
-    if rows is None:  # pairs were added after these were read
+    if rows is None:  # pairs were added after the pairs were read
         return _read_all_rows(campaign, moment, audit)
-    # What transactions wrote that were under way during this reading comes after an id well below
-    # the newest.
+    # Rows of transactions that were open during this read have IDs not far below the newest, so
+    # a margin of 1,000 rows is read again.
     settled = int(rows.judgement[max(0, len(rows) - 1000)]) - 1 if len(rows) else 0
     return CampaignSnapshot(
         rows, pairs, audit, moment, members, settled=settled, pending=(moment, top)
@@ -297,7 +303,7 @@ def _read_all_rows(
 def _read_changed_rows(
     campaign: Campaign, known: CampaignSnapshot, moment: float, audit: int
 ) -> CampaignSnapshot:
-    """After an audited change: all judgements, and the pairs if it may have touched them."""
+    """Read all judgements after an audited change, and the pairs if the change may affect them."""
     changes = (
         AuditEvent.objects.filter(campaign=campaign)
         .exclude(action__in=HARMLESS_ACTIONS)
@@ -310,11 +316,11 @@ def _read_changed_rows(
 
 
 def _read_new_rows(campaign: Campaign, known: CampaignSnapshot, moment: float) -> CampaignSnapshot:
-    """The judgements that have come since."""
+    """Read the judgements added since the snapshot."""
     top, members, rows = _newest_judgement_id(), dict(known.members), known.rows
     if top > known.settled:
         topped_up = _append_new_rows(campaign, rows, known.pairs, members, after=known.settled)
-        if topped_up is None:  # a judgement of a pair that was added
+        if topped_up is None:  # a judgement of a newly added pair
             fresh = _read_all_rows(campaign, moment, known.audit)
             return replace(fresh, computed=known.computed, computing=known.computing)
         rows = topped_up
@@ -334,10 +340,9 @@ def _append_new_rows(
     *,
     after: int,
 ) -> JudgementRows | None:
-    """`known` with the judgements above the id `after`; `known` itself if there is none new, None
-    if one is of an unknown pair.
+    """Return `known` with the judgements above the ID `after`, unchanged if there are none.
 
-    members is added to.
+    Returns None if a judgement is of an unknown pair. New annotators are added to `members`.
     """
     judgements = Judgement.objects.filter(
         membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after
@@ -345,7 +350,7 @@ def _append_new_rows(
     judgements = judgements.filter(membership__judge_kind__in=LABELLING_KINDS)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
-        # of all campaigns: numbers alone are read faster than those of one campaign are chosen
+        # over all campaigns: reading only numbers is faster than filtering by campaign
         ids = np.array(
             Judgement.objects.filter(pk__gt=after).values_list("pk", flat=True), dtype=np.int64
         )
@@ -406,8 +411,8 @@ def _append_new_rows(
 
 
 def _merge_rows(known: JudgementRows, later: JudgementRows) -> JudgementRows:
-    """Both, by ascending id; a later row takes the place of an earlier one of the same annotator
-    and pair."""
+    """Merge rows by ascending ID. A later row replaces an earlier one of the same annotator and
+    pair."""
     kept = np.ones(len(known), dtype=bool)
     candidates = np.flatnonzero(np.isin(known.pair, later.pair))
     revised = {

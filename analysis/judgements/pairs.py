@@ -1,4 +1,4 @@
-"""The pairs of a campaign as columns: what of them does not change while people judge."""
+"""The pairs of a campaign as columns, limited to what does not change while annotators judge."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ NO_GRADE = -1
 
 @dataclass(frozen=True, eq=False)
 class PairColumns:
-    """All pairs of kept topics, qualification pairs among them, by ascending row id.
+    """All pairs of accepted topics, including qualification pairs, by ascending row ID.
 
-    topics, documents: distinct ids, ascending by code point; topic, document: index into them. ids:
-    row ids. kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the
-    document, 0 if its text is not stored. asked_more: judgements asked for beyond the campaign's
-    number. beyond_depth: of a level to which is judged no more."""
+    topics, documents: distinct IDs by code point. topic, document: indices into them. ids: row IDs.
+    kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the document, 0 if
+    its text is not stored. asked_more: additional judgements requested. beyond_depth: the pair's
+    level is beyond the judging depth.
+    """
 
     topics: list[str]
     documents: list[str]
@@ -47,38 +48,39 @@ class PairColumns:
         return len(self.ids)
 
     def index_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the pairs with these row ids are; they must be pairs of the campaign."""
+        """Return the indices of the pairs with these row IDs. All must be pairs of the campaign."""
         if len(self.ids) and self.ids[-1] - self.ids[0] == len(self.ids) - 1:
             return ids - self.ids[0]
         return np.searchsorted(self.ids, ids)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """Indices of the pairs, ascending by topic id, then document id."""
+        """Return the indices of the pairs by topic ID, then document ID."""
         return np.lexsort((self.document, self.topic))
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """Of each pair its place in `order`."""
+        """Return the position of each pair in `order`."""
         place = np.empty(len(self), dtype=np.int64)
         place[self.order] = np.arange(len(self))
         return place
 
     @cached_property
     def normal(self) -> NDArray[np.bool_]:
-        """Ordinary pairs: those that the campaign needs judged."""
+        """Return which pairs are ordinary, i.e. must be judged to complete the campaign."""
         return self.kind == NORMAL
 
     @cached_property
     def levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of the ordinary pairs: the distinct negative priorities, ascending, and (n_normal) the
-        index of each pair's."""
+        """Return the distinct negated priorities of the ordinary pairs, ascending, and the index of
+        each ordinary pair's priority, of shape (n_normal,)."""
         values, level = np.unique(-self.priority[self.normal].astype(np.int64), return_inverse=True)
         return values, level
 
     @cached_property
     def serving_order(self) -> NDArray[np.int64]:
-        """Indices of the ordinary pairs, in the order in which the scheduler opens them."""
+        """Return the indices of the ordinary pairs in the order in which the scheduler assigns
+        them."""
         normal = np.flatnonzero(self.normal)
         return normal[np.lexsort((self.position[normal], -self.priority[normal]))]
 
@@ -100,7 +102,7 @@ COLUMNS = (
 
 
 def read_pairs(campaign: Campaign) -> PairColumns:
-    """In two queries."""
+    """Read the pairs in two queries."""
     columns = list(
         zip(
             *get_kept_pairs(campaign)

@@ -23,19 +23,20 @@ CANNOT_JUDGE = STATUSES.index(Judgement.Standing.CANNOT.value)
 EXCLUDED = STATUSES.index(Judgement.Standing.EXCLUDED.value)
 NO_GRADE = -1
 ID_LISTS = ("topics", "documents", "annotators", "judges")
-"""Fields of Rows that are not columns: distinct values."""
+"""Fields of JudgementRows that hold distinct values instead of columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgementRows:
-    """The newest revision of every judgement, one row each, by ascending id. Qualification pairs
-    and those of removed topics are not among them.
+    """The newest revision of every judgement, one row each, by ascending ID. Qualification pairs
+    and pairs of removed topics are left out.
 
-    topics, documents, annotators (pseudonyms): distinct ids; topic, document, annotator: index into
-    them. judges: each annotator's JudgeKind. judgement, pair, member: row ids. grade: NO_GRADE for
-    cannot judge. active, idle, hidden: seconds, NaN where unknown. judged_at: seconds since 1970.
-    standing: index into STANDINGS. gold: the pair's known grade, or NO_GRADE. guideline: version.
-    words: length of the document."""
+    topics, documents, annotators (pseudonyms): distinct IDs. topic, document, annotator: indices
+    into them. judges: each annotator's JudgeKind. judgement, pair, member: row IDs. grade: NO_GRADE
+    for "cannot judge". active, idle, hidden: seconds, NaN if unknown. judged_at: seconds since
+    1970. standing: index into STANDINGS. gold: the pair's known grade, or NO_GRADE. guideline:
+    version. words: length of the document.
+    """
 
     topics: list[str]
     documents: list[str]
@@ -62,18 +63,20 @@ class JudgementRows:
 
     @cached_property
     def counts(self) -> NDArray[np.bool_]:
-        """(n) whether the row enters labels, agreement and statistics."""
+        """Return for each row, in an array of shape (n,), whether it enters labels, agreement and
+        statistics."""
         return (self.standing == COUNTED) & (self.grade != NO_GRADE)
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
-        """Only these rows (a mask, or indices in the order wanted); the lists of ids stay whole."""
+        """Return the rows selected by a mask or by ordered indices. The lists of IDs are unchanged."""
         arrays = {
             f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in ID_LISTS
         }
         return replace(self, **arrays)
 
     def by(self, judges: Collection[str]) -> NDArray[np.bool_]:
-        """(n) whether the row is of a judge of one of these kinds."""
+        """Return for each row, in an array of shape (n,), whether its annotator is of one of these
+        types."""
         wanted = np.array([kind in judges for kind in self.judges], dtype=bool)
         return wanted[self.annotator] if len(self) else np.zeros(0, dtype=bool)
 
@@ -103,7 +106,7 @@ COLUMNS = (
 
 
 def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_KINDS) -> JudgementRows:
-    """All newest revisions of the campaign by judges of these kinds, in one query."""
+    """Read all newest revisions by annotators of these types, in one query."""
     judgements = Judgement.objects.filter(
         pair__in=get_kept_pairs(campaign), current=True, membership__judge_kind__in=judges
     )
@@ -143,7 +146,7 @@ def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_KINDS) ->
 def rows_to_label_table(
     rows: JudgementRows, *, n_grades: int, only: NDArray[np.bool_] | None = None
 ) -> LabelTable:
-    """The counted judgements as a table; `only` (n) narrows them further."""
+    """Return the counted judgements as a table. only: a further mask of shape (n,)."""
     kept = rows.counts if only is None else rows.counts & only
     return make_label_table(
         topics=rows.topics,
@@ -160,13 +163,13 @@ def rows_to_label_table(
 
 
 def read_counted_table(campaign: Campaign) -> LabelTable:
-    """The judgements that enter labels, agreement and statistics."""
+    """Return the judgements that enter labels, agreement and statistics."""
     return rows_to_label_table(read_rows(campaign), n_grades=campaign.grades.size)
 
 
 def read_pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
-    """(topic id, document id, best rank) of every pair of the campaign that is to be judged; of a
-    staged pool also of those not drawn."""
+    """Return (topic ID, document ID, best rank) of every pair to be judged. For a staged pool, this
+    includes pairs that were not sampled."""
     if campaign.pool is not None and campaign.pool.is_staged:
         known = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).values("entry")
         entries = (
@@ -180,7 +183,7 @@ def read_pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
 
 
 def _encode_ids(values: Iterable[str]) -> tuple[list[str], NDArray[np.int32]]:
-    """Distinct values in order of first appearance, and the index of each row into them."""
+    """Return distinct values in order of first appearance, and the index of each row into them."""
     index: dict[str, int] = {}
     codes = np.fromiter((index.setdefault(value, len(index)) for value in values), dtype=np.int32)
     return list(index), codes
@@ -191,5 +194,5 @@ def _grade_array(values: Sequence[int | None]) -> NDArray[np.int16]:
 
 
 def to_seconds(values: Sequence[int | None]) -> NDArray[np.float64]:
-    """Milliseconds as seconds, NaN where there is none."""
+    """Convert milliseconds to seconds, with NaN for missing values."""
     return np.array([np.nan if ms is None else ms / 1000 for ms in values], dtype=np.float64)

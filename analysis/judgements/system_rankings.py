@@ -1,5 +1,4 @@
-"""The systems of a collection ranked under several qrels, for what would change if the labels were
-others."""
+"""Rankings of a collection's systems under several qrels, to show the effect of different labels."""
 
 from __future__ import annotations
 
@@ -32,31 +31,31 @@ SAMPLED_POOL_REASON = (
 
 
 def no_rankings_reason(campaign: Campaign, n_runs: int) -> str:
-    """Why the systems are not ranked under labels alone; empty where they are."""
+    """Return why the systems cannot be ranked under these labels, or an empty string."""
     if n_runs < 2:
         return TOO_FEW_RUNS
     return SAMPLED_POOL_REASON if is_sampled(campaign) else ""
 
 
 def runs_marker(collection: Collection) -> list[int]:
-    """Changes when a run is added or deleted: what was computed before is then out of date."""
+    """Return a value that changes if a run is added or deleted, so that earlier results are out of
+    date."""
     counts = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
     return [counts["n"], counts["newest"] or 0]
 
 
 def tags_marker(collection: Collection) -> int:
-    """Changes when a run has another tag: what names the runs is then out of date, though its
-    numbers are not."""
+    """Return a value that changes if a run tag changes. Then names of runs are out of date, but not
+    the scores."""
     return crc32("\n".join(collection.runs.order_by("pk").values_list("tag", flat=True)).encode())
 
 
 def compute_means(
     work: ClaimedJob, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Mean of each of MEASURES: (n_qrels, n_runs, n_measures). levels: the lowest relevant grade of
-    each of the qrels.
+    """Return the mean of each of MEASURES, of shape (n_qrels, n_runs, n_measures).
 
-    Each run is read once and each qrels prepared once.
+    levels: minimum relevant grade per qrels. Each run is read once, and each qrels prepared once.
     """
     measures = [parse_measure(name) for name in MEASURES]
     evaluators = [
@@ -73,8 +72,8 @@ def compute_means(
 
 
 def compute_taus(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float | None]:
-    """Tau-b between two rankings of the systems (n_runs, n_measures), one a measure, on rounded
-    means; None where undefined."""
+    """Return Kendall's tau-b between two rankings, one per measure, on rounded means. a, b:
+    (n_runs, n_measures). A value is None if undefined."""
     taus = [tau_b(a[:, m].round(10), b[:, m].round(10)) for m in range(a.shape[1])]
     return [None if np.isnan(tau) else float(tau) for tau in taus]
 
@@ -82,11 +81,12 @@ def compute_taus(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float |
 def compare_rankings(
     a: NDArray[np.float64], b: NDArray[np.float64], tags: Sequence[str], *, names: tuple[str, str]
 ) -> list[dict[str, Any]]:
-    """Two rankings of the systems, one row a measure. a, b: (n_runs, n_measures). names: what the
-    rankings are called in a reason.
+    """Compare two rankings of the systems, one row per measure.
 
-    -> measure; tau (tau-b) and tau_ap (a is the reference), both None where tau is undefined, with the reason;
-    swapped: number of pairs that the two order differently; tied: number of tied pairs in either.
+    a, b: scores of shape (n_runs, n_measures). names: names of the rankings in reasons. Each row
+    has measure, tau (tau-b) and tau_ap (`a` is the reference), both None with a reason if tau is
+    undefined, swapped (number of pairs of systems in different order) and tied (number of pairs
+    tied in either ranking).
     """
     rows: list[dict[str, Any]] = []
     for m, (measure, tau) in enumerate(zip(MEASURES, compute_taus(a, b), strict=True)):
@@ -108,7 +108,7 @@ def compare_rankings(
 def undefined_tau_reason(
     x: NDArray[np.float64], y: NDArray[np.float64], names: tuple[str, str]
 ) -> str:
-    """Why there is no tau between two rankings, in words."""
+    """Return why tau between two rankings is undefined."""
     if len(x) < 2:
         return TOO_FEW_RUNS
     without = [name for name, means in zip(names, (x, y), strict=True) if np.isnan(means).any()]

@@ -1,4 +1,4 @@
-"""Rename the kinds of stored reports that had home-made names, and the keys of their results."""
+"""Rename report kinds and the keys of their results to the terms of the field."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Give the stored options and commands of reports the names that options have today.
+"""Rename options in stored reports and their commands to the current option names.
 
-An option now has one meaning in all commands, so some names changed in some commands only."""
+An option now has one meaning in all commands, so some names changed in some commands only.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "unjudged": {"scale": "max_grade", "pool": "pool_runs", "against": "against_run"},
 }
 ONLY_IN_COMMANDS = {"metadata", "llm_table", "pool_runs", "against_run"}
-"""In the form these have other fields."""
+"""The form uses other fields for these options."""
 VALUES = {"complete": "zero", "intersection": "skip"}
 RESULTS: dict[str, dict[str, str]] = {
     "compare_runs": {"family": "family_size"},
@@ -72,7 +73,7 @@ def rename_in_result(kind: str, result: Any) -> Any:
 
 def rename(apps: Any, schema_editor: Any) -> None:
     for report in apps.get_model("analysis", "Report").objects.iterator(chunk_size=100):
-        for key in ("options", "values"):  # "values" are those of a study
+        for key in ("options", "values"):  # "values" are settings of studies
             if isinstance(report.parameters.get(key), dict):
                 report.parameters[key] = rename_options(report.kind, report.parameters[key])
         report.command = rename_in_command(report.kind, report.command)

@@ -1,2 +1,1 @@
-"""What leaves a campaign and comes back: single files (exports), recipes, and the releases built
-from them."""
+"""Export and import of campaigns: single files (exports), recipes, and releases built from recipes."""

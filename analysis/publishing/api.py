@@ -1,5 +1,5 @@
-"""Exports, recipes and releases of a campaign in the API: the same files as on the page, under the
-same names."""
+"""API of a campaign's exports, recipes and releases: the same files and names as on the export
+page."""
 
 from __future__ import annotations
 
@@ -90,11 +90,12 @@ FILE_TYPES = sorted(
     {export.content_type.partition(";")[0] for export in exports.EXPORTS.values()},
     key=lambda kind: (not kind.startswith("text/"), kind),
 )
-"""Texts first: programs made from the document take the first that they know."""
+"""Text types come first, because generated clients choose the first type that they support."""
 
 
 class ExportSerializer(serializers.Serializer):
-    """heeds: which parameters change the file; `labels` stands for all that choose judgements."""
+    """An available export. heeds: parameters that affect the file. `labels` stands for all
+    parameters that select judgements."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -167,7 +168,7 @@ class ExportFile(APIView):
 
 
 class PaymentFile(APIView):
-    """Hours and judgements of each annotator, with names, for managers alone."""
+    """Hours and judgements of each annotator, with names. Only managers may read it."""
 
     @extend_schema(
         operation_id="campaigns_payment_file",
@@ -210,7 +211,7 @@ class PaymentFile(APIView):
 
 
 class RecipeSerializer(StrictSerializer):
-    """What a recipe chooses; releases: those built, newest first."""
+    """The settings of a recipe. releases: its releases, newest first."""
 
     id = serializers.IntegerField(read_only=True)
     name = TextField(max_length=200)
@@ -311,8 +312,8 @@ class BuildRelease(APIView):
     )
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that builds a release; where the data are as before, its report names the release
-        that is there."""
+        """Create a job that builds a release. If the data are unchanged, its report names the
+        existing release."""
         campaign = get_managed_campaign(request, slug)
         recipe = get_row_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
         try:

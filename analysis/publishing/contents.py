@@ -1,8 +1,8 @@
-"""What leaves a campaign beside its labels: every revision of every judgement, the pool with its
-provenance, the texts of its pairs.
+"""Contents of releases other than labels: every revision of every judgement, the pool with its
+provenance, and the texts of its pairs.
 
-Whatever the order in which the database gives rows, the order here is that of the ids: the same
-data make the same bytes."""
+Rows are ordered by ID, independent of the database, so that equal data produce equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pooling.selectors.pools import iterate_table as pool_table
 
 PAIR_BATCH_SIZE = 400
 OPINION, REMARK = "How was judging here?", "Anything to tell us?"
-"""What the judging page asks at the end (static/js/judge/thanks.js)."""
+"""Questions of the closing page (static/js/judge/thanks.js)."""
 FEEDBACK_COLUMNS = ("annotator", "question", "answer")
 
 RAW_FIELDS = (
@@ -63,10 +63,10 @@ def iterate_raw_judgements(
     notes: bool = True,
     counted: bool = False,
 ) -> Iterator[RawJudgement]:
-    """Every revision, by topic id, document id, pseudonym and revision; `excluded` where it does
-    not enter labels, with the reason.
+    """Yield every revision by topic ID, document ID, pseudonym and revision. A revision that does
+    not enter labels is `excluded`, with the reason.
 
-    notes: with what annotators wrote. counted: only what enters labels.
+    notes: include annotators' notes. counted: only yield revisions that enter labels.
     """
     choices = choices or LabelChoices()
     names = {grade["value"]: str(grade["name"]) for grade in campaign.scale}
@@ -129,7 +129,7 @@ def exclusion_reason(
     choices: LabelChoices,
     campaign: Campaign,
 ) -> str:
-    """Why a revision does not enter labels; `` if it does."""
+    """Return why a revision does not enter labels, or an empty string if it does."""
     reasons = {
         Judgement.Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
         Judgement.Standing.EXTRA: "extra: the pair already had the judgements it needs",
@@ -163,13 +163,13 @@ def exclusion_reason(
 
 
 def iterate_pool_lines(campaign: Campaign) -> Iterator[str]:
-    """The pool's file in the order of judging, runs by rank and tag; only its header without a
-    pool."""
+    """Yield the lines of the pool's file in judging order, its runs by rank and tag. Without a
+    pool, only the header."""
     return pool_table(campaign.pool) if campaign.pool is not None else iter([HEADER_LINE])
 
 
 def iterate_pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Pairs to be judged with query, title and best rank, by topic and document id."""
+    """Yield the pairs to be judged with query, title and best rank, by topic and document ID."""
     wanted = (
         "entry__topic__topic_id",
         "entry__docno",
@@ -185,8 +185,7 @@ def iterate_pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
 
 
 def iterate_feedback(campaign: Campaign, *, words: bool = True) -> Iterator[tuple[str, str, str]]:
-    """(pseudonym, question, answer) by pseudonym. words: with what annotators wrote, not only what
-    they chose."""
+    """Yield (pseudonym, question, answer) by pseudonym. words: include free-text answers."""
     given = Feedback.objects.filter(membership__campaign=campaign).select_related("membership")
     for one in sorted(given, key=lambda feedback: feedback.membership.pseudonym):
         yield one.membership.pseudonym, OPINION, one.get_score_display()

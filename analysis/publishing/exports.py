@@ -1,8 +1,8 @@
-"""Single files out of a campaign, each under a name of its own; every one that leaves is in the
-audit trail.
+"""Single-file exports of a campaign, each with a unique name. Every export is recorded in the audit
+trail.
 
-export = find("qrels")
-export.write(campaign, Wanted(), out)          # text into `out`, whole or with an exception
+    export = find_export("qrels")
+    export.write(campaign, ExportOptions(), out)  # writes text, or raises an exception
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from pooling.platform.snapshot import snapshot
 from pooling.services.topics import format_kept_topics, format_removed_topics
 
 MEMORY_BYTES = 4_000_000
-"""Bytes of a file that is prepared in memory; a larger one is prepared on disk."""
+"""Maximum bytes of a file that is prepared in memory. Larger files are prepared on disk."""
 DOCUMENT_BATCH_SIZE = 200
 ADJUDICATION_COLUMNS = ("topic", "document", "grade", "decided_at", "reason")
 LABEL_COLUMNS = (
@@ -84,8 +84,11 @@ TSV, CSV, TEXT, JSON, ZIP = (
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What a person chose for one file. comments: head lines with # in qrels. spreadsheet: cells
-    made harmless for spreadsheets. topics: in qrels only these, None for all."""
+    """Options of one exported file.
+
+    comments: header lines with # in qrels. spreadsheet: escape cells that a spreadsheet would run
+    as formulas. topics: topics to include in qrels, all if None.
+    """
 
     choices: LabelChoices = field(default_factory=LabelChoices)
     comments: bool = False
@@ -95,8 +98,9 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class Export:
-    """name: in addresses. file: what follows the campaign's slug in the file's name. labels,
-    comments, spreadsheet: what it heeds. of_kind: only of a campaign on a pool of this kind."""
+    """An export. name: in addresses. file: suffix of the file name after the campaign's slug.
+    labels, comments, spreadsheet: which options affect it. of_kind: the kind of pool that it
+    requires."""
 
     name: str
     title: str
@@ -109,15 +113,15 @@ class Export:
     of_kind: PoolKind | None = None
 
     def filename(self, campaign: Campaign, choices: LabelChoices | None = None) -> str:
-        """Simulated judgements say so in the name, too; so do a machine's, and qrels that hold the
-        drawn pairs of a sampled pool alone."""
+        """Return the file name. It shows if the labels are simulated or by LLM judges, or if qrels
+        hold only the sampled pairs of a pool."""
         drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
         return f"{campaign.slug}{judge_kind_suffix(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
 
 
 def judge_kind_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
-    """What stands in a file's name of judges that are not people. choices: which judges the file
-    holds; None: all of the campaign."""
+    """Return the part of a file name for annotators who are not human. choices: the annotator types
+    in the file, all of the campaign if None."""
     if choices is not None and JudgeKind.MACHINE in choices.judges:
         return "-machine"
     return (
@@ -132,7 +136,7 @@ def find_export(name: str) -> Export | None:
 
 
 def available_exports(campaign: Campaign) -> dict[str, Export]:
-    """Those that the campaign has."""
+    """Return the exports that are available for the campaign."""
     return {
         name: export
         for name, export in EXPORTS.items()
@@ -141,8 +145,8 @@ def available_exports(campaign: Campaign) -> dict[str, Export]:
 
 
 def prepare_export(export: Export, campaign: Campaign, wanted: ExportOptions) -> BinaryIO:
-    """The whole file as of one moment, at its beginning, so that what a person receives is never
-    cut off. CampaignError where it cannot be made."""
+    """Return the complete file from one snapshot, positioned at its start, so that downloads are
+    never truncated. Raises CampaignError if it cannot be made."""
     file = cast(BinaryIO, tempfile.SpooledTemporaryFile(MEMORY_BYTES))  # noqa: SIM115  handed to the response, which closes it
     with snapshot():
         now = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
@@ -174,7 +178,7 @@ def log_export(campaign: Campaign, user: Any, export: Export, wanted: ExportOpti
 
 
 def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
-    """What is wrong with the choices for this campaign, as sentences."""
+    """Return the errors in the choices for this campaign, as sentences."""
     mistakes = []
     values = campaign.grades.values
     if choices.threshold is not None and choices.threshold not in values[1:]:
@@ -194,7 +198,8 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
 def comment_lines(
     campaign: Campaign, wanted: ExportOptions, made: Labels, scale: str
 ) -> Iterable[str]:
-    """What a file of labels says about itself, from the data only. scale: `graded` or `binary`."""
+    """Return the comment lines of a file of labels. They depend on the data only. scale: `graded`
+    or `binary`."""
     yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
     if wanted.topics is not None:
         yield f"# only the topics {', '.join(sorted(wanted.topics))}\n"
@@ -241,7 +246,7 @@ def _write_labels(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> No
 
 
 def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -> None:
-    """Both labels of every pair and how each was decided."""
+    """Write both labels of every pair and how each was decided."""
     safe = escape_formula if spreadsheet else str
     out.write("\t".join(LABEL_COLUMNS) + "\n")
     for label in made.rows:
@@ -300,8 +305,8 @@ def _write_crowdkit(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> 
 
 
 def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """Each pair with its counted judgements; a judge's address is the pseudonym in a domain that
-    can never exist (RFC 2606)."""
+    """Write each pair with its counted judgements. An annotator's email address is the pseudonym in
+    a domain that cannot exist (RFC 2606)."""
     given = groupby(
         iterate_raw_judgements(campaign, wanted.choices, counted=True),
         key=lambda j: (j.qid, j.docid),
@@ -326,7 +331,7 @@ def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) 
 
 
 def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """The pool as one ranking a query: by best rank, then document id."""
+    """Write the pool as one ranking per query, by best rank, then document ID."""
     if campaign.pool is None:
         raise ValueError("the campaign has no pool")
     pairs = sorted(
@@ -347,8 +352,7 @@ def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[st
 
 
 def _rated_pairs(campaign: Campaign, wanted: ExportOptions) -> list[RatedPair]:
-    """Every pair of the campaign with its label, as one ranking a query: by best rank, then
-    document id."""
+    """Return every pair with its label as one ranking per query, by best rank, then document ID."""
     grades = {
         (label.topic, label.document): label.grade
         for label in make_labels(campaign, wanted.choices).rows
@@ -396,8 +400,8 @@ def _write_general(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> N
 
 
 def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
-    """The pool's stored documents as JSON lines, by id: BEIR's corpus; whole: with the further
-    fields."""
+    """Write the pool's stored documents as JSON lines by ID, in the format of BEIR's corpus. whole:
+    include the additional fields."""
     if campaign.pool is None:
         return
     docnos_and_rows = sorted(
@@ -458,7 +462,7 @@ def _write_removed_topics(campaign: Campaign, wanted: ExportOptions, out: IO[str
 
 
 def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """The managers' own labels with their reasons, without who."""
+    """Write the adjudicated labels with their reasons, without the manager."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
     ruled = get_ruled_pairs(campaign)
     wanted_columns = (
@@ -478,7 +482,7 @@ def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str])
 
 
 def _write_feedback(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """A file without an answer has its header, as every table."""
+    """Write the closing feedback. Without answers, the file consists of its header."""
     safe = escape_formula if wanted.spreadsheet else str
     out.write("\t".join(FEEDBACK_COLUMNS) + "\n")
     out.writelines("\t".join(map(safe, row)) + "\n" for row in iterate_feedback(campaign))

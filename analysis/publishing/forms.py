@@ -1,4 +1,4 @@
-"""What a manager chooses for an export, a recipe, a release to import."""
+"""Forms of exports, recipes and imported releases."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ METHOD_WORDS = {
 
 
 class ChoicesForm(forms.Form):
-    """Which judgements make labels. Everything has a default, so that an address without parameters
-    is a valid choice."""
+    """Selection of judgements for labels. Every field has a default, so that an address without
+    parameters is valid."""
 
     method = forms.ChoiceField(
         label=_("Aggregation method"),
@@ -135,7 +135,7 @@ class ChoicesForm(forms.Form):
 
 
 class ExportOptionsForm(ChoicesForm):
-    """The choices for single files."""
+    """Options of single-file exports."""
 
     comments = forms.BooleanField(
         label=_("Add comment lines to qrels"),

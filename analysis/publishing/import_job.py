@@ -1,5 +1,5 @@
-"""Releases, and judgements made elsewhere, that are uploaded: kept until a job has imported them,
-then forgotten."""
+"""Import of uploaded releases and of judgements made elsewhere. An upload is deleted once a job has
+imported it."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ from pooling.services.uploads import check_upload_size, safe_name
 
 IMPORT_JOB = "import campaign"
 UPLOAD_FOLDER = "arrivals"
-"""In the storage, so called since the first version."""
+"""Folder in the storage. The name is kept for compatibility."""
 KEPT_FOR = timedelta(days=1)
-"""A file that no job has read for so long is deleted when the next one arrives."""
+"""Age after which a file that no job has read is deleted. This happens at the next upload."""
 
 
 def queue_import(
     file: File, *, user: Any, judged: Mapping[str, Any] | None = None, anyway: bool = False
 ) -> Job:
-    """The queued job that imports the file. judged: name, scale and threshold of a campaign, where
-    it is no release.
+    """Create a job that imports the file.
 
-    Refused where it is too large for this installation or its disk, or would keep waiting those who
-    judge. anyway: they may wait."""
+    judged: name, scale and minimum relevant grade of the campaign, if the file is not a release.
+    anyway: import even if annotators have to wait. Raises Refused if the file is too large for the
+    installation or its disk, or if annotators would have to wait.
+    """
     size = file.size or 0
     check_upload_size(size, user)
     shown = safe_name(file.name or "release.zip")
@@ -71,7 +72,7 @@ def discard_expired_uploads() -> None:
     )
     try:
         _, names = default_storage.listdir(UPLOAD_FOLDER)
-    except FileNotFoundError:  # nothing was ever uploaded
+    except FileNotFoundError:  # the folder does not exist before the first upload
         return
     for name in names:
         path = f"{UPLOAD_FOLDER}/{name}"
@@ -117,7 +118,7 @@ def _import_judgement_file(
 
 @jobs.register_job_kind(IMPORT_JOB, unit="rows")
 def run_import(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: facts (rows by kind), campaign (its slug)"""
+    """Import the file and report facts (rows by kind) and campaign (its slug)."""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
         raise Refused(_("the uploaded release has already been imported or no longer exists"))
@@ -150,7 +151,7 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
                     warnings=made.warnings,
                 )
     except OperationalError:
-        raise  # the database was busy: the job will be tried again and needs the file
+        raise  # the database was busy, and the next attempt needs the file
     except BaseException:
         default_storage.delete(stored)
         raise

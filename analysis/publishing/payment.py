@@ -1,4 +1,5 @@
-"""Hours and payment of each annotator: a file for managers, with names, that is in no release."""
+"""Hours and payment of each annotator, as a file with names for managers. Releases do not contain
+it."""
 
 from __future__ import annotations
 
@@ -40,15 +41,15 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True)
 class PayRate:
-    """Money for one active hour, or for one judgement; None: no amounts are computed. No currency:
-    the file has numbers alone."""
+    """The amount paid per active hour or per judgement. Without an amount (None), no payment is
+    computed. The file contains numbers without a currency."""
 
     amount: Decimal | None = None
     per: str = "hour"
 
     @classmethod
     def of(cls, amount: str, per: str) -> PayRate:
-        """From what somebody typed; CampaignError for what is no rate."""
+        """Parse the entered rate. Raises CampaignError if it is invalid."""
         per = per or "hour"
         if per not in RATE_UNITS:
             raise CampaignError(
@@ -73,10 +74,13 @@ class PayRate:
 
 @dataclass(frozen=True)
 class AnnotatorWork:
-    """What one annotator did. judgements: all answers but too fast ones, whatever became of them:
-    cannot judge, extra, excluded and qualification ones, too, also of topics that were removed
-    since. too_fast: the others. without_time: answers whose active time is not known. active_ms: of
-    all answers."""
+    """The work of one annotator.
+
+    judgements: all answers except too-fast ones, whatever their status: also cannot judge, extra,
+    excluded, qualification, and those of topics removed since. too_fast: answers below the minimum
+    time. without_time: answers with unknown active time. active_ms: total active time of all
+    answers.
+    """
 
     annotator: Membership
     judgements: int
@@ -89,7 +93,7 @@ class AnnotatorWork:
         return Decimal(self.active_ms) / 3_600_000
 
     def amount(self, rate: PayRate) -> Decimal | None:
-        """To the cent, half of one upwards."""
+        """Return the payment rounded to cents, half a cent upwards."""
         if rate.amount is None:
             return None
         worked = self.hours if rate.per == "hour" else Decimal(self.judgements)
@@ -97,8 +101,8 @@ class AnnotatorWork:
 
 
 def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
-    """Of all annotators but machines, by pseudonym; a revised judgement is one, with the time of
-    all its openings."""
+    """Return all annotators except LLM judges, by pseudonym. A revised judgement counts once, with
+    the active time of all its revisions."""
     answers = (
         Judgement.objects.filter(membership__campaign=campaign, current=True)
         .values("membership")
@@ -126,7 +130,8 @@ def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
 
 
 def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
-    """CSV whose cells no spreadsheet runs as formulas; returns the number of annotators."""
+    """Write a CSV file, with cells escaped so that spreadsheets do not run them as formulas.
+    Returns the number of annotators."""
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
     everybody = summarise_work(campaign)
@@ -145,7 +150,7 @@ def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
 
 
 def export_payment_text(campaign: Campaign, rate: PayRate, *, actor: User | None) -> str:
-    """The whole file; that it was made stands in the audit trail."""
+    """Return the complete file and record the export in the audit trail."""
     text = io.StringIO()
     with snapshot():
         write_payment(campaign, rate, text)
@@ -155,5 +160,5 @@ def export_payment_text(campaign: Campaign, rate: PayRate, *, actor: User | None
 
 
 def payment_filename(campaign: Campaign) -> str:
-    """It says so where annotators are simulated."""
+    """Return the file name. It shows if annotators are simulated."""
     return f"{campaign.slug}{'-simulated' if campaign.simulated else ''}-payment.csv"

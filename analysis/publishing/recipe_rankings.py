@@ -1,5 +1,5 @@
-"""Do two recipes rank the systems alike? Asked for by the page that compares them, computed by a
-job, kept as its report."""
+"""Comparison of the system rankings under two recipes. The page requests it, a job computes it and
+stores its report."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ from pooling.platform.snapshot import snapshot
 
 COMPARE_JOB = "compare recipes"
 RECOMPUTE_AFTER = timedelta(seconds=60)
-"""After this a comparison that failed is tried again, and one of older judgements made anew, when
-somebody looks."""
+"""Minimum time before a failed or outdated comparison is computed again on request."""
 SCALE_NAMES = ("all grades", "two grades")
 
 
 def comparison_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
-    """What labels and rankings depend on: judgements, audited changes of them, managers' own
-    labels, and the runs."""
+    """Return what labels and rankings depend on: judgements, audited changes, adjudicated labels
+    and runs."""
     rulings = campaign.audit.filter(
         action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION)
     ).count()
@@ -46,8 +45,8 @@ def comparison_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
 def get_newest_comparison(
     campaign: Campaign, first: Recipe, second: Recipe, live: CampaignSnapshot
 ) -> tuple[Job | None, Job | None]:
-    """-> (the newest comparison of the two, in whatever state, or None; a new one to be sent where
-    that is out of date or failed)"""
+    """Return the newest comparison of two recipes, in any state, or None, and a new job to send if
+    it is out of date or failed."""
     mine = Job.objects.filter(
         campaign_id=campaign.pk,
         kind=COMPARE_JOB,
@@ -78,8 +77,8 @@ def get_newest_comparison(
 
 @jobs.register_job_kind(COMPARE_JOB, unit="runs", figures=True)
 def run_comparison(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: judgements (that count), systems, rankings (per scale and measure what `compared`
-    says), and where there are none the reason"""
+    """Compute the report: judgements (counted), systems, rankings (the result of `compare_rankings`
+    per scale and measure), or the reason why there are none."""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
@@ -117,7 +116,7 @@ def run_comparison(work: ClaimedJob) -> dict[str, Any]:
 def no_comparison_reason(
     campaign: Campaign, n_runs: int, made: list[Labels], names: tuple[str, ...]
 ) -> str:
-    """Why there is nothing to compare; `` if there is."""
+    """Return why the rankings cannot be compared, or an empty string."""
     if reason := no_rankings_reason(campaign, n_runs):
         return reason
     without = [name for name, one in zip(names, made, strict=True) if not one.rows]

@@ -1,4 +1,4 @@
-"""Recipes and the releases built from them; what two recipes label differently."""
+"""Recipes, releases built from them, and comparisons of the labels of two recipes."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def make_release_plan(recipe: Recipe) -> ReleasePlan:
 
 
 def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
-    """A new recipe. CampaignError where its name is taken or the campaign has no such grade or
-    annotator."""
+    """Create a recipe. Raises CampaignError if the name is taken or the campaign does not have the
+    grade or an annotator."""
     if wrong := exports.check_choices(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))
     choices = {name: value for name, value in plan.as_json().items() if name != "name"}
@@ -74,7 +74,7 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
 
 
 def delete_recipe(recipe: Recipe, *, user: Any) -> None:
-    """Only one without releases: what was published keeps its recipe."""
+    """Delete a recipe without releases. Recipes of releases are kept."""
     if recipe.releases.exists():
         raise CampaignError(_("This recipe cannot be deleted because releases were built with it."))
     with transaction.atomic():
@@ -83,7 +83,7 @@ def delete_recipe(recipe: Recipe, *, user: Any) -> None:
 
 
 def request_release(recipe: Recipe, *, user: Any) -> Job:
-    """The queued job; of a recipe one at a time."""
+    """Create the job that builds a release. Each recipe can have one such job at a time."""
     active = Job.objects.filter(kind=BUILD_JOB, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
     if active.exists():
         raise CampaignError(_("A release with this recipe is already being built."))
@@ -101,8 +101,8 @@ def request_release(recipe: Recipe, *, user: Any) -> Job:
 
 @jobs.register_job_kind(BUILD_JOB, unit="parts")
 def build_release(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: facts (as_of, pairs, judgements, adjudicated, bytes), digest, content_digest,
-    release, same_as_before"""
+    """Build the release and report facts (as_of, pairs, judgements, adjudicated, bytes), digest,
+    content_digest, release and same_as_before."""
     recipe = (
         Recipe.objects.select_related("campaign__collection", "campaign__pool")
         .filter(pk=work.parameters["recipe"])
@@ -170,7 +170,7 @@ def release_file_name(recipe: Recipe) -> str:
 
 
 def compute_digest(file: IO[bytes]) -> str:
-    """SHA-256 of the whole file, which is then at its end."""
+    """Return the SHA-256 digest of the whole file, which is then positioned at its end."""
     file.seek(0)
     total = hashlib.sha256()
     while block := file.read(READ_BYTES):
@@ -179,7 +179,7 @@ def compute_digest(file: IO[bytes]) -> str:
 
 
 class RelabelledPair(NamedTuple):
-    """A pair that two recipes label differently; None where one of them gives no label."""
+    """A pair with different labels under two recipes. A label is None if the recipe gives none."""
 
     topic: str
     document: str
@@ -194,7 +194,7 @@ class RelabelledPair(NamedTuple):
 def add_pair_ids(
     campaign: Campaign, changes: Sequence[RelabelledPair]
 ) -> list[tuple[RelabelledPair, int | None]]:
-    """Each with the row id of its pair, None where the campaign has it no more."""
+    """Add the row ID of each pair, None if the campaign no longer has it."""
     topics, documents = (
         {change.topic for change in changes},
         {change.document for change in changes},
@@ -209,11 +209,12 @@ def add_pair_ids(
 
 @dataclass(frozen=True)
 class RecipeDifference:
-    """changes: the first MOST_SHOWN labelled otherwise by both; alone: the same, labelled by one
-    alone.
+    """Differences between the labels of two recipes.
 
-    n_graded, n_binary, n_changed: pairs with another label on that scale, or on one of them;
-    only_*: labelled by one alone."""
+    changes: the first pairs with two different labels. alone: the first pairs with a label under
+    one recipe only. n_graded, n_binary, n_changed: pairs with different labels on that scale, or on
+    either. only_*: pairs with a label under one recipe only.
+    """
 
     n_first: int
     n_second: int
@@ -240,8 +241,8 @@ CHANGE_COLUMNS = (
 
 
 def format_difference_csv(different: RecipeDifference) -> str:
-    """The pairs labelled otherwise, then those labelled by one alone, whose other cells are empty;
-    no cell runs as a formula."""
+    """Return a CSV table of pairs with different labels, then of pairs with one label, whose other
+    cells are empty. Cells are escaped so that spreadsheets do not run them as formulas."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(CHANGE_COLUMNS)
@@ -264,8 +265,8 @@ def compare_recipes(
     rows: JudgementRows | None = None,
     most: int | None = MAX_SHOWN,
 ) -> RecipeDifference:
-    """What the second labels otherwise than the first, on the judgements as they are now. most:
-    pairs named of each kind; None: all."""
+    """Compare the labels of two recipes on the current judgements. most: maximum number of pairs
+    listed of each type, all if None."""
     with snapshot():
         rows = (
             read_rows(campaign, judges=sort_kinds((*first.judges, *second.judges)))

@@ -1,7 +1,7 @@
-"""What leaves a campaign of its sample: TREC's five columns, the table of all pairs with their
-chances, and the strata; of an ordered pool its batches.
+"""Files of a campaign's sample: the five TREC columns, all pairs with their sampling probabilities,
+the strata, and the batches of a prioritised pool.
 
-Together with the runs they are enough for anybody to compute every estimate again.
+With the runs, they are sufficient to reproduce every estimate.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ DRAW_COLUMNS = ("topic", "document", "stratum", "place", "stage", "entered")
 
 
 def write_prels(campaign: Campaign, choices: LabelChoices, out: IO[str], *, grades: str) -> None:
-    """grades: graded or binary. ValueError where the pool is not sampled, no stage is complete or
-    nothing has a label."""
+    """Write sampled qrels. grades: graded or binary. Raises ValueError if the pool is not sampled,
+    no stage is complete or no pair has a label."""
     require_sampled(campaign)
     write_prel(read_campaign_sample(campaign, choices).prel(grades), out)
 
@@ -49,8 +49,8 @@ def write_prels(campaign: Campaign, choices: LabelChoices, out: IO[str], *, grad
 def write_sample(
     campaign: Campaign, choices: LabelChoices, out: IO[str], *, safe: Callable[[str], str] = str
 ) -> None:
-    """A row for every pair of the pool; probability: drawn / pairs. grade: empty where there is
-    none."""
+    """Write one row per pair of the pool. probability: n_h / N_h of its stratum. grade: empty if it
+    has none."""
     require_sampled(campaign)
     out.write("\t".join(SAMPLE_COLUMNS) + "\n")
     made: Labels = make_labels(campaign, choices)
@@ -79,9 +79,9 @@ def sampled_pair_cells(pair: SampledPair) -> Sequence[Any]:
 
 
 def write_batches(campaign: Campaign, out: IO[str], *, safe: Callable[[str], str] = str) -> None:
-    """A row for every pair in a batch of an ordered pool, batch by batch in the order of service.
-    pairs: how many waited when the batch was planned, of which those by chance are a random
-    sample."""
+    """Write one row per pair in a batch of a prioritised pool, by batch in judging order. pairs:
+    number that waited when the batch was planned. The batch's audit pairs are a random sample of
+    these."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         raise ValueError("the pool of this campaign is not prioritised, so it has no batches")
@@ -100,7 +100,7 @@ def write_batches(campaign: Campaign, out: IO[str], *, safe: Callable[[str], str
 
 
 def require_sampled(campaign: Campaign) -> None:
-    """ValueError for a campaign whose pool is not sampled."""
+    """Raise ValueError if the campaign's pool is not sampled."""
     if not is_sampled(campaign):
         raise ValueError(
             "the pool of this campaign is not sampled, so pairs have no inclusion probability"
@@ -108,7 +108,7 @@ def require_sampled(campaign: Campaign) -> None:
 
 
 def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
-    """Number, name, N_h at the draw, n_h by the end of each stage."""
+    """Yield number, name, N_h at sampling time, and n_h at the end of each stage."""
     if campaign.pool is None:
         return []
     return (
@@ -118,9 +118,12 @@ def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
 
 
 def draw_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
-    """Every pair of a sampled pool, of removed topics too: number of its stratum, place from 0,
-    stage, how it entered. Of an ordered pool the pairs in batches: the stratum of an audit pair is
-    what waited when its batch was planned; a chosen pair is in none."""
+    """Yield every pair of a sampled pool, including removed topics: stratum number, position from
+    0, stage, and how it was selected.
+
+    For a prioritised pool, yield the pairs in batches. The stratum of an audit pair is the set of
+    pairs that waited when its batch was planned. A prioritised pair has none.
+    """
     if campaign.pool is None:
         return []
     columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered")

@@ -1,5 +1,4 @@
-"""The export page of a campaign, its single files, recipes and releases; and the import of a
-release."""
+"""Export page of a campaign, its files, recipes and releases, and the import of a release."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _group_exports(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
-    """The files that the campaign has, under their titles."""
+    """Return the available files, grouped by title."""
     offered = exports.available_exports(campaign)
     groups = [
         (str(title), [_export_context(offered[name], query) for name in names if name in offered])
@@ -128,8 +127,8 @@ def _recipe_contexts(campaign: Campaign) -> list[dict[str, Any]]:
 
 
 def _recipe_context(recipe: Recipe, job: Job | None) -> dict[str, Any]:
-    """A recipe as the page shows it: in words, its releases newest first, and its last job unless
-    that went well."""
+    """Return a recipe for display: its settings as text, its releases newest first, and its last
+    job unless it succeeded."""
     plan = recipes.make_release_plan(recipe)
     return {
         "pk": recipe.pk,
@@ -148,7 +147,7 @@ def _recipe_context(recipe: Recipe, job: Job | None) -> dict[str, Any]:
 @login_required
 @require_safe
 def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileResponse:
-    """One file, whole. Choices that are no choices come back as the page that says so."""
+    """Return one complete file. Invalid choices show the page with errors."""
     campaign = get_managed_campaign(request, slug)
     export = exports.find_export(name)
     if export is None:
@@ -173,7 +172,8 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
 @login_required
 @require_safe
 def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Hours and judgements of each annotator, with names; with `rate` and `per` the amounts."""
+    """Return hours and judgements of each annotator, with names. With `rate` and `per`, also the
+    payment."""
     campaign = get_managed_campaign(request, slug)
     try:
         rate = payment.PayRate.of(request.GET.get("rate", ""), request.GET.get("per", ""))
@@ -209,7 +209,7 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Build a release with the recipe, or delete it."""
+    """Build a release with the recipe, or delete the recipe."""
     campaign = get_managed_campaign(request, slug)
     recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
     try:
@@ -226,7 +226,7 @@ def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
-    """The zip file."""
+    """Return the release's zip file."""
     campaign = get_managed_campaign(request, slug)
     release = get_object_or_404(
         Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign
@@ -247,7 +247,7 @@ def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 
 
 def _selected_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Recipe] | None:
-    """Those that the address names, if they are two of this campaign."""
+    """Return the two recipes in the address if both belong to the campaign."""
     recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
     first, second = (
         recipe_of_row.get(request.GET.get("first", "")),
@@ -264,8 +264,8 @@ def _redirect_to_difference(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
-    """What two recipes label differently on the judgements as they are now, and whether they rank
-    the systems alike."""
+    """Show which labels differ between two recipes on the current judgements, and whether the
+    recipes rank the systems alike."""
     campaign = get_managed_campaign(request, slug)
     two = _selected_recipes(request, campaign)
     if two is None:
@@ -309,7 +309,7 @@ def _changes_page(
     part: str,
     prefix: str = "",
 ) -> ListPage:
-    """Pairs that two recipes label otherwise as a list, each with its row id."""
+    """List pairs with different labels under two recipes, each with its row ID."""
     shown = ListPage(
         request,
         changes,
@@ -330,7 +330,7 @@ def _changes_page(
 @login_required
 @require_safe
 def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every pair that the two recipes label differently, as CSV."""
+    """Return every pair with different labels under two recipes, as CSV."""
     campaign = get_managed_campaign(request, slug)
     two = _selected_recipes(request, campaign)
     if two is None:
@@ -349,11 +349,11 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-@csrf_exempt  # checked by `_import_form`: the check reads the body, which may have gigabytes
+@csrf_exempt  # checked in _import_form, because the check reads the large body
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_release(request: HttpRequest) -> HttpResponse:
-    """A release, or judgements made elsewhere. The upload is kept until the job has read it."""
+    """Import a release, or judgements made elsewhere. The upload is kept until the job has read it."""
     if not can_create(request):
         raise PermissionDenied(
             _(

@@ -1,5 +1,5 @@
-"""Zip files that are the same bytes whenever their parts are: fixed times and rights, parts in the
-order of their names."""
+"""Reproducible zip files: equal parts produce equal bytes. Times and permissions are fixed, and
+parts are sorted by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PartWriter = Callable[[IO[str]], object]
 
 
 class _HashingWriter(io.RawIOBase):
-    """Passes bytes on and keeps their digest."""
+    """A writer that forwards bytes and computes their digest."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self.target, self.sum = target, hashlib.sha256()
@@ -34,8 +34,8 @@ def write_zip(
     sums: str = "",
     step: Callable[[str], object] = lambda name: None,
 ) -> None:
-    """Each part's function writes its text. sums: name of a last part with the SHA-256 of the
-    others. step: told each name before."""
+    """Write a zip file. Each part's function writes its text. sums: name of a last part with the
+    SHA-256 digests of the others. step: called with each name before it is written."""
     digests: dict[str, str] = {}
     with zipfile.ZipFile(out, "w") as archive:
         for name in sorted(parts):

@@ -1,4 +1,4 @@
-"""Addresses of the results of a campaign: for viewers, and for who has a link."""
+"""Addresses of a campaign's results, for viewers and for holders of a results link."""
 
 from django.urls import path
 

@@ -1,8 +1,9 @@
-"""The results of a campaign for who changes nothing: viewers and managers by their account, anybody
-by a link.
+"""Read-only results of a campaign for viewers and managers with an account, and for anyone with a
+results link.
 
-No page here starts a job, changes anything, or names an annotator: figures are those that were
-computed last."""
+These pages start no jobs, change nothing and name no annotators. They show the statistics computed
+last.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +45,11 @@ from pooling.platform.page_files import render_page
 from pooling.platform.requests import client_address
 
 SECRET_HEADERS = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
-"""Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine
-keeps it."""
+"""Headers of pages with a secret address. They hide it from linked sites and from search engines.
+"""
 
 UrlBuilder = Callable[..., str]
-"""(name of the part, or report=row) -> where this reader finds it"""
+"""Returns the reader's address of a named part or, with report=ID, of a report."""
 
 
 def _progress_context(campaign: Campaign) -> dict[str, Any]:
@@ -101,12 +102,11 @@ RESULT_PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]] | None]]
     "labels": ("Labels", _labels_context),
     "systems": ("Systems", None),
 }
-"""Title, and what the page shows of a campaign; that of Systems depends on what the address asks
-for."""
+"""Title and context function of each part. The context of Systems also depends on the request."""
 
 
 def _finished_reports(campaign: Campaign) -> Any:
-    """Finished ones, the newest first."""
+    """Return the finished reports, newest first."""
     return (
         exclude_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False))
         .select_related("job")
@@ -187,8 +187,8 @@ def campaign_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def requires_results_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view with the link in place of its token: 410 where it is over or was never one, 429
-    where it is asked for too often."""
+    """Wrap a view so that it gets the results link instead of its token. Responds with 410 for an
+    expired or unknown link, and with 429 for too many requests."""
 
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Cells of a report's tables."""
+"""Template tags for cells of report tables."""
 
 from __future__ import annotations
 

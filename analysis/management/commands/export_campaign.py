@@ -1,5 +1,4 @@
-"""`assay release export --campaign SLUG --output FILE`: a release, one zip file with
-everything."""
+"""Command `assay release export --campaign SLUG --output FILE`: write a release as one zip file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`assay judgements export --campaign SLUG`: every revision of every judgement of a
-campaign."""
+"""Command `assay judgements export --campaign SLUG`: write every revision of every judgement."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`assay export payment --campaign SLUG`: what each annotator worked, and what it comes to at a
-rate."""
+"""Command `assay export payment --campaign SLUG`: write hours and payment of each annotator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay export qrels --campaign SLUG`: the labels of a campaign as qrels."""
+"""Command `assay export qrels --campaign SLUG`: write a campaign's labels as qrels."""
 
 from __future__ import annotations
 

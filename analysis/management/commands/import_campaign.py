@@ -1,4 +1,4 @@
-"""`assay release import RELEASE`: a release becomes a campaign of this installation."""
+"""Command `assay release import RELEASE`: import a release as a campaign."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`assay study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: the tables and
-figures of a paper in one folder."""
+"""Command `assay study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: write the tables
+and figures of a paper to one folder."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Command(FileCommand):
         processes: int,
         **options: Any,
     ) -> dict[str, Any]:
-        # tables and pictures are those of reports, whose modules know their models; no query is
-        # made for files
+        # Tables and charts use the modules of reports, which import models. Studies of files make
+        # no queries.
         server.load_database_module().open_database()
         from analysis.studies.papers import get_study
         from analysis.studies.settings import keys_by_name
@@ -121,8 +121,8 @@ class Command(FileCommand):
         seed: int | None,
         processes: int,
     ) -> dict[str, Any]:
-        """The study in its folder. stored: (campaign or collection, slug). scratch: an empty
-        folder."""
+        """Write the study to its folder. stored: ("campaign" or "collection", slug). scratch: an
+        empty folder."""
         from analysis.studies.folder import refuse_target
         from analysis.studies.runner import make_folder
 
@@ -145,8 +145,8 @@ class Command(FileCommand):
     def inputs(
         self, study: Study, file: str | None, stored: tuple[str, str] | None, scratch: Path
     ) -> tuple[str, Path | None]:
-        """-> (the TOML file, the folder of inputs that goes into the study, or None for a person's
-        own files)"""
+        """Return the TOML file and the folder of inputs to copy into the study. The folder is None
+        for the user's own files."""
         from analysis.studies.folder import is_study_input
         from analysis.studies.sources import (
             write_campaign_inputs,

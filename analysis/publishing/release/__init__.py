@@ -1,2 +1,2 @@
-"""A release: one zip file with everything that others need to trust, use and rebuild a campaign's
-labels; written, read, imported."""
+"""Releases: one zip file with everything needed to verify, use and rebuild a campaign's labels.
+Writing, reading and import."""

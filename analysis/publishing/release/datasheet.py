@@ -1,5 +1,5 @@
-"""The datasheet of a release: what it holds, how it came about, its figures, and the commands that
-give them again."""
+"""The datasheet of a release: contents, provenance, statistics, and the commands that reproduce
+them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from annotation.selectors.pairs import get_kept_pairs
 from assay import markdown, number_words
 
 MAX_LISTED = 50
-"""Removed topics in the datasheet."""
+"""Maximum number of removed topics listed."""
 
 
 def write_datasheet(content: ReleaseContent) -> str:
-    """Markdown."""
+    """Return the datasheet in Markdown."""
     campaign, about, statistics, made = (
         content.campaign,
         content.about,
@@ -79,7 +79,7 @@ def write_datasheet(content: ReleaseContent) -> str:
 
 
 def _as_of_text(campaign: Campaign, about: Mapping[str, Any]) -> str:
-    """Of when a release is whose campaign may go on; nothing for a closed one."""
+    """Return the date of the data of an open campaign, or an empty string for a closed one."""
     states = {
         Campaign.State.DRAFT: "campaign not opened yet",
         Campaign.State.OPEN: "campaign still open",
@@ -97,7 +97,7 @@ def _as_of_text(campaign: Campaign, about: Mapping[str, Any]) -> str:
 
 
 def _llm_judges_text(campaign: Campaign) -> str:
-    """Whose labels the second file holds; empty without a frozen machine judge."""
+    """Describe the LLM judges whose labels are in the release. Empty without frozen LLM judges."""
     if not (frozen := machines.get_frozen_judges(campaign)):
         return ""
     rows = [
@@ -128,12 +128,12 @@ def _format_rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _format_markdown_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of cells that are Markdown."""
+    """Return a table whose cells are Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
 def format_figure(value: Any, digits: int = 3, reason: str = "") -> str:
-    """A number for people; what is undefined says so."""
+    """Format a number for reading. An undefined one is replaced by its reason."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return f"undefined: {reason}" if reason else "undefined"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
@@ -182,8 +182,8 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
 
 
 def _near_duplicate_notes(campaign: Campaign) -> list[str]:
-    """That annotators could see their own grade of a document very like the one on the page, and
-    since when; nothing where they never could."""
+    """Note that annotators were shown their own grade of a similar document, and since when. Empty
+    if they never were."""
     turns = _setting_changes(campaign, "show_near_duplicates")
     if not campaign.show_near_duplicates and not turns:
         return []
@@ -198,7 +198,7 @@ def _near_duplicate_notes(campaign: Campaign) -> list[str]:
 
 
 def _setting_changes(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
-    """(when, to what) a setting was changed since the campaign was opened."""
+    """Return (time, new value) of the changes of a setting since the campaign opened."""
     if campaign.opened_at is None:
         return []
     rows = AuditEvent.objects.filter(
@@ -212,7 +212,8 @@ def _setting_changes(campaign: Campaign, setting: str) -> list[tuple[datetime, A
 
 
 def _depth_notes(campaign: Campaign) -> list[str]:
-    """What ending the judging at a depth has left, and why the rest beyond it is no sample."""
+    """Describe the effect of a judging depth, and why the judged pairs beyond it are not a random
+    sample."""
     if campaign.judged_to is None:
         return []
     beyond = get_kept_pairs(campaign).filter(beyond_depth=True, kind=Pair.Kind.NORMAL)
@@ -229,8 +230,8 @@ def _depth_notes(campaign: Campaign) -> list[str]:
 
 
 def _additional_judgements_notes(n_pairs: int, n_judgements: int) -> list[str]:
-    """Managers choose such pairs by what was judged: their labels rest on more people than others,
-    and not by chance."""
+    """Describe additional judgements. Managers select such pairs by their judgements, so more
+    judgements on these pairs are not random."""
     if not n_pairs:
         return []
     pairs = number_words.format_count(n_pairs, "pair")
@@ -259,7 +260,7 @@ def _scale_text(campaign: Campaign, threshold: int) -> str:
 
 
 def _removed_topics_text(campaign: Campaign) -> str:
-    """Nothing where all topics are kept."""
+    """List the removed topics, empty if all are accepted."""
     removed = campaign.collection.topics.exclude(removed_reason="").order_by("position", "topic_id")
     rows = [(t.topic_id, t.removed_reason, t.same_as) for t in removed[:MAX_LISTED]]
     if not rows:

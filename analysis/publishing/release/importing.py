@@ -1,9 +1,9 @@
-"""A release imported: collection, topics, pool, and the campaign, closed, with its judgements. All
-of it or nothing.
+"""Import of a release: collection, topics, pool, and the closed campaign with its judgements. The
+import is complete or changes nothing.
 
-What was imported has to give the release's own qrels, byte for byte; else nothing is kept. The rows
-of the lower apps are written by their own services (`pooling.services.restoring`,
-`annotation.services.campaigns.restoring`); here stands what a release says of them."""
+The imported judgements must reproduce the release's qrels byte for byte. Rows of other apps are
+written by their services (`pooling.services.restoring`, `annotation.services.campaigns.restoring`).
+"""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ ProgressStep = Callable[[str, int], object]
 def import_release(
     path: str | Path, *, name: str, user: User | None, step: ProgressStep = lambda what, n: None
 ) -> Campaign:
-    """The campaign of a release. user: becomes manager of campaign and collection. Addresses that
-    are taken get a number.
+    """Import a release and return its campaign.
 
-    step: told what is done and how many. FormatError with the place of each problem; then nothing
-    was written."""
+    user: becomes manager of the campaign and collection. step: called with what is done and a
+    count. Slugs that are taken get a number. Raises FormatError with the position of each problem,
+    and writes nothing then.
+    """
     try:
         with open_release(path, name=name) as release, transaction.atomic():
             return _ReleaseImport(release, user, step).run()
@@ -66,11 +67,11 @@ def import_release(
 
 
 EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
-"""Settings of releases from before a setting existed, as they were applied."""
+"""Values of settings for releases older than the setting."""
 
 
 class _ReleaseImport:
-    """One import, in the order in which rows depend on each other."""
+    """One import. Its steps follow the dependencies between rows."""
 
     def __init__(self, release: ReleaseFile, user: User | None, step: ProgressStep) -> None:
         self.release, self.user, self.step = release, user, step
@@ -130,7 +131,7 @@ class _ReleaseImport:
 
     @contextmanager
     def _importing_part(self, name: str) -> Iterator[None]:
-        """What cannot be restored stands in this part."""
+        """Attribute errors inside the block to this part of the release."""
         try:
             yield
         except NotRestorable as error:
@@ -267,8 +268,8 @@ class _ReleaseImport:
         return pairs
 
     def _machines(self, campaign: Campaign, topics: dict[str, Topic]) -> None:
-        """The frozen machine judges with their labels, which have to give the digests that
-        machines.json says."""
+        """Import the frozen LLM judges with their labels. The labels must match the digests in
+        machines.json."""
         if not self.release.has(MACHINES):
             return
         with self._importing_part(MACHINES):
@@ -278,11 +279,11 @@ class _ReleaseImport:
         self.step("LLM labels", n)
 
     def _verify_qrels(self, campaign: Campaign) -> None:
-        """FormatError unless the judgements give the release's qrels."""
+        """Raise FormatError unless the judgements reproduce the release's qrels."""
         made = make_labels(campaign, self.choices)
         if "known" not in self.release.about.get(
             "labels", {}
-        ):  # built before the known grades of qualification pairs were labels
+        ):  # older releases did not use known grades of qualification pairs as labels
             made = replace(
                 made, beyond=[row for row in made.beyond if row.decision != KNOWN_GRADE_COLUMN]
             )

@@ -1,9 +1,9 @@
-"""What a release consists of: each part with what it holds, how it is written and whether an import
-needs it.
+"""The parts of a release: contents, how each is written, and whether an import needs it.
 
-Writing, reading, the datasheet and the documents follow from PARTS; a new part is one entry here
-and one line in docs/how-to/publish.md. What is written depends on the data and the recipe only: no
-clock, no row number, no user is read."""
+Writing, reading, the datasheet and the documents follow from PARTS. A new part needs one entry here
+and one line in docs/how-to/publish.md. The output depends only on the data and the recipe, not on
+the time, row IDs or the user.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ from assay.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgement
 from assay.formats.qrels import write_qrels
 
 FORMAT, VERSION = "assay campaign archive", 1
-"""In campaign.json. The words are those of the first version: other words would shut its
-installations out."""
+"""Format name and version in campaign.json. A new name would make releases unreadable for older
+installations."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
-"""Settings that a release holds; the others concern the people of this campaign only."""
+"""Campaign settings in a release. Settings that concern only this campaign's annotators are left
+out."""
 CHECKSUMS_FILE = "SHA256SUMS"
 GUIDELINES = "guidelines/"
 
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """What a recipe asks for. documents: the pool's texts, too. notes: what annotators wrote,
-    too."""
+    """The recipe of a release. documents: include the pool's texts. notes: include annotators'
+    notes."""
 
     name: str = "default"
     choices: LabelChoices = field(default_factory=LabelChoices)
@@ -60,7 +61,7 @@ class ReleasePlan:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseContent:
-    """What the parts are written from. about: campaign.json; sheet: the datasheet."""
+    """The data from which the parts are written. about: campaign.json. sheet: the datasheet."""
 
     campaign: Campaign
     plan: ReleasePlan
@@ -73,11 +74,13 @@ class ReleaseContent:
 
 @dataclass(frozen=True)
 class ReleasePart:
-    """name: of the file; that of a folder ends with a slash. holds: for the datasheet. needed: an
-    import fails without it. earlier: columns that earlier versions wrote, which can be read still.
+    """A part of a release.
 
-    write: the content as text; of a table with columns, rows may stand in its place. asked: whether
-    a release of this content has the part."""
+    name: file name. A folder's ends with a slash. holds: description in the datasheet. needed: an
+    import fails without it. earlier: columns written by older versions, which are still read.
+    write: returns the content as text, or as rows for a table with columns. asked: whether a
+    release of this content has the part.
+    """
 
     name: str
     holds: str
@@ -101,7 +104,7 @@ def _format_cell(value: Any) -> str:
 
 
 def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
-    """Name -> what writes it, of everything but the checksums."""
+    """Return the write function of each part by name, except the checksums."""
     asked = [
         part
         for part in PARTS
@@ -207,7 +210,7 @@ def _gold_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
 
 
 def _write_topics(content: ReleaseContent, text: IO[str]) -> None:
-    """Kept and removed, in order, with all their texts."""
+    """Write all topics, accepted and removed, in order and with all their texts."""
     for t in content.campaign.collection.topics.order_by("position", "topic_id"):
         row = {
             "id": t.topic_id,
@@ -394,6 +397,6 @@ PARTS = (
     ),
     ReleasePart(CHECKSUMS_FILE, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
 )
-"""In the order of the datasheet. The checksums are written last, from all others."""
+"""In datasheet order. The checksums of all other parts are written last."""
 PARTS_BY_NAME = {part.name: part for part in PARTS}
 FILE_NAMES = {name for name in PARTS_BY_NAME if not name.endswith("/")}

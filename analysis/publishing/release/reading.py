@@ -1,10 +1,10 @@
-"""Reading a release that anybody may have made: nothing is unpacked to disk, nothing is trusted,
-every problem has its place.
+"""Reading of untrusted releases. Nothing is unpacked to disk, and every problem is reported with
+its position.
 
-with open_release(path, name="release.zip") as release:      # whole, listed, checksums right, or
-FormatError
-    release.about                                            # campaign.json
-    for row in release.judgements(scale={0, 1}): ...
+    # complete, all parts listed and checksums correct, otherwise FormatError
+    with open_release(path, name="release.zip") as release:
+        release.about  # campaign.json
+        for row in release.judgements(scale={0, 1}): ...
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from assay.pools.pool_kinds import MAX_STAGE, SelectionMethod
 from pooling.services.restoring import DrawRow, StratumRow
 
 MAX_BYTES = 4_000_000_000
-"""Unpacked, all parts together."""
+"""Maximum unpacked bytes of all parts together."""
 MAX_TEXT_BYTES = 32_000_000
-"""Bytes of a part that is read as a whole."""
+"""Maximum bytes of a part that is read as a whole."""
 MAX_PARTS = 1000
 GUIDELINE_PATTERN = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
 SPAN_PATTERN = re.compile(r"(\d{1,9})-(\d{1,9})")
@@ -61,7 +61,7 @@ MAX_NUMBER = 2_147_483_647
 
 
 class InvalidReleaseCell(ValueError):
-    """A cell that cannot be used: (what is wrong, what was expected)."""
+    """An invalid cell. Its arguments are the problem and the expected value."""
 
     def __init__(self, problem: str, expected: str) -> None:
         super().__init__(problem)
@@ -70,14 +70,13 @@ class InvalidReleaseCell(ValueError):
 
 DAMAGED_PART_ERRORS = (*ARCHIVE_ERRORS, UnicodeDecodeError)
 DAMAGED_LIST_ERRORS = (*DAMAGED_PART_ERRORS, ValueError, IndexError, OSError)
-"""What a list of files whose places and names are wrong ends in, as well; once every part was read,
-it can do so no more."""
+"""Further errors that a damaged zip directory can cause while the parts are first read."""
 
 
 @contextmanager
 def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
-    """The release with its list of parts and checksums looked at. FormatError for whatever is not
-    one."""
+    """Open a release and check its list of parts and its checksums. Raises FormatError if it is not
+    a valid release."""
     with ExitStack() as stack:
         try:
             release = ReleaseFile(stack.enter_context(open_zip(path, name)), name)
@@ -95,7 +94,7 @@ def _damaged_error(name: str, error: Exception) -> FormatError:
 
 
 class ReleaseFile:
-    """A zip file that says to be a release, and what its parts say."""
+    """A zip file that claims to be a release, and its parsed parts."""
 
     def __init__(self, file: zipfile.ZipFile, name: str) -> None:
         self.file, self.name = file, name
@@ -130,7 +129,7 @@ class ReleaseFile:
         self.about = self._read_manifest()
 
     def _check_sums(self, names: list[str]) -> None:
-        """Reads every part once, so that a damaged one is found before anything is written."""
+        """Read every part once, so that damage is found before anything is written."""
         said = {}
         for number, line in enumerate(self.text(CHECKSUMS_FILE).splitlines(), 1):
             digest, _, name = line.partition("  ")
@@ -167,7 +166,7 @@ class ReleaseFile:
         return name in self.file.namelist()
 
     def text(self, name: str) -> str:
-        """A small part as a whole."""
+        """Return a small part as text."""
         with self.part(name) as file:
             raw = file.read(MAX_TEXT_BYTES + 1)
         if len(raw) > MAX_TEXT_BYTES:
@@ -211,7 +210,7 @@ class ReleaseFile:
         return about
 
     def guidelines(self) -> list[tuple[int, str]]:
-        """(version, text) by version."""
+        """Return (version, text) by version."""
         numbered = [
             (int(match[1]), name)
             for name in self.file.namelist()
@@ -220,7 +219,7 @@ class ReleaseFile:
         return [(number, self.text(name)) for number, name in sorted(numbered)]
 
     def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(line, object) of a part of JSON lines."""
+        """Yield (line number, object) of a JSON Lines part."""
         with self.part(part) as file:
             for number, text in iterate_lines(file, name=f"{self.name}/{part}"):  # type: ignore[arg-type]
                 if not text.strip():
@@ -240,8 +239,8 @@ class ReleaseFile:
     def rows(
         self, part: str, mistakes: FileProblems, *, quoting: bool = False
     ) -> Iterator[tuple[DelimitedRow, dict[str, str]]]:
-        """Rows of a table with exactly the columns of the part, as this version or an earlier one
-        writes them."""
+        """Yield the rows of a table with exactly the columns of the part, as written by this or an
+        older version."""
         with self.part(part) as file:
             table = DelimitedTable(
                 file,  # type: ignore[arg-type]
@@ -263,7 +262,8 @@ class ReleaseFile:
                     yield row, dict(zip(columns, row.cells, strict=True))
 
     def _checked_rows(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
-        """What `read(line, cells)` makes of each row; all problems of the part at its end."""
+        """Yield the result of `read(line, cells)` for each row. Raises FormatError with all
+        problems at the end."""
         mistakes = FileProblems(f"{self.name}/{part}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
             try:
@@ -300,7 +300,7 @@ class ReleaseFile:
         return list(self._checked_rows("feedback.tsv", read))
 
     def pairs(self) -> list[PairRow]:
-        """Of the campaign and of its qualification."""
+        """Return the pairs of the campaign and of its qualification test."""
 
         def read(line: int, c: dict[str, str]) -> PairRow:
             needed = parse_number(c["needed"], "needed")
@@ -310,7 +310,7 @@ class ReleaseFile:
                 )
             asked_more = parse_number(
                 c.get("asked_more", "0"), "asked_more"
-            )  # earlier versions asked for none
+            )  # older versions had no additional judgements
             if asked_more is None or asked_more > MAX_VALUES["judgements_per_pair"]:
                 raise InvalidReleaseCell(
                     f"asked_more {c['asked_more'][:20]!r}",
@@ -367,7 +367,7 @@ class ReleaseFile:
         return list(self._checked_rows("draw.tsv", read))
 
     def machines(self) -> list[dict[str, Any]]:
-        """What machines.json says of each, not looked into."""
+        """Return the entries of machines.json, unchecked."""
         try:
             said = json.loads(self.text(MACHINES))
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
@@ -408,7 +408,7 @@ class ReleaseFile:
         return list(self._checked_rows("adjudications.tsv", read))
 
     def judgements(self, scale: set[int]) -> Iterator[JudgementRow]:
-        """One by one; FormatError with all problems at the end."""
+        """Yield the judgements. Raises FormatError with all problems at the end."""
 
         def read(line: int, c: dict[str, str]) -> JudgementRow:
             revision, version = (
@@ -456,14 +456,14 @@ class ReleaseFile:
 
 
 def parse_judge_kind(cells: Mapping[str, str]) -> str:
-    """The kind of the judge; 0.1.0 wrote only whether it was simulated."""
+    """Return the annotator type. Version 0.1.0 only recorded whether the annotator was simulated."""
     if "judge" in cells:
         return parse_choice(cells["judge"], [kind.value for kind in JudgeKind], "judge")
     return JudgeKind.SIMULATED.value if parse_flag(cells["simulated"]) else JudgeKind.PERSON.value
 
 
 def parse_number(cell: str, what: str) -> int | None:
-    """A whole number from 0, None for an empty cell."""
+    """Parse a non-negative integer. An empty cell is None."""
     if not cell:
         return None
     if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > MAX_NUMBER:

@@ -1,7 +1,7 @@
-"""Writing a release.
+"""Writing of releases.
 
 with open(path, "wb") as out:
-    write_release(campaign, ReleasePlan("first", Choices()), out)
+    write_release(campaign, ReleasePlan("first", LabelChoices()), out)
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ DIGESTED_COLUMNS = (
     "judged_at",
     "excluded",
 )
-"""Of judgements.tsv, in the content digest. Never change them: the digest is equal across
-versions."""
+"""Columns of judgements.tsv in the content digest. They must never change, because digests are
+compared across versions."""
 
 
 def write_release(
@@ -67,10 +67,10 @@ def write_release(
     *,
     step: Callable[[str], object] = lambda name: None,
 ) -> dict[str, Any]:
-    """Write the release as a zip file, all parts as of one moment. CampaignError where an id cannot
-    stand in qrels.
+    """Write the release as a zip file from one snapshot.
 
-    -> as_of and content_sha256 (docs/how-to/publish.md), and counts: pairs, judgements, adjudicated, parts
+    Returns as_of and content_sha256 (docs/how-to/publish.md) and the counts of pairs, judgements,
+    adjudicated and parts. Raises CampaignError if an ID is not allowed in qrels.
     """
     with snapshot():
         content = collect_release_content(
@@ -95,7 +95,7 @@ def write_release(
 
 @contextmanager
 def _refuse_invalid_ids() -> Iterator[None]:
-    """CampaignError where an id cannot stand in qrels."""
+    """Raise CampaignError if an ID is not allowed in qrels."""
     try:
         yield
     except ValueError as error:
@@ -118,8 +118,7 @@ def collect_release_content(campaign: Campaign, plan: ReleasePlan) -> ReleaseCon
 
 
 def content_digest(campaign: Campaign, choices: LabelChoices, made: Labels) -> str:
-    """SHA-256 of the judgements and labels alone, as docs/how-to/publish.md defines it for a release's
-    files."""
+    """Return the SHA-256 digest of the judgements and labels, as defined in docs/how-to/publish.md."""
     places = [RAW_COLUMNS.index(name) for name in DIGESTED_COLUMNS]
     cells = map(format_raw_cells, iterate_raw_judgements(campaign, choices, notes=False))
     digest = hashlib.sha256(
@@ -134,7 +133,7 @@ def content_digest(campaign: Campaign, choices: LabelChoices, made: Labels) -> s
 
 
 def newest_judgement_time(campaign: Campaign) -> datetime | None:
-    """When the newest judgement or adjudication that a release holds was made."""
+    """Return the time of the newest judgement or adjudication in the release."""
     pairs = get_kept_pairs(campaign)
     judged = Judgement.objects.filter(pair__in=pairs).aggregate(at=Max("judged_at"))["at"]
     ruled = pairs.exclude(adjudicated_grade=None).aggregate(at=Max("adjudicated_at"))["at"]
@@ -146,7 +145,7 @@ def format_release_time(at: datetime | None) -> str | None:
 
 
 def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """What an installation needs to make the campaign again."""
+    """Return what an installation needs to recreate the campaign."""
     pool = campaign.pool
     settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
     return {
@@ -200,8 +199,8 @@ def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
 
 
 def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """Table 1, with the keys of `judgements stats`; and the labels by decision, with those of
-    `aggregate`."""
+    """Return the campaign statistics with the keys of `judgements stats`, and the labels by
+    decision with those of `aggregate`."""
     numbers = compute_campaign_statistics(
         made.table,
         threshold=made.threshold,
@@ -222,8 +221,8 @@ def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> d
 
 
 def compute_truncated_share(campaign: Campaign) -> float | None:
-    """Share of the pairs with a stored text whose text was cut for judging; None where nothing is
-    cut or no text is stored."""
+    """Return the share of pairs whose stored text was truncated for judging. None if nothing is
+    truncated or no text is stored."""
     if not campaign.truncate_words:
         return None
     stored = get_kept_pairs(campaign).filter(entry__document__isnull=False)
@@ -236,7 +235,7 @@ def compute_truncated_share(campaign: Campaign) -> float | None:
 
 
 def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """With the keys of `agreement --campaign` at its defaults."""
+    """Return agreement with the keys of `agreement --campaign` and its default options."""
     if not len(made.table):
         return {"undefined": "no judgement counts"}
     report = make_agreement_report(
