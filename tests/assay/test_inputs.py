@@ -166,7 +166,7 @@ def test_commands_take_data_sets_in_place_of_files(catalogue: object, tmp_path: 
     files = ("evaluate", str(tmp_path / "vaswani.qrels"), str(tmp_path / "vaswani.run"), *words)
     assert run("evaluate", "irds:vaswani", "irds:vaswani", *words) == run(*files)
     assert run("check_topics", "irds:vaswani")["kept"] == 2
-    pooled = run("build_pool", "irds:vaswani", "--topics", "irds:vaswani")
+    pooled = run("build_pool", "irds:vaswani", "--only-topics", "irds:vaswani")
     assert pooled["unique"] == {"vaswani": 5}
 
 
@@ -323,9 +323,9 @@ def test_measures_in_other_spellings_have_the_values_of_the_canonical_ones() -> 
 
 
 def test_a_level_in_a_measure_counts_in_place_of_that_of_the_evaluation() -> None:
-    scores = assay.evaluate(QRELS, RUN, "P(rel=2)@2 P@2", level=1)
+    scores = assay.evaluate(QRELS, RUN, "P(rel=2)@2 P@2", min_relevant=1)
     own, level_of_evaluation = scores.values[0].T.tolist()
-    assert own == assay.evaluate(QRELS, RUN, "P@2", level=2).values[0, :, 0].tolist()
+    assert own == assay.evaluate(QRELS, RUN, "P@2", min_relevant=2).values[0, :, 0].tolist()
     assert level_of_evaluation == assay.evaluate(QRELS, RUN, "P@2").values[0, :, 0].tolist()
     assert own != level_of_evaluation
 
