@@ -1,5 +1,5 @@
-"""Studies in the API: asking, listing, the folder as a zip file. The same services and permissions
-as the pages."""
+"""API of studies: create, list and download as a zip file, with the services and permissions of the
+pages."""
 
 from __future__ import annotations
 
@@ -83,10 +83,13 @@ class StudySerializer(serializers.ModelSerializer):
 
 
 class AskStudySerializer(StrictSerializer):
-    """Of a campaign or a collection, one of them. runs: ids (all of the collection); qrels:
-    references as for reports (the labels of the campaign, or what was imported); clicks: qrels
-    taken as clicks; options: keys of the study's TOML file that are no files; files: key -> name of
-    a file -> its content, of keys that are files."""
+    """A study of either a campaign or a collection.
+
+    runs: IDs, by default all of the collection. qrels: references as for reports, by default the
+    labels of the campaign or the imported qrels. clicks: qrels to use as clicks. options: keys of
+    the study's TOML file that are not files. files: for keys that are files, the content by file
+    name.
+    """
 
     schema = ONE_OF_CAMPAIGN_AND_COLLECTION
 

@@ -1,8 +1,9 @@
-"""The folder of a study: whole or not at all.
+"""The folder of a study, written completely or not at all.
 
 report.html report.md study.toml study.json SHA256SUMS
-tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png .tex .csv    data/NAME, where a part has files that
-are neither
+tables/NAME.tex .csv .json
+figures/NAME.pdf .svg .png .tex .csv
+data/NAME    for parts with other files
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ SUMS, ABOUT = "SHA256SUMS", "study.json"
 
 
 def refuse_target(target: Path, *, replace: bool) -> None:
-    """Raises BadInput where the folder would take something else's place: only an unchanged study
-    is replaced."""
+    """Raise BadInput if the target exists, unless it is an empty folder, or an unchanged study and
+    `replace` is set."""
     if not target.exists():
         return
     if not target.is_dir() or (any(target.iterdir()) and not (target / ABOUT).exists()):
@@ -45,8 +46,8 @@ def refuse_target(target: Path, *, replace: bool) -> None:
 
 
 def is_study_input(path: Path) -> bool:
-    """Whether this TOML file lies among the inputs of a study that was made: made again, it takes
-    them along."""
+    """Return whether the TOML file is among the inputs of an existing study. Making that study
+    again copies its inputs."""
     return (
         path.resolve().parent.name == "inputs" and (path.resolve().parent.parent / ABOUT).exists()
     )
@@ -71,8 +72,9 @@ def _read_checksums(folder: Path) -> dict[str, str]:
 def write_study_folder(
     made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False
 ) -> dict[str, Any]:
-    """-> the contract's answer. inputs: a folder to be moved in as `inputs`. Raises BadInput."""
-    target = Path(os.path.realpath(target))  # a symbolic link stays, and leads to the new study
+    """Write the study and return the command's result. inputs: a folder to move to `inputs`. Raises
+    BadInput."""
+    target = Path(os.path.realpath(target))  # keep a symbolic link and write to its target
     refuse_target(target, replace=replace)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -140,7 +142,7 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
                 for kind, data in render_files(figure.picture, titled=False).items()
             }
         except EmptyFigure:
-            continue  # the report says in its place why there is none
+            continue  # the report gives the reason why the figure is missing
         numbers = figure.picture.table(figure.key)
         files[f"figures/{figure.key}.tex"] = to_latex(numbers).encode()
         files[f"figures/{figure.key}.csv"] = to_csv(numbers).encode()
@@ -158,14 +160,14 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _set_default_permissions(folder: Path) -> None:
-    """As if made in the usual way: temporary folders are for their owner only."""
+    """Set the default permissions, because temporary folders are only readable by their owner."""
     mask = os.umask(0)
     os.umask(mask)
     folder.chmod(0o777 & ~mask)
 
 
 def _replace_folder(temporary: Path, target: Path) -> None:
-    """The new folder in the place of the old one, which is there until the new one is."""
+    """Replace the old folder, which is kept until the new one is in place."""
     if not target.exists():
         temporary.rename(target)
         return

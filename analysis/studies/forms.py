@@ -1,5 +1,5 @@
-"""The form of one study: its fields follow from the keys of its TOML file, without those that the
-campaign or collection answers."""
+"""The form of one study. Its fields are the keys of the study's TOML file, except those that the
+campaign or collection supplies."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class StudyForm(forms.Form):
         )
 
     def given(self) -> StudyInputs:
-        """As `ask_for_study` takes it. What was left empty keeps the study's default."""
+        """Return the inputs for `request_study`. Empty fields keep the study's default."""
         data = self.cleaned_data
         uploads, files = store_uploads(
             {
@@ -179,7 +179,7 @@ def option_field(key: DeclaredOption) -> forms.Field:
 
 
 class LinesField(forms.CharField):
-    """Texts, one a line."""
+    """A field for texts, one per line."""
 
     widget = forms.Textarea
 
@@ -192,7 +192,7 @@ class LinesField(forms.CharField):
 
 
 class NamesField(LinesField):
-    """Name = words, one a line."""
+    """A field for lines of the form `name = words`."""
 
     def clean(self, value: Any) -> dict[str, str]:
         names = {}
@@ -208,7 +208,7 @@ class NamesField(LinesField):
 
 
 def strip_quotes(text: str) -> str:
-    """As TOML would read it, where somebody has put it between quotation marks."""
+    """Remove enclosing quotation marks, as TOML does."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
             return str(tomllib.loads(f"x = {text}")["x"])

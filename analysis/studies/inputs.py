@@ -1,5 +1,5 @@
-"""What a person gives to a study of a campaign or collection beside what is stored: values, files,
-and a choice of runs and qrels."""
+"""User inputs for a study of a campaign or collection, in addition to stored data: values, files,
+and selected runs and qrels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pooling.platform.jobs import MalformedRequest
 
 GIVEN_FOLDER = "given"
 COLLECTION_KEYS = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})
-"""Keys that a collection answers."""
+"""Keys that a collection supplies."""
 CAMPAIGN_KEYS = COLLECTION_KEYS | {
     "judgements",
     "labels",
@@ -30,15 +30,17 @@ CAMPAIGN_KEYS = COLLECTION_KEYS | {
     "grades",
     "simulated",
 }
-"""Keys that a campaign answers."""
+"""Keys that a campaign supplies."""
 
 
 @dataclass(frozen=True)
 class StudyInputs:
-    """values: of keys that are no files, as TOML would have them. files: path under FOLDER ->
-    content; uploads: key -> paths of its files (of a key that names one file: the last). runs: ids,
-    None for all of the collection. qrels, clicks: references, empty for what the source takes by
-    itself."""
+    """The inputs that a user selects or uploads.
+
+    values: for keys that are not files, with the types of TOML. files: content by path in FOLDER.
+    uploads: paths of its files by key (for a key with a single file, the last counts). runs: IDs,
+    all of the collection if None. qrels, clicks: references, the default of the source if empty.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     uploads: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -48,7 +50,7 @@ class StudyInputs:
     clicks: Sequence[str] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Without the content of files."""
+        """Return the inputs as JSON, without file contents."""
         return {
             "values": dict(self.values),
             "uploads": {key: list(paths) for key, paths in self.uploads.items()},
@@ -65,14 +67,15 @@ class StudyInputs:
 
 
 def supplied_keys(study: Study, *, by_campaign: bool) -> frozenset[str]:
-    """Keys that the source answers."""
+    """Return the keys that the campaign or collection supplies."""
     if not by_campaign:
         return COLLECTION_KEYS
     return CAMPAIGN_KEYS
 
 
 def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
-    """Key -> whether it takes several files, of the files that only a person can give."""
+    """Return the keys of files that only the user can supply, each with whether it takes several
+    files."""
     return {
         name: key.kind != "file"
         for name, key in keys_by_name(study).items()
@@ -82,7 +85,7 @@ def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
 
 
 def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
-    """Of options: keys that are no files and that the source does not answer."""
+    """Return the keys that are not files and that the campaign or collection does not supply."""
     return [
         name
         for name, key in keys_by_name(study).items()
@@ -94,7 +97,7 @@ def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
 def store_uploads(
     uploads: Mapping[str, Sequence[tuple[str, bytes]]],
 ) -> tuple[dict[str, list[str]], dict[str, bytes]]:
-    """(key -> paths, path -> content) of key -> (name of a file, content)."""
+    """Return paths by key and content by path. uploads: (file name, content) by key."""
     taken: set[str] = set()
     paths: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
@@ -108,15 +111,15 @@ def store_uploads(
 
 
 def split_suffix(name: str) -> tuple[str, str]:
-    """`board.csv.gz` -> (`board`, `.csv.gz`): readers go by the suffix."""
+    """Split `board.csv.gz` into (`board`, `.csv.gz`), because readers depend on the suffix."""
     last = re.split(r"[/\\]", name)[-1]
     suffix = re.search(r"((\.[A-Za-z]\w{0,7}){1,2})$", last)
     return (last[: suffix.start()], suffix[1]) if suffix and suffix.start() else (last, "")
 
 
 def check_inputs(study: Study, given: StudyInputs, *, by_campaign: bool) -> None:
-    """Raises Refused for keys that the study has not or that the source answers, FormatError for
-    values that it does not take."""
+    """Raise Refused for keys that the study does not have or that the source supplies, and
+    FormatError for invalid values."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
         says = _("Unknown option of the study %(study)s: %(names)s. Choose from %(known)s.")

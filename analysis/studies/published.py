@@ -1,4 +1,4 @@
-"""What papers have published, to stand beside what comes out here."""
+"""Published values of papers, for comparison with computed ones."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ TRIPJUDGE_STATISTICS: dict[str, str | int | float] = {
     "annotators": 135,
     "per_annotator": 287,
 }
-"""Table 1. Judgements and annotators are those before cleaning, topics and pairs those after it."""
+"""Table 1. Judgements and annotators are before cleaning, topics and pairs after it."""
 TRIPJUDGE_GRADES = ((3811, 0.10, 39), (10901, 0.28, 47), (13008, 0.33, 54), (11090, 0.29, 44))
-"""Table 1, of Wrong, Topic, Partial, Perfect: judgements, share, mean seconds."""
+"""Table 1, for the grades Wrong, Topic, Partial and Perfect: judgements, share, mean seconds."""
 TRIPJUDGE_DECISIONS = {
     "graded": {"unanimous": 0.20, "lowest_grade": 0.22},
     "binary": {"unanimous": 0.48, "lowest_grade": 0.02},
 }
 TRIPJUDGE_KAPPA = {"graded": 0.60, "binary": 0.63}
-"""Figure 2: mean over annotators; half of the kappas lie between 0.50 and 0.70."""
+"""Figure 2: mean kappa over annotators. Half of the kappas are between 0.50 and 0.70."""
 TRIPJUDGE_SURVEY = {"Very good": 0.33, "Good": 0.28, "Decent": 0.27, "Don't like it": 0.12}
 
 TRIPJUDGE_RUNS = (
@@ -31,7 +31,7 @@ TRIPJUDGE_RUNS = (
     "bert_cat",
     "3bert_fix_ensemble_avg",
 )
-"""The systems of Table 2 as the authors' evaluation script names them."""
+"""The systems of Table 2, with the names in the authors' evaluation script."""
 TRIPJUDGE_MEANS = {
     "TripJudge": {
         "nDCG@5": (0.694, 0.540, 0.377, 0.538, 0.527, 0.540, 0.698),

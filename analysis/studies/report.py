@@ -1,4 +1,4 @@
-"""A study as one HTML page that needs nothing else, and as Markdown beside its figures."""
+"""The report of a study, as a self-contained HTML page and as Markdown with separate figures."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ SIMULATED_NOTE = "Some of the data are simulated. The numbers show that the comp
 
 
 MAX_WORDS = 40
-"""Characters from which a cell is a sentence: it keeps its width where a table is wider than the
-page."""
+"""Number of characters from which a cell is treated as a sentence. It keeps its width in a table
+that is wider than the page."""
 MAX_ROWS = 60
-"""Tables with more rows are folded away in HTML and cut in Markdown; from MOST_SHOWN on they are in
-their files only."""
+"""Maximum number of table rows shown. Longer tables are collapsed in HTML and truncated in
+Markdown, and those with more than MAX_SHOWN rows are only in files."""
 
 
 def render_html(made: MadeStudy) -> str:
@@ -90,7 +90,8 @@ def _render_data(one: MadePart) -> str:
 
 
 def renumber_ids(page: str) -> str:
-    """Ids of pictures count from 1 in every report, not in every process."""
+    """Number the IDs of charts from 1 in every report, because the process counts them across
+    reports."""
     numbers = count(1)
     names: dict[str, str] = {}
 
@@ -107,7 +108,7 @@ def _paragraph_html(text: str) -> str:
 
 
 def _inline_html(text: str) -> str:
-    """Words between backquotes are keys and commands."""
+    """Convert a text to HTML. Words in backquotes are keys and commands."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
 
 

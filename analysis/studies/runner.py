@@ -1,4 +1,4 @@
-"""A study from its TOML file to its folder: what command and worker share."""
+"""Making a study from its TOML file, used by the command and the worker."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ def make_folder(
     processes: int = 1,
     step: Callable[[str], object] = lambda title: None,
 ) -> dict[str, Any]:
-    """The study of the TOML file `path` in the folder `target`. -> the contract's answer
+    """Make the study of the TOML file `path` in the folder `target`. Returns the command's result.
 
-    scratch: an empty folder. inputs: the folder of the file, where it goes into the study. step: is
-    told the title of each part before it is made. Raises FormatError, and BadInput where no part
-    can be made."""
+    scratch: an empty folder. inputs: the folder of the TOML file, if it is copied into the study.
+    step: called with the title of each part before it is made. Raises FormatError, and BadInput if
+    no part can be made.
+    """
     settings = read_settings(path, study)
     again = f"assay study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
     if seed is not None:

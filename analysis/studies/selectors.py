@@ -1,5 +1,5 @@
-"""Studies that are kept, as pages and API show them. Each is a row of reports whose file is the
-study's folder as a zip."""
+"""Stored studies for pages and API. Each is a row of reports whose file is the study's folder as a
+zip."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ZIP_NAME = "study.zip"
 
 
 def visible_studies(request_or_user: Any) -> QuerySet[Report]:
-    """Those of campaigns and of collections that the person manages."""
+    """Return studies of the campaigns and collections that the user manages."""
     return visible_rows(request_or_user).filter(kind__startswith=Report.STUDY)
 
 
 def get_visible_study(request_or_user: Any, pk: int) -> Report:
-    """404 for everybody who may not see it."""
+    """Return the study. Raises Http404 for users who may not see it."""
     report = visible_studies(request_or_user).filter(pk=pk).first()
     if report is None:
         raise Http404("Study not found.")
@@ -36,7 +36,7 @@ def get_visible_study(request_or_user: Any, pk: int) -> Report:
 
 @contextmanager
 def open_study_zip(row: Report) -> Iterator[zipfile.ZipFile]:
-    """The folder. Http404 while it is not made."""
+    """Open the study's zip file. Raises Http404 until it is made."""
     if ZIP_NAME not in row.files:
         raise Http404("The study is not finished yet.")
     with default_storage.open(row.files[ZIP_NAME], "rb") as file, zipfile.ZipFile(file) as archive:
@@ -44,7 +44,7 @@ def open_study_zip(row: Report) -> Iterator[zipfile.ZipFile]:
 
 
 def read_study_file(row: Report, name: str) -> bytes:
-    """One file of the folder. Http404 for a name that it does not hold."""
+    """Return one file of the folder. Raises Http404 for an unknown name."""
     with open_study_zip(row) as archive:
         try:
             return archive.read(name)
@@ -58,8 +58,8 @@ def describe_study(row: Report) -> dict[str, Any]:
 
 
 def report_body(row: Report) -> str:
-    """What `report.html` says, without its frame, its heading and the links to single files, which
-    the page has once."""
+    """Return the body of `report.html` without its heading and the links to single files, which the
+    page shows itself."""
     text = read_study_file(row, "report.html").decode()
     inner = text.partition("<main>")[2].rpartition("</main>")[0]
     return re.sub(r"<h1>.*?</h1>", "", inner, count=1, flags=re.DOTALL)

@@ -1,7 +1,7 @@
-"""The file that names a study's inputs: TOML, paths beside it.
+"""The TOML file that names a study's inputs. Its paths are relative to its folder.
 
-settings = read_settings("study.toml", study)     # FormatError with file and line
-settings.values["runs"] -> ["runs/bm25.run", ...] (as they stand, relative to settings.folder)
+settings = read_settings("study.toml", study)  # FormatError with file and line
+settings.values["runs"]  # ["runs/bm25.run", ...], relative to settings.folder
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ COMMON_KEYS = (
 
 @dataclass(frozen=True)
 class StudySettings:
-    """folder: in which paths begin ("": where the command runs). values: by key; keys that the file
-    lacks have their default."""
+    """Parsed settings. folder: base of the paths, "" for the working directory. values: by key,
+    with defaults for missing keys."""
 
     folder: str
     values: dict[str, Any]
@@ -49,8 +49,8 @@ def keys_by_name(study: Study) -> dict[str, DeclaredOption]:
 
 
 def read_settings(path: str, study: Study) -> StudySettings:
-    """Raises FormatError for what TOML or the study does not know, and for files that are not
-    there: all problems at once."""
+    """Read and check the file. Raises FormatError with all problems: invalid TOML, unknown keys and
+    missing files."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -63,7 +63,7 @@ def read_settings(path: str, study: Study) -> StudySettings:
 
 
 def check_values(study: Study, values: Mapping[str, Any]) -> None:
-    """Raises FormatError for values that the study does not take, each with its key."""
+    """Raise FormatError for invalid values, each with its key."""
     reader = _Reader("", "", study)
     reader.values(dict(values))
     if reader.problems:

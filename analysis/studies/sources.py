@@ -1,11 +1,11 @@
-"""A campaign, a collection or a release as plain files with a TOML file, as if a person had written
-it.
+"""A campaign, collection or release as input files of a study, with a TOML file as if written by
+hand.
 
-    path = campaign_inputs(study, "my-campaign", folder)     # folder/study.toml beside the files
-    that it names
+    path = write_campaign_inputs(study, "my-campaign", folder)  # folder/study.toml and its files
 
-What the study does not ask for is not written. The folder goes into the study, so that it can be
-made again without the database."""
+Files that the study does not use are not written. The folder becomes part of the study, so that it
+can be made again without the database.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ NO_INPUTS = StudyInputs()
 
 
 def _qrels_writer(load: Callable[..., Any], *of: Any) -> Callable[[IO[str]], object]:
-    """Loads when it writes: what the study does not ask for is never loaded."""
+    """Return a write function that loads the data on its first use, because the study may not need
+    it."""
     return lambda out: write_qrels(load(*of), out)
 
 
@@ -67,7 +68,7 @@ def _run_writer(load: Callable[[], Any], tag: str) -> Callable[[IO[str]], object
 
 
 class _InputFolder:
-    """Files of a study, and what the TOML file will say of them."""
+    """Files of a study, and the content of its TOML file."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         self.kinds, self.folder = (
@@ -79,17 +80,17 @@ class _InputFolder:
         self.taken: set[str] = set()
 
     def file(self, key: str, name: str, write: Callable[[IO[str]], object]) -> None:
-        """Written where the study has this key; an empty file is left out."""
+        """Write the file if the study has this key. An empty file is left out."""
         if key in self.keys and self._written(name, write):
             self.said[key] = name
 
     def one_of_files(self, key: str, name: str, write: Callable[[IO[str]], object]) -> None:
-        """One file of a key that takes several."""
+        """Write one file of a key that takes several files."""
         if key in self.keys and self._written(name, write):
             self.said[key] = [name]
 
     def named(self, key: str, name: str, folder: str, write: Callable[[IO[str]], object]) -> None:
-        """One more of a table of files."""
+        """Add one file to a key that is a table of named files."""
         if key in self.keys:
             path = make_path(folder, name, ".qrels", self.taken)
             if self._written(path, write):
@@ -111,7 +112,7 @@ class _InputFolder:
         return True
 
     def finish(self, given: StudyInputs) -> str:
-        """What a person gave stands in the place of what the source says."""
+        """Write the TOML file and return its path. Inputs of the user override those of the source."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in given.files.items():
             path = self.folder / name
@@ -131,7 +132,7 @@ class _InputFolder:
 
 
 def format_toml(said: Mapping[str, Any]) -> str:
-    """Texts, numbers, lists and tables of texts."""
+    """Format texts, numbers, lists and tables of texts as TOML."""
 
     def line(name: str, value: Any) -> str:
         return f"{name} = {json.dumps(value, ensure_ascii=False)}"
@@ -150,9 +151,11 @@ def format_toml(said: Mapping[str, Any]) -> str:
 def write_campaign_inputs(
     study: Study, slug: str, folder: Path, given: StudyInputs = NO_INPUTS
 ) -> str:
-    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; click
-    qrels are the collection's qrels from clicks. given: what a person chose and brought along.
-    Raises BadInput."""
+    """Write the inputs and return the path of the TOML file.
+
+    Judgements and labels (qrels) are the campaign's current ones. Click qrels are the collection's
+    qrels from clicks. given: the user's selections and uploads. Raises BadInput.
+    """
     with snapshot():
         return _write_campaign_inputs(study, get_campaign(slug), folder, given)
 
@@ -184,16 +187,14 @@ def _write_campaign_inputs(
         usual = parse_measures(str(keys_by_name(study)["measures"].default))
         made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
     if "threshold" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
-        made.value(
-            "min_relevant", campaign.threshold
-        )  # from which the campaign calls a grade relevant
+        made.value("min_relevant", campaign.threshold)  # the campaign's minimum relevant grade
     if (
         campaign.pool is not None and campaign.pool.depth is not None
-    ):  # a pool that a file named without ranks has no top
+    ):  # a pool from a file without ranks has no top ranks
         made.file("pool", "pool.tsv", lambda out: out.writelines(iterate_pool_lines(campaign)))
     if select_click_references(
         campaign, given
-    ):  # a release has no clicks, so nothing contradicts there
+    ):  # a release has no clicks and hence no contradictions
         made.one_of_files(
             "document_texts",
             "documents.jsonl.gz",
@@ -215,7 +216,7 @@ def _write_campaign_inputs(
 
 
 def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[str]:
-    """References of the click qrels: the chosen ones, by default all of the collection that come
+    """Return references of the selected click qrels, by default all of the collection that come
     from clicks."""
     rows = campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).order_by("name")
     return (
@@ -228,8 +229,9 @@ def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[
 def write_collection_inputs(
     study: Study, slug: str, folder: Path, given: StudyInputs = NO_INPUTS
 ) -> str:
-    """-> the TOML file. Without a choice the qrels are those that do not come from clicks. Raises
-    BadInput where a study takes one of several."""
+    """Write the inputs and return the path of the TOML file. By default, the qrels are those that
+    do not come from clicks. Raises BadInput if the study takes one of several qrels and none is
+    selected."""
     collection = get_collection(slug)
     made = _InputFolder(study, folder)
     made.value("title", f"{collection.name}: {study.title}")
@@ -254,7 +256,7 @@ def _add_collection_files(
     qrels: Sequence[str],
     clicks: Sequence[str],
 ) -> None:
-    """What lies in the collection: documents, topics, runs, qrels."""
+    """Add the collection's documents, topics, runs and qrels."""
     made.value("documents", count_documents(collection) or None)
     made.file("texts", "topics.tsv", lambda out: out.write(exports.format_kept_topics(collection)))
     _add_runs(made, collection, given.runs)
@@ -280,8 +282,8 @@ def _add_collection_files(
 def get_qrels_writer(
     reference: str, collection: Collection, campaign: Campaign | None
 ) -> tuple[str, Callable[[IO[str]], object]]:
-    """(name, what writes them) of `imported:ID` or of a campaign's own labels. Raises Refused for
-    what is not there."""
+    """Return the name and the write function of `imported:ID` or of a campaign's own labels. Raises
+    Refused if the qrels do not exist."""
     source, _colon, number = reference.partition(":")
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
@@ -294,8 +296,8 @@ def get_qrels_writer(
 
 
 def refuse_judged_qrels(reference: str, collection: Collection) -> None:
-    """Raises Refused for qrels that are labels by people: compared with clicks, they would be
-    compared with themselves."""
+    """Raise Refused for qrels from human judgements used as clicks, because they would be compared
+    with themselves."""
     number = reference.removeprefix("imported:")
     row = (
         collection.qrels.filter(pk=int(number)).exclude(kind=Qrels.Kind.CLICKS).first()
@@ -355,12 +357,12 @@ RELEASE_PARTS = (
     ("texts", "topics.tsv"),
     ("survey", "feedback.tsv"),
 )
-"""Key of a study and the part of a release that it is."""
+"""Keys of studies and the corresponding parts of a release."""
 
 
 def write_release_inputs(study: Study, path: str, folder: Path) -> str:
-    """-> the TOML file. path: a release's zip file, or the folder into which it was unpacked. A
-    release holds no runs."""
+    """Write the inputs and return the path of the TOML file. path: a release's zip file, or its
+    unpacked folder. A release contains no runs."""
     if Path(path).is_dir():
         return _write_release_inputs(
             study, path, folder, pack_release(Path(path), folder.parent / "release.zip")
@@ -369,7 +371,7 @@ def write_release_inputs(study: Study, path: str, folder: Path) -> str:
 
 
 def pack_release(unpacked: Path, target: Path) -> Path:
-    """The release of a folder as a file, so that one reader checks both."""
+    """Pack an unpacked release into a file, so that the same reader checks both."""
     if not (unpacked / "campaign.json").exists():
         raise BadInput(
             f"{unpacked}: not a release, because campaign.json is missing; give a TOML file or a release"

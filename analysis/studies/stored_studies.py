@@ -1,4 +1,4 @@
-"""Studies of what is stored: asked for, made by a job, kept as a zip file, deleted with the
+"""Studies of stored data: created on request, made by a job, kept as a zip file, and deleted by the
 services of reports."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from pooling.platform.jobs import ClaimedJob, Refused
 
 STUDY_JOB = "study"
 ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
-"""Of every file: the same folder gives the same archive."""
+"""Time of every file, so that equal folders give equal archives."""
 
 
 def request_study(
@@ -52,8 +52,8 @@ def request_study(
     given: StudyInputs,
     user: Any,
 ) -> Report:
-    """A new row and its queued job (the door sends it). Raises Refused and FormatError for what the
-    study or the collection has not."""
+    """Create a study and its job. The caller must send the job. Raises Refused and FormatError for
+    inputs that the study or the collection does not have."""
     check_inputs(study, given, by_campaign=campaign is not None)
     if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(
         set(given.runs)
@@ -96,7 +96,7 @@ def load_inputs(row: Report) -> StudyInputs:
 
 
 def rerun_study(row: Report, *, user: Any) -> Report:
-    """The same question on what is stored now. Raises Refused."""
+    """Repeat the study on the data stored now. Raises Refused."""
     return request_study(
         get_report_study(row),
         collection=row.collection,
@@ -112,7 +112,7 @@ def get_report_study(row: Report) -> Study:
 
 @jobs.register_job_kind(STUDY_JOB, unit="parts")
 def run_study(work: ClaimedJob) -> dict[str, Any]:
-    """-> the job's report: facts, warnings"""
+    """Make the study and report facts and warnings."""
     row = (
         Report.objects.select_related("collection", "campaign")
         .filter(pk=work.parameters["report"])
@@ -167,8 +167,8 @@ def run_study(work: ClaimedJob) -> dict[str, Any]:
 
 
 def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
-    """(name, the open zip file). Of a campaign it holds its judgements, so that its log says who
-    took it. Http404 while it is not made."""
+    """Return the name and the open zip file. A campaign's study contains its judgements, so the
+    download is recorded in its audit trail. Raises Http404 until the study is made."""
     if ZIP_NAME not in row.files:
         raise Http404("The study is not finished yet.")
     if row.campaign is not None:
@@ -179,8 +179,8 @@ def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
 
 
 def write_folder_zip(folder: Path, out: IO[bytes]) -> None:
-    """The folder as a zip file: names ascending, fixed times, so that the same folder gives the
-    same bytes."""
+    """Write the folder as a zip file. Files are sorted by name and have fixed times, so that equal
+    folders give equal bytes."""
     with zipfile.ZipFile(out, "w") as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), ZIP_TIMESTAMP)
@@ -193,5 +193,5 @@ def write_folder_zip(folder: Path, out: IO[bytes]) -> None:
 
 
 def digest_checksums(folder: Path) -> str:
-    """SHA-256 of the list of sums: of everything in the folder."""
+    """Return the SHA-256 digest of the checksum file, which covers the whole folder."""
     return hashlib.sha256((folder / SUMS).read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""What a study is made of."""
+"""Classes of a study, its inputs, its parts and their results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from analysis.studies.study_context import StudyContext
 
 MAX_SHOWN = 500
-"""Rows of a table that the report shows; longer ones are in their files only."""
+"""Maximum number of table rows in the report. Longer tables are only in their files."""
 
 
 class PartLeftOut(Exception):
-    """A part cannot be made; the message says what it would need."""
+    """The part cannot be made. The message names the missing inputs."""
 
 
 def setting(
@@ -30,9 +30,12 @@ def setting(
     least: float | None = None,
     choices: Sequence[str] = (),
 ) -> DeclaredOption:
-    """An input of the TOML file. kind: file; files (patterns, in the order of names); named (a
-    table: name = file); names (a table: name = words); whole, number, text, texts, flag. help: one
-    sentence. least: of numbers."""
+    """Declare an input of the TOML file.
+
+    kind: file, files (patterns, sorted by name), named (a table `name = file`), names (a table
+    `name = words`), whole, number, text, texts or flag. help: one sentence. least: minimum of a
+    number.
+    """
     words = tuple((one, one) for one in choices)
     return DeclaredOption(
         name, str, default, Option(name, help=help, choices=words, least=least, kind=kind)
@@ -40,8 +43,8 @@ def setting(
 
 
 def settings_from(options: type, *names: str) -> tuple[DeclaredOption, ...]:
-    """Options of an analysis as inputs of a study: those of these names, in their order. One that
-    the file lacks has no value, so that the analysis's default applies."""
+    """Use the named options of an analysis as inputs of a study, in the order of the names. If the
+    file lacks one, the default of the analysis applies."""
     kinds = {bool: "flag", int: "whole", float: "number"}
     return tuple(
         setting(
@@ -62,7 +65,8 @@ def _describe(one: DeclaredOption) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """key: of its files. picture: what a function of `assay.charts` gives."""
+    """A figure of a study. key: base of its file names. picture: the result of a function of
+    `assay.charts`."""
 
     key: str
     caption: str
@@ -71,8 +75,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """What a part gives. words: paragraphs. values: for JSON, what a script would ask for. files:
-    name below `data/` -> content."""
+    """The result of a part. words: paragraphs. values: data for scripts, written as JSON. files:
+    content by name below `data/`."""
 
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
@@ -83,7 +87,7 @@ class Section:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """make raises LeftOut where inputs are missing."""
+    """A part of a study. make: raises PartLeftOut if inputs are missing."""
 
     name: str
     title: str
@@ -92,7 +96,7 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class Study:
-    """name: of the command. source: the paper. sentence: what one gets."""
+    """A study. name: in the command. source: citation of the paper. sentence: what it produces."""
 
     name: str
     title: str

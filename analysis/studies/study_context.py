@@ -1,4 +1,4 @@
-"""What the parts of a study work with: its inputs, and commands, each run once."""
+"""Context of a study's parts: its inputs, and commands, each run once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from assay.formats.runs import read_run
 from assay.results import Result
 
 CACHE_BYTES = 100 << 20
-"""Bytes of run files, packed as they are, that are kept in memory."""
+"""Maximum bytes of (compressed) run files whose runs are kept in memory."""
 
 
 class StudyContext:
-    """warnings: of all commands. commands: those that ran since `begin`, as a person types them
-    beside the TOML file.
+    """Inputs and commands of one study.
 
-    scratch: a folder for files that one command writes and another reads.
+    warnings: of all commands. commands: command lines run since `begin`, relative to the folder of
+    the TOML file. scratch: a folder for files that one command writes and another reads.
     """
 
     def __init__(self, settings: StudySettings, *, scratch: str, processes: int = 1) -> None:
@@ -52,14 +52,14 @@ class StudyContext:
         return [self.settings.path(one) for one in self.settings.values[name] or []]
 
     def named(self, name: str) -> dict[str, str]:
-        """Name -> path."""
+        """Return paths by name."""
         return {
             key: self.settings.path(path)
             for key, path in (self.settings.values[name] or {}).items()
         }
 
     def need(self, *names: str, why: str = "") -> None:
-        """Raises LeftOut unless all of these inputs are there."""
+        """Raise PartLeftOut unless all of these inputs are given."""
         missing = [name for name in names if not self.has(name)]
         if missing:
             raise PartLeftOut(
@@ -70,14 +70,14 @@ class StudyContext:
         return os.path.join(self.scratch, name)
 
     def plain(self, text: str) -> str:
-        """Without the folders in which files happen to lie."""
+        """Remove the folders of input files from the text."""
         for folder in (self.scratch, self.settings.folder):
             text = text.replace(f"{folder}/", "") if folder else text
         return text
 
     def run(self, command: str, **given: Any) -> Result:
-        """The command's JSON object, with these inputs and options. Raises PartLeftOut with the
-        command's reason if it cannot be computed."""
+        """Return the command's JSON object, computed with these inputs and options. Raises
+        PartLeftOut with the command's reason if it cannot be computed."""
         loaded = load_command(command)
         words = command_words(loaded, given)
         key = (command, *words)
@@ -98,7 +98,7 @@ class StudyContext:
         return self._done[key]
 
     def _stored(self) -> InMemoryInputs | None:
-        """Runs that are read once for all commands, where they are small enough to be kept."""
+        """Return the runs, read once for all commands, if they are small enough for memory."""
         if "runs" not in self.settings.values or self.settings.values.get("precision") == "float32":
             return None
         paths = self.files("runs")

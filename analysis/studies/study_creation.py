@@ -1,4 +1,4 @@
-"""A study made: its parts one by one; those without their inputs are left out, with the reason."""
+"""Making a study part by part. Parts with missing inputs are left out with the reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis.studies.study_context import StudyContext
 from assay.version import program_version
 
 LIBRARIES = ("numpy", "scipy", "matplotlib")
-"""With which the same inputs give the same bytes."""
+"""Libraries whose versions affect the bytes of the output."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class MadePart:
 
 @dataclass(frozen=True)
 class MadeStudy:
-    """left_out: title and reason by part. inputs: (key, path as the file has it, size, SHA-256)."""
+    """A study in memory. left_out: title and reason by part. inputs: (key, path as in the file,
+    size, SHA-256)."""
 
     study: Study
     settings: StudySettings
@@ -41,7 +42,7 @@ class MadeStudy:
         return self.settings.values["title"] or self.study.title
 
     def parameters(self) -> dict[str, Any]:
-        """Values that are no files, with those that the file leaves as they are."""
+        """Return the values that are not files, including defaults."""
         kinds = keys_by_name(self.study)
         return {
             name: value
@@ -64,10 +65,10 @@ def make_study(
     command: str = "",
     step: Callable[[str], object] = lambda title: None,
 ) -> MadeStudy:
-    """command: that makes it again, beside its inputs. step: is told the title of each part before
-    it is made.
+    """Make all parts that have their inputs.
 
-    Raises LeftOut where no part can be made: then the reasons of all.
+    command: makes the study again from its inputs. step: called with the title of each part before
+    it is made. Raises PartLeftOut with all reasons if no part can be made.
     """
     parts: list[MadePart] = []
     left_out: dict[str, tuple[str, str]] = {}

@@ -1,4 +1,4 @@
-"""What several studies share: names of files, keys, tables from answers of commands."""
+"""Shared functions of studies: file names, keys, and tables from results of commands."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ QRELS_KEY = setting("qrels", "file", "Qrels, TREC or BEIR.")
 
 
 def slugify_name(text: str) -> str:
-    """The text as a part of a file's name."""
+    """Convert the text to a part of a file name."""
     return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "x"
 
 
 def prefix_tables(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
-    """The same tables with names of their own in a study."""
+    """Return the tables with the prefix `before` in their names, unique in the study."""
     return [
         replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}")
         for table in tables
@@ -35,7 +35,7 @@ def prefix_tables(tables: Sequence[Table], before: str, *, title: str = "") -> l
 
 
 def make_figures(pictures: Sequence[Picture], key: str) -> list[Figure]:
-    """Pictures of a kind of report as figures, numbered where there are several."""
+    """Return the charts of a kind of report as figures, numbered if there are several."""
     names = [key] if len(pictures) == 1 else [f"{key}-{n}" for n in range(1, len(pictures) + 1)]
     return [
         Figure(name, picture.caption, picture)
@@ -44,6 +44,6 @@ def make_figures(pictures: Sequence[Picture], key: str) -> list[Figure]:
 
 
 def qrels_and_runs_arguments(bench: StudyContext) -> dict[str, Any]:
-    """`qrels` and `runs`, as most commands take them. Raises PartLeftOut."""
+    """Return the arguments `qrels` and `runs` of most commands. Raises PartLeftOut."""
     bench.need("qrels", "runs")
     return {"qrels": bench.file("qrels") or "", "runs": bench.files("runs")}

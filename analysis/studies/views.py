@@ -1,5 +1,5 @@
-"""Studies of a campaign or collection: what can be asked, the form, the study on a page, its folder
-as a zip file."""
+"""Pages of studies of a campaign or collection: list, form, one study, and its folder as a zip
+file."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {
             "body": mark_safe(report_body(row)),
             "about": describe_study(row),
-        }  # of report.html, which escapes what it says
+        }  # from report.html, which escapes user input
     return render_page(request, "analysis/study.html", context)
 
 
@@ -141,7 +141,7 @@ def folder(request: HttpRequest, pk: int) -> FileResponse:
 @login_required
 @require_safe
 def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """One file of the folder. Always a download: what stands in it was written by people."""
+    """Return one file of the folder, always as a download, because it contains text by users."""
     row = get_visible_study(request, pk)
     response = HttpResponse(
         read_study_file(row, name),
@@ -154,7 +154,7 @@ def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The same question once more, on what is stored now."""
+    """Repeat the study on the data stored now."""
     row = get_visible_study(request, pk)
     try:
         fresh = stored_studies.rerun_study(row, user=request.user)

@@ -1,5 +1,5 @@
-"""Which of the systems of one collection are really better (METHODS 14): the results section of a
-system paper."""
+"""The results section of a system paper: which systems of one collection differ significantly
+(docs/reference/methods/systems.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a leaderboard be trusted? The tables and figures of Craswell et al."""
+"""Can a leaderboard be trusted? Tables and figures of Craswell et al. (2022)."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from assay.results import Result
 from assay.tabular import Cell, Table, format_rank
 
 MAX_GROUPS = 4
-"""Groups whose submissions are drawn over time."""
+"""Number of groups whose submissions are plotted over time."""
 PANEL = 400.0
 DENSE_ROWS = 30
-"""Days within which only the first and the last are written below a panel."""
+"""Time span in days up to which only the first and last dates are labelled below a panel."""
 N_FIRST = 5
-"""Places that Tables 1 and 2 of the paper show."""
+"""Number of ranks in Tables 1 and 2 of the paper."""
 
 
 def make_boards(bench: StudyContext) -> Section:
@@ -91,8 +91,8 @@ def make_boards(bench: StudyContext) -> Section:
 
 
 def iterate_boards(bench: StudyContext) -> Iterator[tuple[str, str, str]]:
-    """(name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that no
-    board has."""
+    """Yield (name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that
+    no board has."""
     named = [tag for tag in str(bench.value("baselines") or "").split(",") if tag]
     paths = bench.named("boards")
     tags = (
@@ -133,7 +133,7 @@ def run_bootstrap(bench: StudyContext) -> Result:
 
 
 def make_certainty(bench: StudyContext) -> Section:
-    """Tables 1 and 2, and Figure 3."""
+    """Make Tables 1 and 2 and Figure 3 of the paper."""
     result = run_bootstrap(bench)
     tables, values = [], {}
     for name, condition in result_conditions(result).items():
@@ -184,7 +184,7 @@ def make_certainty(bench: StudyContext) -> Section:
 
 
 def make_conditions(bench: StudyContext) -> Section:
-    """Figure 4, and what all conditions say of a run together."""
+    """Make Figure 4 of the paper, and a table of each run over all conditions."""
     by_condition = result_conditions(run_bootstrap(bench))
     if len(by_condition) < 2:
         raise PartLeftOut(
@@ -255,8 +255,8 @@ def make_split_half(bench: StudyContext) -> Section:
 
 
 def read_submissions(bench: StudyContext) -> list[BoardRow]:
-    """Rows up to a date, with institutions in the place of the groups that are theirs. Raises
-    LeftOut."""
+    """Return the submissions up to a date, with groups replaced by their institutions. Raises
+    PartLeftOut."""
     bench.need(
         "submissions",
         why="a table of all submissions (tag, date, group, public score, private score)",
@@ -315,7 +315,7 @@ def make_submissions(bench: StudyContext) -> Section:
 
 
 def submissions_table(rows: Sequence[BoardRow]) -> Table:
-    """Group by group, those with the most submissions first, each over time."""
+    """Return submissions by group and date. The group with the most submissions is first."""
     counts = Counter(row.group for row in rows)
     public, private = (
         mean_ranks([row.numbers[key] for row in rows]).tolist()
@@ -356,8 +356,8 @@ def none_if_nan(value: float) -> float | None:
 
 
 def score_time_charts(rows: Sequence[BoardRow]) -> list[Figure]:
-    """Public and private score of all submissions of a group, over time, of the groups with the
-    most of them."""
+    """Plot the public and private scores of all submissions over time, for each of the groups with
+    the most submissions."""
     counts = Counter(row.group for row in rows)
     groups = [
         group for group, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1
@@ -408,7 +408,7 @@ def group_label(rows: Sequence[BoardRow], group: str) -> str:
 
 
 def submissions_chart(rows: Sequence[BoardRow]) -> Figure:
-    """All submissions, those of the groups with the most of them told apart."""
+    """Plot all submissions. The groups with the most submissions are distinguished."""
     counts = {
         group: sum(row.group == group for row in rows) for group in {row.group for row in rows}
     }

@@ -1,5 +1,5 @@
-"""Are the improvements over the state of the art significant? The tables and the figure of Lin et
-al. over a leaderboard."""
+"""Are the improvements over the state of the art significant? Tables and figure of Lin et al. on a
+leaderboard."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ OPTION_KEYS = (
 
 
 def run_leaderboard(bench: StudyContext) -> Result:
-    """From runs, else from a table of scores. Raises LeftOut."""
+    """Run the leaderboard analysis on runs if there are any, otherwise on a table of scores. Raises
+    PartLeftOut."""
     if bench.has("runs"):
         order = {"metadata": bench.file("order")} if bench.has("order") else {}
         return bench.run(
@@ -101,7 +102,7 @@ def make_board_over_time(bench: StudyContext) -> Section:
 
 
 def iterate_comparisons(leaderboard: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    """(list, row, whether it begins the list), as both tables of the paper show them."""
+    """Yield (list, row, whether the row starts the list), in the order of the paper's two tables."""
     for key, words in COMPARISON_LISTS.items():
         for number, row in enumerate(leaderboard[key]):
             yield words, row, number == 0

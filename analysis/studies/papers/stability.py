@@ -1,5 +1,5 @@
 """Does the ranking of systems survive a change of the collection? All four elements of the
-multi-element protocol in one question."""
+multi-element protocol."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from assay.results import Result
 from assay.tabular import Cell, Table
 
 PANEL = 400.0
-"""Pixels of a panel: two beside each other are as wide as a page of print."""
+"""Width of a panel in pixels. Two panels side by side fill a printed page."""
 
 
 def run_stability(bench: StudyContext, element: str) -> Result:
@@ -55,13 +55,12 @@ def run_stability(bench: StudyContext, element: str) -> Result:
 
 
 def element_key(element: str) -> str:
-    """In names of files: of two elements both."""
+    """Return the element's part of file names. For two elements, it contains both."""
     return element.replace("+", "-and-")
 
 
 def list_exported_files(bench: StudyContext, element: str, result: Result) -> dict[str, bytes]:
-    """Name below `data/` -> content, of the sub-collections drawn; empty unless they are asked
-    for."""
+    """Return the sampled sub-collections as content by name below `data/`, empty unless requested."""
     folder = Path(bench.scratch_file(element_key(element)))
     return {
         f"{element_key(element)}/{name}": (folder / name).read_bytes()
@@ -70,7 +69,7 @@ def list_exported_files(bench: StudyContext, element: str, result: Result) -> di
 
 
 def make_element_section(bench: StudyContext, element: str) -> Section:
-    """What is said of one element, or of two that are varied together."""
+    """Make the section of one element, or of two elements that are varied together."""
     result = run_stability(bench, element)
     tables = [
         *prefix_tables(result.tables(), element_key(element), title=f", {words(element)}"),
@@ -96,7 +95,7 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
 
 
 def make_joint_section(bench: StudyContext) -> Section:
-    """Pairs of elements varied together: what each of them alone does not tell."""
+    """Make the section of pairs of elements varied together, to show their joint effect."""
     if not bench.has("joint"):
         raise PartLeftOut(
             "`joint` takes pairs of elements to vary together, as in documents+topics"
@@ -145,7 +144,7 @@ def element_section_maker(element: str) -> Callable[[StudyContext], Section]:
 
 
 def deltas_table(result: Result) -> Table:
-    """Every tau-b: another threshold needs no second computation."""
+    """Return a table of every tau-b, so that another threshold needs no second computation."""
     rows: list[list[Cell]] = [
         [measure, level, shared, number, tau]
         for measure, levels in result["deltas"].items()
@@ -191,7 +190,7 @@ def threshold_table(result: Result) -> Table:
 
 
 def make_all_elements(bench: StudyContext) -> Section:
-    """The paper's Figure 1 with a panel for each element, its Figure 2 over all of them, and one
+    """Make the paper's Figure 1 with one panel per element, its Figure 2 over all elements, and one
     table of both."""
     results = {element: run_stability(bench, element) for element in requested_elements(bench)}
     rows: list[list[Cell]] = []
@@ -255,7 +254,7 @@ def make_all_elements(bench: StudyContext) -> Section:
 
 
 def stability_curves(result: Result) -> str:
-    """One panel of Figure 1."""
+    """Draw one panel of Figure 1."""
     levels = result["levels"]
     series = [
         Line(name, list(zip(levels, values, strict=True)), marks=True)

@@ -1,5 +1,4 @@
-"""A test collection judged by people, beside one made of clicks: the tables and figures of
-TripJudge."""
+"""Judgements compared with clicks: tables and figures of TripJudge (Althammer et al. 2022)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The campaign: Table 1, Figure 1 (labels and how they were decided), Figure 2 (kappa), time of
-judging."""
+"""The campaign part: Table 1, Figure 1 (labels and their decisions), Figure 2 (kappa) and judging
+times."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
 
 
 def grade_rows(bench: StudyContext, statistics: Mapping[str, Any]) -> list[list[Cell]]:
-    """Count, share and mean time of each grade, with the paper's where it has as many grades."""
+    """Return count, share and mean time of each grade, with the published values if the scale has
+    as many grades."""
     rows: list[list[Cell]] = []
     for number, (grade, row) in enumerate(statistics["grades"].items()):
         published = (
@@ -195,7 +196,7 @@ def decision_rows(
 
 
 def published_rows(bench: StudyContext, scale: str, words: str) -> list[list[Cell]]:
-    """The paper's, where it has as many grades."""
+    """Return the published values if the scale has as many grades."""
     if scale == "graded" and n_grades(bench) != 4:
         return []
     return [
@@ -253,7 +254,7 @@ def group_key(group: str) -> str:
 
 
 def make_label_shares(bench: StudyContext) -> Section:
-    """Without judgements: how often each label is given; how it was decided is not known."""
+    """Make the shares of labels without judgements, so without their decisions."""
     rows: list[list[Cell]] = []
     figures = []
     values: dict[str, Any] = {}
@@ -407,7 +408,7 @@ def kappa_chart(agreement: Mapping[str, Any], scale: str, words: str, *, group: 
 
 
 def make_times(bench: StudyContext) -> Section:
-    """Per half day, mean time by grade and day, mean time by topic."""
+    """Make judgements per half day, mean time by grade and day, and mean time by topic."""
     statistics = run_campaign_statistics(bench)
     if (
         statistics["per_12h"] is None

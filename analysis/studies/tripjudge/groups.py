@@ -1,5 +1,5 @@
-"""Everything by groups of topics (Head, Torso, Tail, or any column), and what annotators said of
-the campaign."""
+"""Tables and figures by groups of topics (Head, Torso, Tail, or any column), and the annotators'
+survey."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ from assay.formats.qrels import read_qrels
 from assay.tabular import Cell, Table
 
 Files = dict[str, str]
-"""Group -> a file of its topics."""
+"""A file of topic IDs by group."""
 
 
 def make_groups(bench: StudyContext) -> Section:
-    """Each table and figure that the inputs allow, within each group; the survey has no topics."""
+    """Make each table and figure that the inputs allow within each group. The survey has no topics
+    and is left out."""
     files = write_group_files(bench)
     made = Section()
     if bench.has("judgements"):
@@ -126,7 +127,7 @@ def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str])
 
 
 def label_table(bench: StudyContext, files: Files) -> Table:
-    """Without judgements: how often each label is given."""
+    """Return the shares of labels for a study without judgements."""
     rows: list[list[Cell]] = []
     ruled = set()
     for name, path in files.items():
@@ -198,7 +199,7 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
 
 
 def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Table]:
-    """Judgements per half day, and mean seconds by day and grade, where there are times."""
+    """Yield judgements per half day, and mean seconds by day and grade, if times are known."""
     spans = {
         name: dict(one["per_12h"]) for name, one in statistics.items() if one["per_12h"] is not None
     }
@@ -234,7 +235,7 @@ def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Ta
 
 
 def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
-    """Tables 2 and 3 within each group, where there are runs."""
+    """Add Tables 2 and 3 within each group, if there are runs."""
     if not bench.has("runs"):
         return
     rows: list[list[Cell]] = []
@@ -253,7 +254,7 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
                 **bench.options(*EVALUATION_OPTION_KEYS),
             )
         except PartLeftOut:
-            continue  # its topics have no label
+            continue  # the topics of the group have no labels
         for qrels, by_run in evaluated["qrels"].items():
             for tag, means in by_run.items():
                 header = ["group", "qrels", "run", *means]
@@ -286,7 +287,7 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
 
 
 def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
-    """Figure 3 within each group, where there are clicks."""
+    """Add Figure 3 within each group, if there are clicks."""
     if not optional_click_qrels(bench):
         return
     rows: list[dict[str, Cell]] = []
@@ -295,7 +296,7 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
         try:
             overlap = run_label_overlap(bench, only=path)
         except PartLeftOut:
-            continue  # its topics have no label
+            continue  # the topics of the group have no labels
         header, shares = share_rows(overlap)
         columns |= dict.fromkeys(header)
         rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]

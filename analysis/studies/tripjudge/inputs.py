@@ -1,4 +1,4 @@
-"""What the study of judgements reads."""
+"""Inputs of the TripJudge study."""
 
 from __future__ import annotations
 
@@ -120,7 +120,8 @@ SCALE_NAMES = (("graded", "all grades"), ("binary", "2 grades"))
 
 
 def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict[str, Any]:
-    """The inputs of a command over judgements. only: a file of topics. Raises LeftOut."""
+    """Return the input arguments of a command that reads judgements. only: a file of topic IDs.
+    Raises PartLeftOut."""
     bench.need(
         "judgements",
         why="single judgements; labels do not show the annotator, grade and time of each judgement",
@@ -141,8 +142,8 @@ def grade_name(bench: StudyContext, grade: int | str) -> str:
 
 
 def label_file(bench: StudyContext, scale: str) -> str:
-    """The file of the labels, made of the judgements where none is given. scale: graded or binary.
-    Raises LeftOut."""
+    """Return the file of labels, aggregated from the judgements if none is given. scale: graded or
+    binary. Raises PartLeftOut."""
     need_labels(bench, scale)
     key = LABEL_KEYS[scale]
     if bench.has(key):
@@ -167,8 +168,8 @@ def need_labels(bench: StudyContext, scale: str) -> None:
 
 
 def need_system_labels(bench: StudyContext) -> None:
-    """Labels of the kind that `system_labels` says. Where only the others are given, they would do
-    once it says so."""
+    """Raise PartLeftOut if labels on the scale `system_labels` are missing. If labels on the other
+    scale are given, the message suggests changing it."""
     scale = bench.value("system_labels")
     other = {"graded": "binary", "binary": "graded"}[scale]
     try:
@@ -182,7 +183,7 @@ def need_system_labels(bench: StudyContext) -> None:
 
 
 def judged_qrels_argument(bench: StudyContext) -> str:
-    """NAME=FILE of the labels that rank systems. Raises LeftOut."""
+    """Return NAME=FILE of the labels for ranking systems. Raises PartLeftOut."""
     need_system_labels(bench)
     return f"{bench.value('name')}={label_file(bench, bench.value('system_labels'))}"
 
@@ -197,7 +198,7 @@ def need_runs(bench: StudyContext) -> None:
 
 
 def need_all(bench: StudyContext, *needs: Callable[[StudyContext], None]) -> None:
-    """Raises LeftOut with everything that is missing, not only with the first of it."""
+    """Raise PartLeftOut with all missing inputs, not only the first."""
     missing = []
     for need in needs:
         try:
@@ -209,7 +210,7 @@ def need_all(bench: StudyContext, *needs: Callable[[StudyContext], None]) -> Non
 
 
 def click_qrels_files(bench: StudyContext) -> dict[str, str]:
-    """Name -> file. Raises LeftOut."""
+    """Return the files of click qrels by name. Raises PartLeftOut."""
     need_clicks(bench)
     if bench.has("clicks"):
         return bench.named("clicks")
@@ -230,8 +231,8 @@ def click_qrels_files(bench: StudyContext) -> dict[str, str]:
 
 
 def query_file_option(bench: StudyContext) -> dict[str, Any]:
-    """The option that TripClick's log needs, whose records name queries and no topics. Raises
-    LeftOut."""
+    """Return the option that TripClick's log needs, because its records contain queries instead of
+    topic IDs. Raises PartLeftOut."""
     if bench.has("click_queries"):
         return {"queries": bench.file("click_queries")}
     first = next(
@@ -251,8 +252,8 @@ def optional_click_qrels(bench: StudyContext) -> dict[str, str]:
 
 
 def list_judged_topics(bench: StudyContext) -> list[str]:
-    """Ids of the topics with judgements, or with labels where only these are given. Raises
-    LeftOut."""
+    """Return the IDs of topics with judgements, or with labels if there are no judgements. Raises
+    PartLeftOut."""
     if bench.has("judgements"):
         return list(
             bench.run(
@@ -273,7 +274,7 @@ def pool_arguments(bench: StudyContext) -> dict[str, Any]:
 
 
 def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
-    """Group -> its judged topics. Raises LeftOut."""
+    """Return the judged topics of each group. Raises PartLeftOut."""
     topics = list_judged_topics(bench)
     members = read_topic_groups(
         bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column")
@@ -285,7 +286,8 @@ def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
 
 
 def write_group_files(bench: StudyContext) -> dict[str, str]:
-    """Group -> a file of its judged topics. Raises LeftOut."""
+    """Write a file of judged topics for each group, and return the files by group. Raises
+    PartLeftOut."""
     bench.need("topic_groups", why="a file of topics and their groups")
     path_of = {}
     for name, members in topics_by_group(bench).items():

@@ -1,5 +1,5 @@
-"""Systems under judgements and under clicks (Tables 2 and 3), and judgements against clicks (Figure
-3)."""
+"""Systems under judgements and under clicks (Tables 2 and 3), and judgements compared with clicks
+(Figure 3)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from assay.results import Result
 from assay.tabular import Cell, Table
 
 MAX_LISTED = 200
-"""Contradicting pairs that the table has; the others are counted."""
+"""Maximum number of contradicting pairs in the table. Further ones are only counted."""
 EXCERPT_CHARACTERS = 200
-"""Characters of a document's text beside a contradicting pair."""
+"""Maximum number of characters of a document's text in the table of contradicting pairs."""
 
 
 def qrels_arguments(bench: StudyContext) -> list[str]:
-    """NAME=FILE of the judgements and of the clicks, where there are any."""
+    """Return NAME=FILE of the judgements and, if there are any, of the clicks."""
     return [
         judged_qrels_argument(bench),
         *(f"{name}={path}" for name, path in optional_click_qrels(bench).items()),
@@ -88,7 +88,7 @@ def make_systems_by_labels(bench: StudyContext) -> Section:
 
 
 def abbreviate_measure(measure: str) -> str:
-    """As Table 2 abbreviates: J@5 for Judged@5, n@5-j for nDCG-J@5."""
+    """Abbreviate the measure as in Table 2: J@5 for Judged@5, n@5-j for nDCG-J@5."""
     family, at, cutoff = measure.partition("@")
     if family == "Judged":
         return f"J@{cutoff}"
@@ -145,7 +145,7 @@ TAU_THRESHOLD_NOTE = (
 
 
 def run_ranking_comparison(bench: StudyContext, *, only: str | None = None) -> Result:
-    """only: a file of topics. Raises LeftOut."""
+    """Compare the rankings under all qrels. only: a file of topic IDs. Raises PartLeftOut."""
     return bench.run(
         "compare_rankings",
         runs=bench.files("runs"),
@@ -157,8 +157,8 @@ def run_ranking_comparison(bench: StudyContext, *, only: str | None = None) -> R
 
 
 def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
-    """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what
-    they published for theirs."""
+    """Return for each measure and pair of qrels: tau of the means, the value by the authors'
+    script, and the published value."""
     names = list(rankings["qrels"])
     rows: list[list[Cell]] = []
     for measure in rankings["tau"]:
@@ -190,12 +190,13 @@ def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
 
 
 def published_pair(bench: StudyContext, a: str, b: str) -> str:
-    """The pair of qrels in the paper's Table 3; the judgements play TripJudge's part."""
+    """Return the corresponding pair of qrels in the paper's Table 3. The judgements correspond to
+    TripJudge."""
     return "-".join("TripJudge" if name == bench.value("name") else name for name in (a, b))
 
 
 def make_published_tau(bench: StudyContext) -> Section:
-    """The paper's Table 3 from its own Table 2, beside a campaign's."""
+    """Compute the paper's Table 3 from its own Table 2, for comparison with the campaign's."""
     if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
         raise PartLeftOut("needs `judgements` or `labels`")
     rows: list[list[Cell]] = []
@@ -249,7 +250,7 @@ def make_click_comparison(bench: StudyContext) -> Section:
 
 
 def run_label_overlap(bench: StudyContext, *, only: str | None = None) -> Result:
-    """only: a file of topics. Raises LeftOut."""
+    """Compare the labels with the click labels. only: a file of topic IDs. Raises PartLeftOut."""
     _, _, judged = judged_qrels_argument(bench).partition("=")
     level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
     return bench.run(
@@ -291,8 +292,8 @@ def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
 
 
 def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
-    """(header, rows): of each click qrels relevant and irrelevant judgements by click label, as
-    shares of all pairs considered."""
+    """Return header and rows: for each click qrels, relevant and non-relevant judgements by click
+    label, as shares of all considered pairs."""
     labels = sorted(
         {label for one in overlap.values() for label in one["relevant"] if label != "unlabelled"},
         key=int,
@@ -324,7 +325,8 @@ def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]
 
 
 def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Table:
-    """With the texts and the group that the inputs know."""
+    """Return the pairs whose judgements and clicks contradict, with their texts and groups if the
+    inputs contain them."""
     pairs = list(iterate_listed_pairs(overlap))
     listed = pairs[:MAX_LISTED]
     queries = (
@@ -362,7 +364,8 @@ def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Tabl
 
 
 def read_document_texts(bench: StudyContext, wanted: set[str]) -> dict[str, str]:
-    """Id -> title and beginning of the text, of the documents that `document_texts` has."""
+    """Return title and first characters of the text by document ID, for documents in
+    `document_texts`."""
     texts = {}
     for path in bench.files("document_texts"):
         for document in read_documents(path):
