@@ -1,16 +1,15 @@
-"""Reports on systems: the commands over runs and qrels, run on what is stored, their answers kept
-and drawn.
+"""Reports on systems: analyses of stored runs and qrels, with stored results and charts.
 
-    kinds     what can be asked: one entry per analysis with what only the web has; written_files:
-    small files that its analysis reads
-    inputs    the stored runs, qrels and small files that a report reads
-    reports   a report asked for, computed by a job, kept, deleted
-    answers   which system leads in a campaign, computed by a job; answer_page, answer_pictures:
-    what the page shows of it
-    running   the command on stored runs and qrels in place of files; pieces: its work in parts that
-    any worker may take
-    tables, pictures, figures  what answers of several kinds have in common; tabular: a table as
-    CSV, LaTeX, JSON
+    kinds           the available reports, one entry per analysis with its web-specific settings
+    written_files   small files that an analysis reads in addition to runs and qrels
+    inputs          the stored runs, qrels and small files that a report reads
+    reports         creating, computing, keeping and deleting a report
+    answers         the leading system of a campaign, computed by a job
+    answer_page, answer_pictures   how the page shows it
+    running         a command on stored runs and qrels instead of files
+    pieces          parts of a computation that any worker can take
+    figures         charts as files for print
 
-A report's result is the command's JSON object, because it is the command that computes it: from the
-arguments which the page shows, through the command's own parser."""
+A report's result is the command's JSON object. It is computed by the command from the arguments on
+the page, which its own parser reads.
+"""

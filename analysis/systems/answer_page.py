@@ -1,4 +1,4 @@
-"""What the page Systems of a campaign shows of its answer: sentences, pictures and tables."""
+"""Content of a campaign's Systems page: sentences, charts and tables."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from pooling.models import Job
 
 
 def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
-    """-> (what the template shows, a new job to be sent). asked: the name of a measure as a person
-    wrote it, empty for the usual one."""
+    """Return the template context and a new job to send. asked: name of a measure as entered, the
+    default measure if empty."""
     shown: dict[str, Any] = {
         "offered": offered_measures(campaign),
         "measure": asked or default_measure(campaign),
@@ -62,8 +62,8 @@ def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | 
 
 
 def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
-    """The same of the answer that was computed last, for who changes nothing and starts no job;
-    other measures are those with an answer."""
+    """Return the template context for read-only visitors, from the newest stored answer and without
+    starting a job. Only measures with an answer are offered."""
     measures = list_answered_measures(campaign)
     usual = default_measure(campaign)
     wanted = (
@@ -106,7 +106,7 @@ def answer_charts(answer: dict[str, Any]) -> list[Picture]:
 
 
 def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
-    """Which labels and topics count."""
+    """Describe which labels and topics count."""
     topics = {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"}
     labels = ngettext("%(n)s label", "%(n)s labels", answer["labels"]) % {
         "n": f"{answer['labels']:,}"
@@ -145,7 +145,7 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
 
 
 def describe_unjudged(answer: dict[str, Any]) -> str:
-    """What is unjudged, and what that could change."""
+    """Describe the unjudged documents and how they could change the scores."""
     if answer["estimated"]:
         return _("Pairs that were not drawn are estimated, not counted as not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
@@ -170,7 +170,8 @@ def describe_unjudged(answer: dict[str, Any]) -> str:
 
 
 def answer_notes(answer: dict[str, Any]) -> list[str]:
-    """What to know beside: why intervals are missing, and what looking often does."""
+    """Return further notes: why confidence intervals are missing, and the effect of frequent
+    checks."""
     notes = []
     by_reason: dict[str, list[str]] = {}
     for one in answer["systems"]:

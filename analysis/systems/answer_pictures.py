@@ -1,5 +1,5 @@
-"""Pictures of the answer of the page Systems: scores with intervals, p-values of all pairs, the
-scores at each tenth of the judgements."""
+"""Charts and tables of the Systems page: scores with confidence intervals, p-values of all pairs,
+and scores at each tenth of the judgements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.significant_digits import format_p
 from assay.tabular import Cell, Table
 
 MAX_IN_MATRIX = 24
-"""The best runs; of more no name could be read."""
+"""Maximum number of runs in the matrix, best first. More names would not be readable."""
 MAX_LINES = 6
 P_VALUE_CLASSES = (
     (0.0, "p < 0.001"),
@@ -55,7 +55,7 @@ def scores_chart(answer: Mapping[str, Any]) -> Picture:
 
 
 def pairs_chart(answer: Mapping[str, Any]) -> Picture:
-    """Both halves of the matrix hold the same, so that a row tells all of its run."""
+    """Draw the matrix of p-values. It is symmetric, so that each row is complete for its run."""
     tags = [one["tag"] for one in answer["systems"][:MAX_IN_MATRIX]]
     values: list[list[float | None]] = [[None] * len(tags) for _ in tags]
     for i, row in enumerate(answer["holm"][: len(tags)]):
@@ -81,7 +81,8 @@ def pairs_chart(answer: Mapping[str, Any]) -> Picture:
 
 
 def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
-    """The best runs of now; none of a sampled pool, whose stages are looked at as a whole."""
+    """Plot the scores of the current best runs over the interim checks. Sampled pools have none,
+    because their stages are evaluated as a whole."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
     tags = [one["tag"] for one in answer["systems"][:MAX_LINES]]
     series = [
@@ -102,7 +103,7 @@ def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
 
 
 def scores_table(answer: Mapping[str, Any]) -> Table:
-    """What is undefined for every run has no column."""
+    """Return the scores. Columns that are undefined for every run are left out."""
     header = ["run", f"mean {answer['measure']}", "2.5%", "97.5%"]
     keys = ["tag", "mean", "low", "high"]
     for key, words in (("unjudged", "unjudged"), ("least", "least"), ("most", "most")):
@@ -122,7 +123,7 @@ def scores_table(answer: Mapping[str, Any]) -> Table:
 
 
 def rank_history_table(answer: Mapping[str, Any]) -> Table:
-    """Place of each run at each look; tied runs share the best of their places."""
+    """Return the rank of each run at each interim check. Tied runs share the best of their ranks."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
     header = ["run", *(f"{100 * look['share']:.0f}%" for look in looks)]
     columns = [[_rank_of_mean(mean, look["means"]) for mean in look["means"]] for look in looks]
@@ -145,8 +146,8 @@ def _rank_of_mean(mean: float | None, means: Sequence[float | None]) -> int | No
 
 
 def describe_leader_history(answer: Mapping[str, Any]) -> str:
-    """Since when the run that leads now has led, in one sentence; empty with fewer than two looks,
-    and where no run is said to lead."""
+    """Describe in one sentence since when the leading run has led. Empty with fewer than two
+    checks, or if no run is leading."""
     looks = answer["looks"]
     if len(looks) < 2 or no_verdict_reason(answer["topics"]):
         return ""

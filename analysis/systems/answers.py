@@ -1,12 +1,11 @@
-"""The answer of a campaign's page Systems: who leads by a measure, how surely, over the judgements
-so far. Computed by a job, kept as its report with the marks of what it knew, shown with its age.
+"""The answer of a campaign's Systems page: which system leads by a measure, and how certain that
+is, from the judgements so far. A job computes it and stores it with what it depends on. The page
+shows its age.
 
-    answer, job = newest_answer(campaign, live, "nDCG@10")     the newest answer or None; a new job
-    to be sent where it is out of date
-    last_answer(campaign, live, "nDCG@10")                     the same answer for who starts no
-    job; measures_answered(campaign): of which there is one
-    why_no_answer(campaign)                                    why systems are not scored at all
-    now; empty where they are
+    get_newest_answer(campaign, live, measure)   the newest answer or None, and a new job to send
+    get_last_answer(campaign, live, measure)     the same without starting a job
+    list_answered_measures(campaign)             measures with an answer
+    no_answer_reason(campaign)                   why systems cannot be scored now, or ""
 """
 
 from __future__ import annotations
@@ -60,14 +59,15 @@ from pooling.services.runs import load_rankings
 
 ANSWER_JOB = "systems answer"
 STALE_AFTER = timedelta(seconds=60)
-"""Answers are computed anew at most so often, and only while somebody looks."""
+"""Minimum age before an answer is computed again. It is only computed while a page shows it."""
 MAX_RUNNING_JOBS = 3
-"""Answers of a campaign, by different measures, that are computed at the same time at most."""
+"""Maximum number of simultaneous jobs of a campaign, each for a different measure."""
 OFFERED_MEASURES = ("nDCG@10", "AP", "RR@10", "P@10", "R@100", "Bpref")
 OFFERED_SAMPLED_MEASURES = ("HT-nDCG@10", "HT-P@10", "HT-DCG@10", "xinfAP")
 N_INTERIM_CHECKS = 10
 MAX_COMBINATIONS = 3_000_000
-"""Grades of holes that all runs together may make nDCG try; more would keep the page waiting."""
+"""Maximum number of combinations of grades of unjudged documents, over all runs, for the score
+bounds of nDCG. More would take too long for a page."""
 
 
 def default_measure(campaign: Campaign) -> str:
@@ -75,15 +75,15 @@ def default_measure(campaign: Campaign) -> str:
 
 
 def offered_measures(campaign: Campaign) -> tuple[str, ...]:
-    """The usual measure first. Cutoffs are at most the judged depth: deeper ranks are mostly
-    unjudged."""
+    """Return the offered measures, the default first. Cutoffs do not exceed the judging depth,
+    because deeper ranks are mostly unjudged."""
     names = OFFERED_SAMPLED_MEASURES if is_sampled(campaign) else OFFERED_MEASURES
     return tuple(map(str, limit_cutoffs(map(parse_measure, names), campaign.judged_depth)))
 
 
 def get_measure(campaign: Campaign, name: str) -> Measure:
-    """The measure that a person asks for. UnknownMeasure for what is none, and for one that is not
-    of this campaign's kind of pool."""
+    """Parse the name of a measure. Raises UnknownMeasure if it is invalid or does not fit the
+    campaign's kind of pool."""
     measure = parse_measure(name.strip())
     if FAMILIES[measure.family].sampled != is_sampled(campaign):
         if is_sampled(campaign):
@@ -105,7 +105,7 @@ def get_measure(campaign: Campaign, name: str) -> Measure:
 
 
 def no_answer_reason(campaign: Campaign) -> str:
-    """Why no system is said to lead, as a sentence; empty where one may be."""
+    """Return why no leading system can be named, as a sentence, or an empty string."""
     if campaign.collection.runs.count() < 2:
         return _("There are fewer than two runs to compare.")
     if unfinished := describe_order(campaign):
@@ -122,7 +122,7 @@ def no_answer_reason(campaign: Campaign) -> str:
 def get_newest_answer(
     campaign: Campaign, live: CampaignSnapshot, measure: Measure
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (what `get_last_answer` gives; a new job to be sent, if it is out of date)"""
+    """Return the result of `get_last_answer`, and a new job to send if it is out of date."""
     marks = _answer_marks(campaign, live)
     answer = _find_last_answer(campaign, measure, marks)
     if answer is not None and (
@@ -140,7 +140,7 @@ def get_newest_answer(
         and newest.state == Job.State.FAILED
         and newest.parameters.get("marks") == marks
     ):
-        return answer, None  # it would fail again
+        return answer, None  # a new job would fail again
     running = [
         job.parameters.get("measure") for job in _answer_jobs(campaign).filter(state__in=Job.ACTIVE)
     ]
@@ -166,8 +166,8 @@ def get_newest_answer(
 def get_last_answer(
     campaign: Campaign, live: CampaignSnapshot, measure: Measure
 ) -> dict[str, Any] | None:
-    """The newest answer with `finished_at` and `current`, which is whether it knows everything that
-    is known now."""
+    """Return the newest answer with `finished_at` and `current`, whether it is based on all current
+    data."""
     return _find_last_answer(campaign, measure, _answer_marks(campaign, live))
 
 
@@ -190,7 +190,7 @@ def _find_last_answer(
 
 
 def list_answered_measures(campaign: Campaign) -> list[str]:
-    """Of which there is an answer: those that are offered in their order, then others."""
+    """Return the measures with an answer: the offered ones in their order, then others."""
     known = set(
         _answer_jobs(campaign)
         .filter(state=Job.State.DONE)
@@ -213,7 +213,7 @@ def is_running(campaign: Campaign, measure: Measure) -> bool:
 
 
 def failure_message(campaign: Campaign, measure: Measure) -> str:
-    """Why the newest answer that was asked for did not come about; empty where it did."""
+    """Return why the newest job of this measure failed, or an empty string."""
     newest = (
         _answer_jobs(campaign)
         .filter(parameters__measure=str(measure))
@@ -228,7 +228,7 @@ def _answer_jobs(campaign: Campaign) -> Any:
 
 
 def _answer_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
-    """What an answer depends on: judgements, what changes them, the managers' own labels, runs and
+    """Return what an answer depends on: judgements, audited changes, adjudicated labels, runs and
     their tags."""
     rulings = AuditEvent.objects.filter(
         campaign=campaign,
@@ -245,11 +245,15 @@ def _answer_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
 
 @jobs.register_job_kind(ANSWER_JOB, unit="runs", figures=True)
 def compute_answer(work: ClaimedJob) -> dict[str, Any]:
-    """-> report: what `standing_of` gives, each system also with unjudged (share of what the
-    measure reads, None where it reads all), least and most (its mean with other grades of what is
-    unjudged in the tops of all runs, None where not known); measure, words, open, estimated,
-    labels, pairs, judgements, level, without_relevant, why_no_bounds, looks (by tenths of the
-    judgements)"""
+    """Compute the report: the ranking of the systems with tests, the properties of the labels, and
+    the history.
+
+    Each system also has unjudged (share of unjudged documents among those the measure reads, None
+    if it reads all), least and most (score bounds over the possible grades of unjudged documents in
+    the top ranks of all runs, None if unknown). Further keys: measure, words, open, estimated,
+    labels, pairs, judgements, level, without_relevant, why_no_bounds, looks (at each tenth of the
+    judgements).
+    """
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     measure = get_measure(campaign, work.parameters["measure"])
     runs = [
@@ -285,8 +289,8 @@ def _answer_from_sample(
     runs: Sequence[RunColumns],
     measure: Measure,
 ) -> dict[str, Any]:
-    """Estimates, with the range in which the mean of new topics would lie; paired t alone, as in
-    `compare systems --sampled`."""
+    """Return estimates with confidence intervals for the mean over new topics. Only the paired
+    t-test is used, as in `compare systems --sampled`."""
     try:
         drawn = read_campaign_sample(campaign, choices, made=made)
     except NotEstimable as error:
@@ -380,7 +384,7 @@ def _answer_from_labels(
 
 
 def min_gaining_grade(measure: Measure, level: int) -> int:
-    """The lowest grade that gives a topic a score above 0."""
+    """Return the lowest grade that can give a topic a score above 0."""
     graded = measure.family.removeprefix("HT-") in (
         "nDCG",
         "nDCG-exp",
@@ -401,7 +405,8 @@ def add_score_bounds(
     level: int,
     highest: int,
 ) -> str:
-    """Add unjudged, least and most to each system. -> why there are no bounds, else empty"""
+    """Add unjudged, least and most to each system. Returns why there are no score bounds, or an
+    empty string."""
     for one in systems:
         one |= {"unjudged": None, "least": None, "most": None}
     if reason := no_bounds_reason(measure):
@@ -421,7 +426,7 @@ def add_score_bounds(
         return "too many documents are unjudged to compute them here; use the report Scores of runs"
     together = merge_unjudged(
         list(tops.values()), measure.cutoff
-    )  # a hole that turns out relevant raises the recall base of every run
+    )  # an unjudged document that is relevant adds to the number of relevant documents of every run
     for one, mine in zip(systems, together, strict=True):
         bounds = compute_bounds(mine, measure, level=level, highest=highest)
         if len(bounds.low):
@@ -445,11 +450,12 @@ def compute_interim_checks(
     measure: Measure,
     tags: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """After each tenth of the judgements that the pool needs, and now: share, judgements, at,
-    topics, means of the runs in the order of `tags`.
+    """Compute the scores after each tenth of the judgements that the pool needs, and now.
 
-    By the last version of each judgement. A topic counts from its first label on. qrels: the labels
-    of now, with which the runs are packed."""
+    Each entry has share, judgements, at, topics and the means of the runs in the order of `tags`.
+    It uses the newest revision of each judgement. A topic counts from its first label on. qrels:
+    the current labels, which `packed` is based on.
+    """
     ordinary = live.rows.counts & live.pairs.normal[live.pair]
     made_at = np.sort(live.rows.judged_at[ordinary])
     needed = max(int(live.pairs.normal.sum()) * campaign.judgements_per_pair, 1)
@@ -499,7 +505,8 @@ def compute_interim_checks(
 def _run_means(
     qrels: QrelsColumns, packed: Sequence[PackedRun], measure: Measure, *, level: int
 ) -> tuple[list[float], int]:
-    """Of each run over the topics with a label, and how many these are; NaN where there is none."""
+    """Return the mean of each run over the topics with a label, NaN if there are none, and the
+    number of these topics."""
     base = RecallBase(qrels.offsets, qrels.grades)
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     judged = np.bincount(topics[qrels.grades >= 0], minlength=len(qrels.topics)) > 0

@@ -1,4 +1,4 @@
-"""Reports in the API: what can be asked, asking, results. The same services and permissions as the
+"""API of reports: available kinds, creation and results, with the services and permissions of the
 pages."""
 
 from __future__ import annotations
@@ -89,10 +89,13 @@ class OneReportSerializer(ReportSerializer):
 
 
 class AskSerializer(StrictSerializer):
-    """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`,
-    …, or `recipe:graded:ID`, `recipe:binary:ID` of a saved recipe; options: as the command's;
-    lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line
-    each."""
+    """A request for a report.
+
+    qrels: `imported:ID`, labels of a campaign such as `campaign:graded:majority` or
+    `campaign:binary:median`, or labels of a saved recipe such as `recipe:graded:ID` or
+    `recipe:binary:ID`. options: options of the command. lists: `docids` for `stability`, topic
+    subsets by name for `bootstrap`, with one ID per line.
+    """
 
     schema = ONE_OF_CAMPAIGN_AND_COLLECTION
 
@@ -195,8 +198,8 @@ class ReportDetail(GenericAPIView):
 
 
 class LeadersSerializer(serializers.Serializer):
-    """Which system leads by a measure under the labels of now. answer is null until computed, and
-    where why_not says why there is none."""
+    """The leading system by a measure under the current labels. answer is null until it is
+    computed, and if why_not gives a reason."""
 
     measure = serializers.CharField()
     why_not = serializers.CharField(allow_blank=True)
@@ -229,7 +232,7 @@ class CampaignSystems(APIView):
         responses={200: LeadersSerializer, **problem_responses(400, 404)},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The newest answer; asking has it computed anew where it is out of date."""
+        """Return the newest answer. If it is out of date, the request starts a new computation."""
         campaign = get_managed_campaign(request, slug)
         try:
             measure = answers.get_measure(
@@ -265,8 +268,8 @@ class CampaignSystems(APIView):
 
 
 class TopUpSerializer(StrictSerializer):
-    """pairs: how many of the report's order, from the first on; as many as the report speaks of,
-    unless given."""
+    """Options of a top-up campaign. pairs: number of first pairs in the report's order, by default
+    all that the report suggests."""
 
     pairs = serializers.IntegerField(
         min_value=1, max_value=5_000_000, required=False, write_only=True
@@ -276,7 +279,8 @@ class TopUpSerializer(StrictSerializer):
 
 
 class TopUp(GenericAPIView):
-    """Makes the draft campaign that judges what a report on a late run names, in its order."""
+    """Creation of a draft campaign for the pairs that a report on an unpooled run names, in their
+    order."""
 
     serializer_class = TopUpSerializer
     queryset = Report.objects.none()

@@ -1,8 +1,8 @@
-"""Files for print of a report's pictures, by the same description as on the page. Drawn by the
-worker, never inside a request.
+"""Charts of a report as files for print, from the same description as on the page. The worker draws
+them, never a request.
 
-drawn("bootstrap", result) -> {"figure-1.pdf": bytes, "figure-1.svg": bytes, "figure-1.png": bytes,
-...}"""
+    render_figures("bootstrap", result)  # {"figure-1.pdf": bytes, "figure-1.svg": bytes, ...}
+"""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from assay.charts.print_files import EmptyFigure, render_files
 
 
 def render_figures(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
-    """Files by their names, numbered as the pictures of the page; none of a picture that says in
-    words why it is empty."""
+    """Return files by name, numbered as the charts on the page. Charts that only give a reason for
+    missing data are left out."""
     files: dict[str, bytes] = {}
     for number, picture in enumerate(KINDS[kind].pictures(result), 1):
         try:

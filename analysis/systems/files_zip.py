@@ -1,5 +1,4 @@
-"""The files of a report's command as one archive, written while it is sent: nothing is kept in
-memory or on the disk."""
+"""The input files of a report's command as a streamed archive, without a copy in memory or on disk."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
 
 ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
-"""Of every file: the same report gives the same archive."""
+"""Time of every file, so that equal reports give equal archives."""
 
 
 class _StreamBuffer(io.RawIOBase):
-    """What is written waits here until it is taken."""
+    """A buffer of written bytes until they are sent."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -38,7 +37,7 @@ class _StreamBuffer(io.RawIOBase):
 
 
 def stream_archive(report: Report) -> Iterator[bytes]:
-    """A ZIP archive, piece by piece: runs, qrels, tables, and the command as a script."""
+    """Yield a zip archive in chunks: runs, qrels, tables, and the command as a script."""
     out = _StreamBuffer()
     with zipfile.ZipFile(out, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=1) as packed:  # type: ignore[arg-type]
         for one in [InputFile.of(stored) for stored in report.inputs]:
@@ -53,7 +52,7 @@ def stream_archive(report: Report) -> Iterator[bytes]:
 
 
 def iterate_file_content(report: Report, one: InputFile) -> Iterable[bytes]:
-    """The content of one file, by topics."""
+    """Yield the content of one file by topic."""
     if one.path in report.files:
         yield reports.read_file(report, one.path)
     elif one.kind == "run":

@@ -1,4 +1,4 @@
-"""What a person chooses for a report: runs, qrels, options, a seed."""
+"""Forms of reports: runs, qrels, options and seed."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from pooling.models import Collection, Qrels
 
 
 def is_binary_reference(reference: str) -> bool:
-    """Whether the reference is to a campaign's labels of two grades."""
+    """Return whether the reference is to a campaign's binary labels."""
     return is_own_labels(reference) and reference.split(":")[1] == "binary"
 
 
 class ReportForm(forms.Form):
-    """The form of one kind of report; its fields follow from the kind."""
+    """The form of one kind of report. Its fields follow from the kind."""
 
     def __init__(
         self,
@@ -91,7 +91,8 @@ class ReportForm(forms.Form):
             )
 
     def _add_qrels(self) -> None:
-        """One choice, or also one of those that come from clicks, or also one of private ones."""
+        """Add the field of qrels, and if the kind needs them, those of click qrels or private
+        qrels."""
         own = list(self.own.items())
         named = {
             reference: f"{row.name} ({row.get_kind_display()}, {format_count(row.n_rows, 'pair')})"
@@ -145,7 +146,7 @@ class ReportForm(forms.Form):
             self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
 
     def _option(self, one: DeclaredOption) -> forms.Field:
-        """The field of an option; those that offer rows of the collection know them here."""
+        """Return the field of an option. Choices among rows of the collection are filled in here."""
         more = one.about.more
         if one.kind == "tags":
             tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
@@ -235,8 +236,8 @@ class ReportForm(forms.Form):
         return cleaned
 
     def _some_grade_is_relevant(self, cleaned: dict[str, Any]) -> None:
-        """A lowest relevant grade that qrels never reach would make all of their documents
-        non-relevant, and every measure 0."""
+        """Check that some grade is relevant. If the minimum relevant grade exceeds all grades of
+        the qrels, every document is non-relevant and every measure 0."""
         for one in self.kind.fields:
             grade = cleaned.get(one.name)
             if one.kind != "grade" or grade is None:
@@ -248,8 +249,9 @@ class ReportForm(forms.Form):
                 and all(map(is_binary_reference, chosen))
             ):
                 grade = cleaned[one.name] = (
-                    # the field still holds the grade of the labels with all grades, of which these
-                    # are made
+                    # the field still holds the minimum relevant grade of the graded labels, from
+                    # which
+                    # the binary labels are derived
                     1
                 )
             for reference in chosen:
@@ -270,7 +272,8 @@ class ReportForm(forms.Form):
                     )
 
     def _named_with_highest_grade(self, reference: str) -> tuple[str, int | None]:
-        """None where no grades were counted."""
+        """Return the name and highest grade of the qrels. The grade is None if grades were not
+        counted."""
         if reference in self.imported:
             row = self.imported[reference]
             return row.name, max(map(int, row.grades), default=None)
@@ -288,7 +291,7 @@ class ReportForm(forms.Form):
         return chosen + ([self.cleaned_data["private_qrels"]] if self.kind.private_qrels else [])
 
     def parameters(self) -> dict[str, Any]:
-        """As `ask_for_report` takes them."""
+        """Return the parameters for `request_report`."""
         data = self.cleaned_data
         runs = [data["run_a"], data["run_b"]] if self.kind.pair else data.get("runs", [])
         options = {}
@@ -306,7 +309,7 @@ class ReportForm(forms.Form):
         return {"runs": runs, "qrels": self.qrels(), "options": options}
 
     def lists(self) -> dict[str, str]:
-        """As `ask_for_report` takes them: path -> text."""
+        """Return the lists for `request_report`: text by path."""
         return self.given_lists
 
     @property
@@ -329,7 +332,7 @@ class ReportForm(forms.Form):
 
 
 def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms.Field:
-    """For an option that needs no rows of the collection."""
+    """Build the field of an option that does not depend on rows of the collection."""
     common: dict[str, Any] = {
         "label": one.about.label,
         "help_text": one.about.hint,
@@ -339,9 +342,7 @@ def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms
     if "graded" in one.about.more and campaign is not None and len(campaign.scale) > 2:
         common["initial"] = one.about.more["graded"]
     if one.kind == "grade" and campaign is not None:
-        common["initial"] = (
-            campaign.threshold
-        )  # the labels with all grades are what the form begins with
+        common["initial"] = campaign.threshold  # the form initially uses the graded labels
         common["help_text"] = (
             f"{one.about.hint} With this campaign's {len(campaign.scale)} grades it is "
             f"{campaign.threshold}; with 2 grades 1 is taken."
@@ -422,11 +423,11 @@ FIELD_BUILDERS: dict[str, Callable[[DeclaredOption, dict[str, Any]], forms.Field
     "measures": measures_field,
     "measure": measures_field,
 }
-"""By the kind of the option; any other is one line of text."""
+"""Field builders by type of the option. Other options are one line of text."""
 
 
 class DefaultedField(forms.ChoiceField):
-    """A choice that is its default where nothing was sent."""
+    """A choice field that returns its default if nothing was sent."""
 
     def clean(self, value: Any) -> Any:
         return super().clean(value or self.initial)
@@ -450,7 +451,7 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """Files, or one: their list."""
+    """A file field that returns a list, for one or several files."""
 
     def __init__(self, *, multiple: bool, **kwargs: Any) -> None:
         super().__init__(widget=FilesInput(attrs={"multiple": multiple}), **kwargs)
@@ -460,7 +461,8 @@ class FilesField(forms.FileField):
 
 
 class MeasuresField(forms.CharField):
-    """Names of measures separated by spaces, in any usual spelling. -> canonical names"""
+    """A field for space-separated names of measures in any common spelling. It returns canonical
+    names."""
 
     def __init__(self, *, single: bool, divisible: bool = False, **kwargs: Any) -> None:
         self.single, self.check = single, refuse_indivisible if divisible else refuse_estimates

@@ -1,4 +1,4 @@
-"""What a report reads: stored runs, imported qrels, a campaign's own labels, and small files that
+"""Inputs of a report: stored runs, imported qrels, a campaign's own labels, and small files that
 the worker writes."""
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ if TYPE_CHECKING:
     from analysis.systems.kinds import ReportKind
 
 PREL_SUFFIX = ".prel"
-"""Ends the path of labels that come as a sampled pool."""
+"""Suffix of the path of labels from a sampled pool."""
 MAX_PATH_NAME = 40
-"""Characters of a recipe's name that stand in the name of a file; the words on the page have
-all."""
+"""Maximum number of characters of a recipe's name in a file name. The page shows the full name."""
 
 
 @dataclass(frozen=True)
 class AnalysisFiles:
-    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name ->
-    path; tags: of the runs, in their order."""
+    """The files of the selected inputs. runs: paths. qrels: (name, path). others: path by name.
+    tags: of the runs, in their order."""
 
     runs: Sequence[str]
     qrels: Sequence[tuple[str, str]]
@@ -48,7 +47,7 @@ class AnalysisFiles:
     tags: Sequence[str] = ()
 
     def lists(self, folder: str) -> dict[str, str]:
-        """Uploaded lists by their names without folder and suffix."""
+        """Return paths of uploaded lists by name, without folder and suffix."""
         return {
             name.removeprefix(f"{folder}/").removesuffix(".txt"): path
             for name, path in self.others.items()
@@ -58,8 +57,8 @@ class AnalysisFiles:
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file of the command. kind: run, qrels or file; origin: run:ID, imported:ID, a Reference,
-    list for what a person has uploaded, or a table's name."""
+    """One input file of the command. kind: run, qrels or file. origin: run:ID, imported:ID, a
+    LabelReference, `list` for an upload, or the name of a table."""
 
     path: str
     kind: str
@@ -84,8 +83,8 @@ class InputFile:
 
 
 def list_campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
-    """(reference, words) of the qrels that a campaign's own judgements make, as they are and by its
-    saved recipes."""
+    """Return (reference, description) of the qrels from a campaign's judgements, with default
+    options and by its saved recipes."""
     grades = len(campaign.scale)
     scales = [("graded", f"{grades} grades")] + ([("binary", "2 grades")] if grades > 2 else [])
     kinds: list[tuple[str, ...]] = [LABELLING_KINDS] + (
@@ -132,8 +131,8 @@ def list_input_files(
     collection: Collection,
     campaign: Campaign | None,
 ) -> list[InputFile]:
-    """The files of what was chosen, in the order of the choice. Raises Refused for what is not
-    there."""
+    """Return the files of the selected inputs, in the order of selection. Raises Refused if one
+    does not exist."""
     taken: set[str] = set()
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
@@ -200,7 +199,7 @@ def _qrels_file(
 
 
 def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
-    """Of the qrels that a campaign's own judgements make."""
+    """Return the path of qrels from a campaign's judgements."""
     wanted = LabelReference.find(campaign, reference)
     if wanted.recipe is not None:
         made_by = ["recipe", wanted.recipe.name[:MAX_PATH_NAME]]
@@ -216,8 +215,8 @@ def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | No
 
 
 def make_path(folder: str, name: str, suffix: str, taken: set[str]) -> str:
-    """A path that a command's arguments can hold: no blanks, commas, equal signs; each name
-    once."""
+    """Make a unique path without spaces, commas and equal signs, which the command's arguments
+    cannot contain."""
     plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "unnamed"
     path, number = f"{folder}/{plain}{suffix}", 1
     while path.lower() in taken:
@@ -232,7 +231,7 @@ def name_from_path(path: str) -> str:
 
 
 def make_files(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) -> AnalysisFiles:
-    """The files by their paths, or as `at` says."""
+    """Return the files with their paths, or with the paths from `at`."""
     inputs = list(inputs)
     place = at or {one.path: one.path for one in inputs}
     return AnalysisFiles(
@@ -250,8 +249,8 @@ def storage_name(report: Report, name: str) -> str:
 
 
 def campaign_qrels_text(campaign: Campaign, one: InputFile) -> str:
-    """The campaign's labels as a qrels file, or its sample in five columns; empty without labels.
-    Refused where nothing can be estimated yet."""
+    """Return the campaign's labels as a qrels file, or its sample in five columns. Empty if there
+    are no labels. Raises Refused if nothing can be estimated yet."""
     out = io.StringIO()
     if one.path.endswith(PREL_SUFFIX):
         wanted = _resolve_reference(campaign, one)

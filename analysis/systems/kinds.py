@@ -1,8 +1,9 @@
-"""Reports of the web pages: analyses of `assay.analyses` run on stored runs and qrels.
+"""Kinds of reports: analyses of `assay.analyses` on stored runs and qrels.
 
-Options, tables, pictures and the calculation are the analysis's own. What is here is what only the
-web has: headings, which options the form shows, choices among stored rows, uploads, and small files
-that the worker writes."""
+The analysis defines its options, tables, charts and computation. This module adds what only the web
+needs: headings, the options in the form, choices among stored rows, uploads, and small files that
+the worker writes.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from assay.results import Values
 from assay.tabular import Table
 
 EVALUATION = ("min_relevant", "missing_topics", "only_with_relevant", "precision")
-"""Options of every analysis that computes measures of runs."""
+"""Options of all analyses that compute measures of runs."""
 Inputs = Callable[[AnalysisFiles, Mapping[str, Any]], dict[str, Any]]
 
 
@@ -49,7 +50,8 @@ def web_field(
     choices: tuple[tuple[str, str], ...] = (),
     **more: Any,
 ) -> DeclaredOption:
-    """A field of the form that is no option of the analysis; `inputs` makes arguments of it."""
+    """Declare a form field that is not an option of the analysis. `inputs` converts it to
+    arguments."""
     return DeclaredOption(
         name, str, default, Option(label, hint=hint, choices=choices, kind=kind, more=more)
     )
@@ -61,17 +63,18 @@ def qrels_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str
 
 @dataclass(frozen=True)
 class ReportKind:
-    """name: of the analysis. title, sentence: on the pages. shows: the fields of the form, in its
-    order: names of the analysis's options, and fields of the form alone.
+    """A kind of report, based on the analysis called `name`.
 
-    inputs: files and options -> the inputs of the analysis by name. qrels: how many are chosen,
-    least and most (0: any number); click_qrels: a second choice, of those that come from clicks;
-    private_qrels: one more. pair: two runs, in an order. least_runs: fewer make no answer. written:
-    files that the worker writes beside runs and qrels. estimates: of the labels of a campaign on a
-    sampled pool, which other kinds refuse. subject: options -> what a report is about, for its
-    title. beside_others: pictures take the answers about the same input, too. topped_up: of a kind
-    whose answer names the pairs (`order`) whose judging would settle it, of which a campaign can be
-    made: the answer that follows -> what has become of it."""
+    title, sentence: for pages. shows: form fields in order: names of the analysis's options, and
+    fields of the form only. inputs: converts files and options to the inputs of the analysis.
+    qrels: minimum and maximum number of selected qrels (0: any number). click_qrels: also select
+    click qrels. private_qrels: also select private qrels. pair: select two ordered runs.
+    least_runs: minimum number of runs. written: files that the worker writes in addition to runs
+    and qrels. estimates: also accepts the labels of a sampled pool. subject: returns the subject of
+    a report from its options, for its title. beside_others: charts also use other results on the
+    same input. topped_up: for results with pairs to judge next (`order`), from which a top-up
+    campaign can be created. Describes the outcome from the follow-up result.
+    """
 
     name: str
     title: str
@@ -96,23 +99,24 @@ class ReportKind:
 
     @property
     def command(self) -> Any:
-        """The class."""
+        """Return the class of the command."""
         return self.module.Command
 
     @cached_property
     def fields(self) -> tuple[DeclaredOption, ...]:
-        """In the order of the form."""
+        """Return the fields in the order of the form."""
         options = {one.name: one for one in list_options(self.module.Options)}
         return tuple(options[one] if isinstance(one, str) else one for one in self.shows)
 
     @property
     def tables(self) -> Callable[[Values], list[Table]]:
-        """An answer as tables, the most important first."""
+        """Return the function that converts a result to tables, the most important first."""
         return self.command.tables  # type: ignore[no-any-return]
 
     @property
     def pictures(self) -> Callable[..., list[Picture]]:
-        """An answer as `<figure>` strings with a text alternative, the most important first."""
+        """Return the function that converts a result to `<figure>` strings with text alternatives,
+        the most important first."""
         return self.command.charts  # type: ignore[no-any-return]
 
     @property
@@ -121,32 +125,32 @@ class ReportKind:
 
     @property
     def pieces(self) -> bool:
-        """Whether the work is a plan, whose pieces any worker may compute."""
+        """Return whether the computation is a plan whose pieces any worker can compute."""
         return issubclass(self.command, PiecewiseCommand)
 
     @property
     def counts_labels_only(self) -> bool:
-        """Whether what is unjudged plays no part."""
+        """Return whether the analysis ignores unjudged documents."""
         return getattr(self.command, "counts_labels_only", False)
 
     @property
     def least_qrels(self) -> int:
-        """Of all choices of qrels together."""
+        """Return the minimum number of qrels over all fields of qrels."""
         return self.qrels[0] + self.click_qrels + self.private_qrels
 
     def written_file(self, name: str) -> WrittenFile:
         return next(one for one in self.written if one.name == name)
 
     def arguments(self, files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs and options of the analysis by name; a default that is left as it is gives no
-        argument. Raises NotComputable."""
+        """Return inputs and options of the analysis by name. Options with default values are
+        omitted. Raises NotComputable."""
         given, options = self.inputs(files, options), dict(options)
         if issubclass(self.module.Options, SampledEvaluationOptions):
             given |= self._estimate(files, options)
         unused: set[str] = set()
         for written in self.written:
             if written.name not in files.others:
-                # The command line shown with the report should not name options without effect.
+                # The command shown with the report does not name options without effect.
                 unused.update(written.options)
             elif written.argument:
                 given[written.argument] = files.others[written.name]
@@ -154,7 +158,7 @@ class ReportKind:
             if one.kind == "rows" and f"{one.name}.txt" in files.others:
                 given[one.name] = files.others[f"{one.name}.txt"]
             value = options.get(one.name)
-            # Fields of the form alone have gone into `inputs`.
+            # `inputs` has converted the fields that only the form has.
             if one.name not in self.shows or one.name in unused or value in (None, ""):
                 continue
             if one.about.required or value != one.default:
@@ -162,8 +166,8 @@ class ReportKind:
         return given
 
     def _estimate(self, files: AnalysisFiles, options: dict[str, Any]) -> dict[str, Any]:
-        """Arguments for estimates from a sampled pool. The usual measures count what is unjudged as
-        not relevant, so the usual estimates are set in their place."""
+        """Return the arguments for estimates from a sampled pool. The default measures count
+        unjudged documents as non-relevant, so the default estimators replace them."""
         if not any(path.endswith(PREL_SUFFIX) for _, path in files.qrels):
             if options.get("rank_model"):
                 raise NotComputable(
@@ -245,7 +249,7 @@ def conditions_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dic
 
 
 def cross_conditions(measures: Sequence[str], files: AnalysisFiles) -> list[str]:
-    """Conditions: each measure under each qrels, on all topics and on each topic subset."""
+    """Return one condition per measure and qrels, on all topics and on each topic subset."""
     subsets = {"": "", **files.lists("topics")}
     return [
         f"{measure} {name}{f' {subset}' if subset else ''}={measure},{path}{f',{topics}' if topics else ''}"
@@ -256,8 +260,8 @@ def cross_conditions(measures: Sequence[str], files: AnalysisFiles) -> list[str]
 
 
 def parse_conditions(text: str, files: AnalysisFiles) -> list[str]:
-    """Conditions of lines `name = measure, qrels[, topic subset[, lowest relevant grade]]`. Raises
-    NotComputable, with the line."""
+    """Parse lines `name = measure, qrels[, topic subset[, minimum relevant grade]]`. Raises
+    NotComputable with the line."""
     qrels, subsets = dict(files.qrels), files.lists("topics")
     conditions = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -542,4 +546,4 @@ ALL_KINDS = (
     ),
 )
 KINDS = {kind.name: kind for kind in ALL_KINDS}
-"""By name, in the order of the pages."""
+"""Kinds by name, in the order of the pages."""

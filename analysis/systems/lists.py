@@ -1,5 +1,4 @@
-"""Lists that a person gives with a report: a collection's document ids, topic subsets, groups of
-topics."""
+"""Lists uploaded with a report: a collection's document IDs, topic subsets, groups of topics."""
 
 from __future__ import annotations
 
@@ -12,14 +11,15 @@ from assay.formats.errors import FormatError
 from assay.formats.streams import iterate_lines, strip_suffixes
 
 MAX_BYTES = 500_000_000
-"""Bytes of a list, unpacked."""
+"""Maximum unpacked bytes of a list."""
 
 
 def read_lists(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Path -> one id a line (of a table its rows as they stand), of the files given for each field
-    of the kind (binary, with a name, perhaps compressed).
+    """Read the uploaded files of each field of the kind. Files are binary, named, and possibly
+    compressed.
 
-    Raises FormatError with file and line.
+    Returns text by path with one ID per line. Rows of a table are unchanged. Raises FormatError
+    with file and line.
     """
     lists: dict[str, str] = {}
     taken: set[str] = set()
@@ -47,7 +47,7 @@ def read_rows(file: Any) -> str:
 
 
 def read_ids(file: Any, *, one_word: bool) -> str:
-    """The first word of each line. one_word: a line of several is refused."""
+    """Return the first word of each line. one_word: refuse lines with several words."""
     first_words = []
     for number, text in iterate_lines(file, name=file.name, max_bytes=MAX_BYTES):
         words = text.split()

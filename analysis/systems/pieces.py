@@ -1,9 +1,10 @@
-"""A report's work in pieces: rows that any worker may claim, compute and fill. The answer does not
-depend on who did.
+"""Computation of a report in pieces, which are rows that any worker can claim, compute and store.
+The result does not depend on which worker computes them.
 
-The job that owns the report makes the rows, takes part itself, waits for what others have in hand,
-and puts the pieces together. A piece is claimed like a job: by compare and set, with signs of life;
-one whose worker has died is free again."""
+The report's job creates the rows, computes pieces itself, waits for those of other workers, and
+combines the results. Pieces are claimed like jobs, by compare-and-set and with heartbeats. A piece
+whose worker has died becomes free again.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +29,15 @@ from pooling.platform.jobs import ATTEMPTS, ClaimedJob, JobCancelled, Refused, l
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.3
-"""Seconds between two looks at pieces that other workers have in hand."""
+"""Seconds between two checks of pieces that other workers compute."""
 _cached_plan: tuple[tuple[int, str], PieceworkPlan] | None = None
-"""The plan of the report that this process worked on last, so that runs are read once and not for
-every piece."""
+"""The plan of the last report in this process, so that runs are not read again for every piece."""
 
 
 def compute_in_chunks(
     work: ClaimedJob, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]
 ) -> dict[str, Any]:
-    """The command's JSON object. send: tells other workers about pieces by their ids."""
+    """Compute the command's JSON object. send: notifies other workers of the IDs of pieces."""
     plan = analysis.plan()
     numbers = range(len(plan.pieces))
     stored = set(report.chunks.values_list("number", flat=True))
@@ -89,7 +89,7 @@ def _run_until_done(work: ClaimedJob, report: Report, plan: PieceworkPlan) -> No
 
 
 def run_chunk(chunk_id: int) -> None:
-    """Compute a piece if it is there to be had, else return without a word."""
+    """Compute a piece if it is free, otherwise do nothing."""
     chunk = (
         ReportChunk.objects.select_related("report__collection", "report__campaign", "report__job")
         .filter(_claimable(), pk=chunk_id)

@@ -1,4 +1,4 @@
-"""What goes when a report or study is deleted, told before."""
+"""What the deletion of a report or study removes, for the confirmation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ STUDY_ZIP = "study.zip"
 
 
 def count_dependent_rows(report: Report, *, n_tables: int = 0) -> list[str]:
-    """Counted words ("3 tables") of a report or study; none where it has nothing yet. n_tables: of
-    a report's result."""
+    """Return counts such as "3 tables" of a report or study, empty if it has no result yet.
+    n_tables: of a report's result."""
     goes = ["its running job"] if report.job is not None and report.job.state in Job.ACTIVE else []
     if STUDY_ZIP in report.files:
         with (

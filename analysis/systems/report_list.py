@@ -1,4 +1,4 @@
-"""Stored reports and studies as the list that pages show: found by title and person, by kind and
+"""The paged list of stored reports and studies, searchable by title and user, filtered by kind and
 state."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STATE_EXPRESSION = Case(
 
 
 def filter_by_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
-    """state: one of STATES."""
+    """Filter by state, one of STATES."""
     if state == "done":
         return reports.filter(finished_at__isnull=False)
     at_work = Q(job__state__in=Job.ACTIVE)
@@ -45,8 +45,8 @@ def reports_page(
     *,
     everywhere: bool = False,
 ) -> ListPage:
-    """The newest first. kinds: (kind, title) of those that may be among them, Report.STUDY standing
-    for all studies. everywhere: of all campaigns and collections."""
+    """List reports, newest first. kinds: (kind, title) of the offered kinds, with Report.STUDY for
+    all studies. everywhere: the list covers all campaigns and collections."""
     whose = ("campaign__name", "collection__name") if everywhere else ()
     return ListPage(
         request,

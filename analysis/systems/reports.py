@@ -1,4 +1,4 @@
-"""Reports: asked for, computed by a job on a picture of their input, kept, deleted."""
+"""Reports: created on request, computed by a job on frozen inputs, kept and deleted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from pooling.services.runs import load_rankings
 REPORT_JOB = "report"
 CLICK_POOL_TOP = 4
 TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
-"""Those by which TripJudge's Table 3 compares rankings."""
+"""Measures by which TripJudge compares rankings (Althammer et al. 2022, Table 3)."""
 ComputeFunction = Callable[["ClaimedJob", Report, Analysis], dict[str, Any]]
 
 
@@ -65,12 +65,12 @@ def request_report(
     title: str = "",
     lists: Mapping[str, str] | None = None,
 ) -> Report:
-    """A new report and its queued job (the door sends it). parameters: runs [ids], qrels
-    [references], options; lists: path -> text of the lists that were uploaded (`report_lists`
-    checks them), kept with the report.
+    """Create a report and its job. The caller must send the job.
 
-    Raises Refused for what the command's parser would refuse, and for runs and qrels that do not
-    belong to the collection."""
+    parameters: runs [IDs], qrels [references], options. lists: text by path of uploaded lists,
+    checked by `read_lists` and stored with the report. Raises Refused if the command's parser
+    refuses the options, or if runs or qrels do not belong to the collection.
+    """
     parameters = (
         {**parameters, "lists": sorted(lists or {})}
         if lists
@@ -117,8 +117,8 @@ def request_report(
 
 
 def rerun_report(report: Report, *, user: Any) -> Report:
-    """The same question on what is stored now, the labels of its top-up campaign too, with the
-    lists that were uploaded then. Raises Refused."""
+    """Repeat the report on the data stored now, including the labels of its top-up campaign, with
+    the lists uploaded originally. Raises Refused."""
     return request_report(
         KINDS[report.kind],
         collection=report.collection,
@@ -133,7 +133,7 @@ def rerun_report(report: Report, *, user: Any) -> Report:
 
 
 def add_top_up_labels(report: Report) -> dict[str, Any]:
-    """The report's question with the labels of the campaign that was made from it, if one was."""
+    """Return the report's parameters with the labels of its top-up campaign, if there is one."""
     asked = {
         name: value
         for name, value in report.parameters.items()
@@ -147,13 +147,14 @@ def add_top_up_labels(report: Report) -> dict[str, Any]:
 def make_call_arguments(
     kind: ReportKind, files: AnalysisFiles, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
-    """The inputs and options of the command."""
+    """Return the inputs and options of the command."""
     given = kind.arguments(files, parameters.get("options", {}))
     return {**given, "seed": seed} if kind.seeded else given
 
 
 def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str, Any]:
-    """What the job does. in_pieces computes the kinds whose work is a plan. -> the job's report"""
+    """Compute the report and return the job's report. in_pieces: computes the kinds whose
+    computation is a plan."""
     report = (
         Report.objects.select_related("collection", "campaign")
         .filter(pk=work.parameters["report"])
@@ -194,8 +195,8 @@ def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str,
 
 
 def freeze_inputs(report: Report, work: ClaimedJob) -> None:
-    """Keep what may change while a report is computed, as it is at one moment: the campaign's
-    labels and the small tables. Digests of everything."""
+    """Store a snapshot of the inputs that can change during the computation, i.e. the campaign's
+    labels and the small tables, and digests of all inputs."""
     if report.input_digest:
         return
     inputs = [InputFile.of(one) for one in report.inputs]
@@ -235,7 +236,7 @@ def freeze_inputs(report: Report, work: ClaimedJob) -> None:
 
 
 def compute_inputs_digest(inputs: Sequence[InputFile]) -> str:
-    """Of the paths and contents of all inputs, in their order."""
+    """Return the digest of the paths and contents of all inputs, in their order."""
     return hashlib.sha256(
         "".join(f"{one.path}\0{one.digest}\n" for one in inputs).encode()
     ).hexdigest()
@@ -243,8 +244,7 @@ def compute_inputs_digest(inputs: Sequence[InputFile]) -> str:
 
 @contextmanager
 def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]:
-    """The report's command on its inputs. The small tables are files of a folder that vanishes at
-    the end."""
+    """Open the report's command with its inputs. The small tables are files in a temporary folder."""
     kind = KINDS[report.kind]
     inputs = [InputFile.of(one) for one in report.inputs]
     n_runs = sum(one.kind == "run" for one in inputs)
@@ -287,8 +287,8 @@ def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]
 
 
 def load_run(one: InputFile) -> RunColumns:
-    """Under the tag that it had when the report was asked for, as the report's command, pictures
-    and files have it."""
+    """Load the run under its tag at the time of the request, which the report's command, charts and
+    files use."""
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
@@ -307,7 +307,7 @@ def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
     if row is None or row.digest != one.digest:
         raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
     out = io.StringIO()
-    write_qrels(load_grades(row), out)  # topics in the order of the file that a person gets
+    write_qrels(load_grades(row), out)  # topics in the order of the downloadable file
     return read_qrels(io.BytesIO(out.getvalue().encode()), name=one.name)
 
 
@@ -316,14 +316,14 @@ def store_file(report: Report, name: str, content: bytes) -> str:
 
 
 def read_file(report: Report, name: str) -> bytes:
-    """One of the report's own files. KeyError for a name that it does not have."""
+    """Return one of the report's own files. Raises KeyError for an unknown name."""
     with default_storage.open(report.files[name], "rb") as source:
         content: bytes = source.read()
         return content
 
 
 def delete_report(report: Report) -> None:
-    """With its files. A job in hand is cancelled."""
+    """Delete the report with its files. An unfinished job is cancelled."""
     if report.job is not None and report.job.state in Job.ACTIVE:
         jobs.request_cancel(report.job)
     names = list(report.files.values())
@@ -338,7 +338,7 @@ def delete_files(names: Sequence[str]) -> None:
 
 
 def check_inputs(report: Report) -> None:
-    """Raises Refused where a run or qrels of the report have been deleted since."""
+    """Raise Refused if runs or qrels of the report have been deleted."""
     for one in [InputFile.of(stored) for stored in report.inputs]:
         if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
             raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
@@ -351,8 +351,8 @@ def check_inputs(report: Report) -> None:
 
 
 def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
-    """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most;
-    what cannot be asked is left out."""
+    """Request reports that compare the rankings and labels of the campaign's judgements with those
+    of clicks. Returns at most two reports, without those that are not possible."""
     clicks = [
         f"imported:{pk}"
         for pk in campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).values_list(
@@ -364,7 +364,7 @@ def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
             _("the collection has no qrels from clicks; import them and mark them as clicks")
         )
     runs = list(campaign.collection.runs.values_list("pk", flat=True))
-    own = "campaign:binary:majority"  # relevant or not, as clicks are: one level fits both
+    own = "campaign:binary:majority"  # binary like clicks, so that one minimum relevant grade fits both
     made = []
     if len(runs) > 1:
         parameters: dict[str, Any] = {
@@ -383,8 +383,8 @@ def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
                 title="Rankings by judgements and by clicks",
             )
         )
-    # Figure 3 is of the pairs at the top of the pool; judgements elsewhere are none of the systems'
-    # best documents.
+    # Figure 3 covers the pairs at the top of the pool. Judgements at deeper ranks are not about
+    # the systems' best documents.
     parameters = {
         "runs": [],
         "qrels": [own, *clicks],

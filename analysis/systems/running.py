@@ -1,4 +1,4 @@
-"""A command on stored runs and qrels instead of files, with the options that the page shows."""
+"""A command on stored runs and qrels instead of files, with the options on the page."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from assay.formats.errors import FormatError
 
 
 class NotComputable(Exception):
-    """What was asked for cannot be computed; the message says why."""
+    """The request cannot be computed. The message is the reason."""
 
 
 class Analysis:
-    """A command with its inputs and options. folder: a prefix of paths that its warnings need not
-    show.
-
-    Raises NotComputable for options that the command refuses."""
+    """A command with its inputs and options. folder: prefix of paths, removed from warnings. Raises
+    NotComputable for options that the command refuses."""
 
     def __init__(
         self,
@@ -49,7 +47,7 @@ class Analysis:
             raise NotComputable(str(error)) from None
 
     def command_line(self) -> str:
-        """The command to type in the folder of the files."""
+        """Return the command line, relative to the folder of the files."""
         words = command_words(self.command, self.given)
         return shlex.join(["assay", *command_name(self.name).split(), *words, "--json"])
 
@@ -62,7 +60,7 @@ class Analysis:
         return text.replace(self.folder, "") if self.folder else text
 
     def plan(self) -> PieceworkPlan:
-        """The work in pieces. Raises NotComputable."""
+        """Return the computation as a plan of pieces. Raises NotComputable."""
         assert isinstance(self.command, PiecewiseCommand)
         try:
             return self.command.plan(**self.options)
@@ -70,7 +68,7 @@ class Analysis:
             raise NotComputable(self._reason(error)) from None
 
     def compute(self) -> dict[str, Any]:
-        """The command's JSON object. Raises NotComputable."""
+        """Return the command's JSON object. Raises NotComputable."""
         try:
             return self.finished(self.command.answered(self.options))
         except (BadInput, FormatError, OSError) as error:
@@ -81,7 +79,7 @@ class Analysis:
         return self._plain(text)
 
     def finished(self, result: dict[str, Any]) -> dict[str, Any]:
-        """As the command prints it: with its seed, undefined as null."""
+        """Return the result as the command prints it: with its seed, and null for undefined values."""
         if self.command.takes_seed:
             result.setdefault("seed", self.options["seed"])
         answer: dict[str, Any] = json.loads(
@@ -91,7 +89,8 @@ class Analysis:
 
 
 def encode_result(value: Any) -> Any:
-    """A piece's result for JSON, bit by bit: arrays as bytes, a dataclass by its fields."""
+    """Encode the result of a piece as JSON without loss: arrays as bytes, a dataclass by its
+    fields."""
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: encode_result(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, np.ndarray):
@@ -105,7 +104,8 @@ def encode_result(value: Any) -> Any:
 
 
 def decode_result(value: Any, like: type | None) -> Any:
-    """The other way. like: the dataclass, or None for an array or a plain value."""
+    """Decode the result of `encode_result`. like: the dataclass, or None for an array or a plain
+    value."""
     if like is not None:
         return like(**{one.name: decode_result(value[one.name], None) for one in fields(like)})
     if isinstance(value, dict) and "base64" in value:

@@ -1,4 +1,4 @@
-"""Reports as pages and API show them."""
+"""Stored reports for pages and API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pooling.permissions import get_person
 
 
 def visible_reports(request_or_user: Any) -> QuerySet[Report]:
-    """Those of campaigns and of collections that the person manages; studies are no reports."""
+    """Return reports, without studies, of the campaigns and collections that the user manages."""
     return exclude_studies(visible_rows(request_or_user))
 
 
@@ -26,7 +26,7 @@ def exclude_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
 
 
 def visible_rows(request_or_user: Any) -> QuerySet[Report]:
-    """Reports and studies of campaigns and of collections that the person manages."""
+    """Return reports and studies of the campaigns and collections that the user manages."""
     user = get_person(request_or_user)
     reports = Report.objects.select_related("collection", "campaign", "job", "created_by").defer(
         "result"
@@ -44,7 +44,7 @@ def visible_rows(request_or_user: Any) -> QuerySet[Report]:
 
 
 def get_visible_report(request_or_user: Any, pk: int) -> Report:
-    """404 for everybody who may not see it."""
+    """Return the report. Raises Http404 for users who may not see it."""
     report = visible_reports(request_or_user).filter(pk=pk).first()
     if report is None:
         raise Http404("Report not found.")
@@ -52,7 +52,7 @@ def get_visible_report(request_or_user: Any, pk: int) -> Report:
 
 
 def ordered_result(report: Report) -> dict[str, Any] | None:
-    """The answer with its keys in the command's order, which the database need not keep."""
+    """Return the result with its keys in the command's order, which the database may not keep."""
     name = report.files.get("result.json")
     if name is None:
         return report.result
@@ -62,15 +62,14 @@ def ordered_result(report: Report) -> dict[str, Any] | None:
 
 
 def list_renamed_runs(report: Report) -> list[tuple[str, str]]:
-    """Of the runs whose tag has changed since the report was asked for: (the tag that it has, the
-    tag now)."""
+    """Return (tag in the report, current tag) of the runs whose tag has changed since the request."""
     then = {one.row: one.name for one in map(InputFile.of, report.inputs) if one.kind == "run"}
     now = Run.objects.filter(pk__in=then).order_by("pk").values_list("pk", "tag")
     return [(then[row], tag) for row, tag in now if tag != then[row]]
 
 
 def list_related_reports(report: Report) -> list[dict[str, Any]]:
-    """Other answers of the kind on the same input, newest last."""
+    """Return the other results of the same kind on the same input, newest last."""
     if not report.input_digest:
         return []
     same = Report.objects.filter(
@@ -84,10 +83,10 @@ def list_related_reports(report: Report) -> list[dict[str, Any]]:
 
 
 def list_report_files(reports: QuerySet[Report]) -> list[str]:
-    """Names in the storage."""
+    """Return the names of the files in the storage."""
     return [name for files in reports.values_list("files", flat=True) for name in files.values()]
 
 
 def list_collection_files(collection: Collection) -> list[str]:
-    """Names in the storage of the files of all its reports, which go with it."""
+    """Return the names of the files of all reports of a collection, which are deleted with it."""
     return list_report_files(Report.objects.filter(collection=collection))

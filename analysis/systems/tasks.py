@@ -1,4 +1,4 @@
-"""The job of a report, and its pieces for whichever worker is free."""
+"""The tasks of a report: its job, and its pieces for any free worker."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pooling.platform.jobs import ClaimedJob
 from pooling.tasks import queue_task
 
 RUN_CHUNK = "analysis.run_chunk"
-"""The task's name, as worker and senders know it."""
+"""The task's name, used by workers and senders."""
 
 
 def send_chunk_hints(chunk_ids: list[int]) -> None:
-    """A hint for other workers. Without a broker there are none; the job's own worker does what no
-    other worker takes."""
+    """Notify other workers of pieces. Without a broker this does nothing, and the job's own worker
+    computes all pieces."""
     if not settings.BROKER_URL:
         return
     for chunk_id in chunk_ids:

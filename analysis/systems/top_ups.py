@@ -1,5 +1,5 @@
-"""Top-up campaigns: one click on a report whose answer names pairs that nobody has judged, and the
-report that closes it afterwards (SAMPLING 6)."""
+"""Top-up campaigns: a campaign that judges the unjudged pairs named by a report, and the follow-up
+report."""
 
 from __future__ import annotations
 
@@ -39,15 +39,18 @@ COPIED_SETTINGS = (
     "show_near_duplicates",
     "gold_rule",
 )
-"""Settings of the campaign whose labels the report reads, so that its top-up judges alike."""
+"""Settings copied from the campaign whose labels the report uses, so that the top-up is judged
+alike."""
 
 
 def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
-    """A draft campaign on exactly the first n pairs of the report's order (as many as the report
-    speaks of, unless given), strictly in that order.
+    """Create a draft campaign on the first n pairs of the report's order, judged strictly in that
+    order.
 
-    The report's own campaign lends scale, rules and guidelines. Refused where nothing is open, and
-    where there is such a campaign already."""
+    n: by default all pairs that the report suggests. Scale, rules and guidelines are copied from
+    the report's campaign. Refused if nothing is unjudged, or if the report already has a top-up
+    campaign.
+    """
     result = ordered_result(report)
     if not KINDS[report.kind].topped_up or result is None:
         raise Refused(_("the report has no pairs to judge"))
@@ -110,8 +113,8 @@ def _create_campaign(
 
 
 def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Strictly by priority; what else the report's campaign says, or a scale with as many grades as
-    the qrels of the report."""
+    """Return the settings: strict priority order, and the other settings of the report's campaign,
+    or else a scale with the number of grades of the qrels."""
     strict: dict[str, Any] = {
         "band": 1,
         "description": f"The most informative pairs of {result['run']}, in this order: {report.title}.",
@@ -132,13 +135,13 @@ def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any
 
 
 def get_top_up(report: Report) -> Campaign | None:
-    """The campaign made from the report, if it is still there."""
+    """Return the campaign created from the report if it still exists."""
     made = report.parameters.get("top_up")
     return Campaign.objects.filter(pk=made).first() if made else None
 
 
 def get_follow_up_report(report: Report) -> Report | None:
-    """The last report that was computed with what the top-up judged."""
+    """Return the newest finished report that uses the judgements of the top-up."""
     return (
         Report.objects.filter(kind=report.kind, parameters__follows=report.pk)
         .order_by("-pk")
@@ -147,14 +150,14 @@ def get_follow_up_report(report: Report) -> Report | None:
 
 
 def count_finished_pairs(campaign: Campaign) -> tuple[int, int]:
-    """-> ordinary pairs that nobody needs to wait for any more, all of them."""
+    """Return the number of ordinary pairs that need no more judgements, and of all ordinary pairs."""
     n = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL).count()
     return n - get_unfinished_pairs(campaign).count(), n
 
 
 def request_follow_up_reports() -> list[Job]:
-    """Ask for the report that follows on each whose top-up has been judged, or was closed: once. ->
-    the jobs"""
+    """Request the follow-up of each report whose top-up campaign is finished or closed, once per
+    report. Returns the jobs."""
     asked = []
     kinds = [name for name, kind in KINDS.items() if kind.topped_up]
     waiting = Report.objects.filter(
@@ -173,19 +176,19 @@ def request_follow_up_reports() -> list[Job]:
             try:
                 job = reports.rerun_report(report, user=report.created_by).job
             except Refused:
-                continue  # a run or the qrels have been deleted: whoever computes again is told so
+                continue  # a run or the qrels have been deleted, which is reported when a user computes again
             Report.objects.filter(pk=pk).update(parameters={**report.parameters, "followed": True})
             asked += [job] if job is not None else []
     return asked
 
 
 def _is_judged(campaign: Campaign) -> bool:
-    """Whether no more judgements of the campaign are to be expected."""
+    """Return whether no more judgements of the campaign are expected."""
     if campaign.state == Campaign.State.DRAFT:
         return False
     if Job.objects.filter(
         collection=campaign.collection_id, parameters__pool=campaign.pool_id, state__in=Job.ACTIVE
     ).exists():
-        return False  # texts of its pairs are still being looked for
+        return False  # texts of its pairs are still being fetched
     n_done, n = count_finished_pairs(campaign)
     return n_done == n or campaign.state == Campaign.State.CLOSED

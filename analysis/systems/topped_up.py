@@ -1,8 +1,8 @@
-"""What was judged in the top-up campaigns of a report: a file that the worker writes for the report
-that follows on it.
+"""Labels of a report's top-up campaigns, as a file for the follow-up report.
 
-In a report's parameters: `top_up` is the campaign made from it, `top_ups` are those whose labels it
-reads, `follows` the report before it."""
+Parameters of a report: `top_up` is the campaign created from it, `top_ups` are the campaigns whose
+labels it uses, `follows` is the previous report.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from pooling.platform.jobs import ClaimedJob
 
 
 def read_top_up_qrels(parameters: Mapping[str, Any], campaign: Campaign | None) -> QrelsColumns:
-    """The labels of all top-up campaigns that are still there, made as those that the report reads
-    of its campaign; of a pair in two, the first's.
+    """Return the labels of all existing top-up campaigns, made with the options of the labels that
+    the report uses. For a pair in two campaigns, the first counts.
 
-    A pair has one from as many judgements as there, or from all where the top-up asks for fewer.
+    A pair needs as many judgements as in the report's campaign, or all if the top-up requests
+    fewer.
     """
     grades, choices = "graded", LabelChoices()
     chosen = str(next(iter(parameters.get("qrels", [])), ""))

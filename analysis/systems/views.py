@@ -1,5 +1,4 @@
-"""Systems: the analyses of runs and qrels as stored reports, of a campaign, of a collection, and of
-everything one may see."""
+"""Pages of reports on systems: of a campaign, of a collection, and of everything the user may see."""
 
 from __future__ import annotations
 
@@ -50,14 +49,14 @@ from pooling.tasks import send
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 KIND_TITLES = [(kind.name, kind.title) for kind in KINDS.values()]
 SHOWN_ROWS = 500
-"""Rows of a table on the page; the downloads have all."""
+"""Maximum number of table rows on the page. Downloads contain all."""
 
 
 def campaign_and_collection_views(
     page: Callable[..., HttpResponse], *methods: str
 ) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
-    """The page's two views, of a campaign and of a collection that the person manages. page: takes
-    request, collection, campaign or None, and what else stands in the address."""
+    """Return the page's two views, of a campaign and of a collection that the user manages. page:
+    takes request, collection, campaign or None, and the other parts of the address."""
 
     @login_required
     @require_http_methods(["GET", "HEAD", *methods])
@@ -89,7 +88,7 @@ def _report_list(
     if job is not None:
         send(job)
     if leads is not None and request.headers.get("HX-Request") and leads.get("working"):
-        return HttpResponse(status=204)  # nothing new yet: what somebody reads stays as it is
+        return HttpResponse(status=204)  # nothing new: do not replace the content while it is read
     if leads is not None and "answer" in leads:
         leads["tables"] = [table_context(one, folded=False) for one in leads["tables"]]
     context = frame_context(collection, campaign) | {
@@ -112,7 +111,8 @@ campaign_page, collection_page = campaign_and_collection_views(_report_list)
 
 
 def frame_context(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
-    """What every page of reports and studies gets: whose it is, and the template around it."""
+    """Return the context of all pages of reports and studies: the campaign or collection, and the
+    base template."""
     base = "analysis/dashboard.html" if campaign else "analysis/systems_collection.html"
     return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
 
@@ -154,7 +154,7 @@ campaign_new, collection_new = campaign_and_collection_views(_report_form, "POST
 
 
 def _redirect_to_reports(*made: Report) -> HttpResponse:
-    """To the page of the one report, or of all of the campaign."""
+    """Redirect to the only report, or to all reports of the campaign."""
     for report in made:
         if report.job is not None:
             send(report.job)
@@ -174,8 +174,8 @@ def _report_refused(request: HttpRequest, why: Refused, page: str, key: str | in
 @login_required
 @require_POST
 def compare_with_clicks(request: HttpRequest, slug: str) -> HttpResponse:
-    """One click: rankings and labels of the campaign's judgements against those of all click qrels
-    of the collection."""
+    """Request reports that compare rankings and labels of the campaign's judgements with those of
+    all click qrels of the collection."""
     campaign = get_managed_campaign(request, slug)
     try:
         made = reports.request_click_reports(campaign, user=request.user)
@@ -189,7 +189,7 @@ def compare_with_clicks(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """Everything that the person may see."""
+    """List all reports and studies that the user may see."""
     shown = reports_page(
         request,
         visible_rows(request),
@@ -234,8 +234,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _top_up_context(request: HttpRequest, report: Report, result: dict[str, Any]) -> dict[str, Any]:
-    """How far the judging of what the report left open is. n: pairs that a campaign would have,
-    none where one is there or nothing is open."""
+    """Return the progress of the report's top-up campaign. n: number of pairs of a possible
+    campaign, None if there is one already or nothing is unjudged."""
     campaign, follower = top_ups.get_top_up(report), top_ups.get_follow_up_report(report)
     done, n_pairs = top_ups.count_finished_pairs(campaign) if campaign is not None else (0, 0)
     later, said = (
@@ -259,7 +259,7 @@ def _top_up_context(request: HttpRequest, report: Report, result: dict[str, Any]
 @login_required
 @require_POST
 def top_up(request: HttpRequest, pk: int) -> HttpResponse:
-    """One click: a draft campaign on the pairs that the report names, in its order."""
+    """Create a draft campaign on the pairs that the report names, in its order."""
     report = get_visible_report(request, pk)
     if not can_create(request):
         raise PermissionDenied(_("Ask an administrator for the right to create campaigns."))
@@ -279,8 +279,8 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def table_context(table: Table, *, folded: bool) -> dict[str, Any]:
-    """What the page needs of a table: rows of (cell, bold, sign behind it). folded: a long one is
-    opened on request."""
+    """Return a table for the page, with rows of (cell, bold, marker). folded: long tables are
+    collapsed."""
     return {
         "table": table,
         "rows": [
@@ -297,7 +297,7 @@ def table_context(table: Table, *, folded: bool) -> dict[str, Any]:
 
 
 def list_figures(report: Report) -> list[tuple[str, list[str]]]:
-    """(name without extension, extensions there are) of the figures for print."""
+    """Return (name without extension, available extensions) of the figures for print."""
     kinds_of_stem: dict[str, list[str]] = {}
     for name in report.files:
         stem, _, extension = name.rpartition(".")
@@ -352,7 +352,7 @@ def figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @login_required
 @require_safe
 def result(request: HttpRequest, pk: int) -> HttpResponse:
-    """The command's JSON object."""
+    """Return the command's JSON object."""
     report = get_visible_report(request, pk)
     whole = ordered_result(report)
     if whole is None:
@@ -367,7 +367,7 @@ def result(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse:
-    """Runs, qrels and tables as the command reads them."""
+    """Return the command's input files: runs, qrels and tables."""
     report = get_visible_report(request, pk)
     if not report.input_digest:
         raise Http404("The input has not been collected yet.")
@@ -386,7 +386,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
 @login_required
 @require_POST
 def compute_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """The same question once more, on what is stored now."""
+    """Repeat the report on the data stored now."""
     report = get_visible_report(request, pk)
     try:
         fresh = reports.rerun_report(report, user=request.user)

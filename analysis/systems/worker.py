@@ -1,4 +1,4 @@
-"""The Celery side of reports. Only the worker's processes import it."""
+"""Celery tasks of reports, imported by worker processes only."""
 
 from __future__ import annotations
 

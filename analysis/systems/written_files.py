@@ -1,5 +1,5 @@
-"""Small files that the worker writes for a command beside runs and qrels, from what the collection
-and the campaign say."""
+"""Small files with data of the collection and the campaign, written by the worker for a command in
+addition to runs and qrels."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ from pooling.services.runs import load_rankings
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """wanted: the report's parameters, its runs, its campaign -> whether the analysis reads the
-    file; may raise Refused. text: its content, written by the worker. argument: of the analysis;
-    none if its inputs name the file. options: those that mean nothing without the file."""
+    """A file that the worker writes for an analysis.
+
+    wanted: whether the analysis needs the file, from the report's parameters, runs and campaign. It
+    may raise Refused. text: returns the content. argument: name in the analysis, empty if its
+    `inputs` names the file. options: options that have no effect without the file.
+    """
 
     name: str
     wanted: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
@@ -43,13 +46,13 @@ class WrittenFile:
 
 
 def is_chosen(option: str) -> Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]:
-    """`wanted` of a file that an option of the form asks for."""
+    """Return the `wanted` function of a file that a form option requests."""
     return lambda parameters, runs, campaign: bool(parameters.get("options", {}).get(option))
 
 
 def get_chosen_runs(report: Report) -> list[Run]:
-    """The runs of a report that are still there, in the order of the choice, under the tags that
-    they had when it was asked for."""
+    """Return the report's runs that still exist, in the order of selection, with their tags at the
+    time of the request."""
     chosen = report.parameters.get("runs", [])
     rows = {row.pk: row for row in Run.objects.filter(collection=report.collection, pk__in=chosen)}
     names = {one["origin"]: one["name"] for one in report.inputs}
@@ -61,7 +64,7 @@ def get_chosen_runs(report: Report) -> list[Run]:
 def needs_judgements(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Whether single judgements are read beside the qrels that were made of them."""
+    """Return whether the analysis needs individual judgements in addition to qrels."""
     if not parameters.get("options", {}).get("judgements"):
         return False
     if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
@@ -89,8 +92,8 @@ def format_tsv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def have_dates(runs: Sequence[Run], *, or_none: bool = False) -> bool:
-    """Whether the date of submission of every run is known. or_none: that none is known is an
-    answer, too. Raises Refused else."""
+    """Return whether the submission dates of all runs are known. or_none: return False if none is
+    known. Raises Refused otherwise."""
     undated = [run.tag for run in runs if run.submitted_on is None]
     if undated and not (or_none and len(undated) == len(runs)):
         shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
@@ -129,7 +132,7 @@ POOL = WrittenFile("pool.tsv", is_pool_needed, pool_table, "pool", ("top",))
 def is_order_known(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Raises Refused where some of the runs have a date and some have none."""
+    """Return whether the submission dates are known. Raises Refused if only some runs have a date."""
     return have_dates(runs, or_none=True)
 
 
@@ -156,13 +159,13 @@ ORDER = WrittenFile("order.tsv", is_order_known, order_table, "metadata")
 def has_dates(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Raises Refused where a run has no date."""
+    """Return true if every run has a date. Raises Refused otherwise."""
     return have_dates(runs)
 
 
 def submission_table(report: Report, work: ClaimedJob) -> str:
-    """Means under the public and the private qrels, which is all that the command needs to know of
-    the runs."""
+    """Return the mean scores under the public and the private qrels, which are all that the command
+    needs."""
     options = report.parameters.get("options", {})
     try:
         measure = parse_measure(options.get("measure") or "RR@100")
@@ -209,7 +212,7 @@ SUBMISSIONS = WrittenFile("submissions.tsv", has_dates, submission_table, "file"
 
 
 def ranks_file(report: Report, work: ClaimedJob) -> str:
-    """What the bootstrap that was chosen has said."""
+    """Return the result of the selected bootstrap report."""
     same = type(report).objects.filter(
         collection=report.collection, campaign=report.campaign, kind="bootstrap"
     )
@@ -251,7 +254,7 @@ GROUPS = WrittenFile("groups.tsv", is_chosen("by_group"), group_table, "groups")
 def is_applicable(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Refused where nothing could be valid, with what is missing."""
+    """Return whether LLM judges can be compared. Raises Refused with what is missing."""
     if campaign is None:
         raise Refused(_("LLM judges belong to a campaign; use the Systems page of the campaign"))
     if not machines.get_frozen_judges(campaign):
@@ -282,7 +285,7 @@ def labels_table(report: Report, work: ClaimedJob) -> str:
 
 
 def judges_metadata(report: Report, work: ClaimedJob) -> str:
-    """As in a release, with the tags of runs whose group was named as related."""
+    """Return the metadata as in a release, with the tags of runs from the groups named as related."""
     campaign = report.campaign
     assert campaign is not None
     sentences = []
