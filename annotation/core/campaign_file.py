@@ -282,8 +282,8 @@ CAMPAIGN = (
 )
 TABLE_KEYS = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
 FIXED_REASONS = {
-    "seed": "it has fixed chances already",
-    "judge_kind": "judgements of one kind would stand under the name of another",
+    "seed": "random choices already depend on it",
+    "judge_kind": "existing judgements would change their annotator type",
 }
 UNCOMPARED_KEYS = {"guidelines_note", "guidelines_file", "gold_file", "gold_grades"}
 
@@ -321,7 +321,7 @@ def read_document(said: Any) -> CampaignDescription:
     can be found without the database."""
     if not isinstance(said, Mapping):
         raise CampaignMistakes(
-            [Mistake(("document",), "no table", "tables collection, pool and campaign")]
+            [Mistake(("document",), "not a table", "tables collection, pool and campaign")]
         )
     mistakes = [
         Mistake(
@@ -336,7 +336,7 @@ def read_document(said: Any) -> CampaignDescription:
         mistakes += wrong
     if "collection" not in said:
         mistakes.append(
-            Mistake(("collection",), "no table collection", "[collection] with its slug")
+            Mistake(("collection",), "missing table collection", "[collection] with its slug")
         )
     if not mistakes:
         mistakes = find_contradictions(CampaignDescription(**tables))
@@ -350,7 +350,7 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
     for name in ("guidelines", "gold"):
         if name in campaign and f"{name}_file" in campaign:
             mistakes.append(
-                Mistake(("campaign", f"{name}_file"), f"{name} and {name}_file", "one of the two")
+                Mistake(("campaign", f"{name}_file"), f"both {name} and {name}_file", "one of them")
             )
     mistakes += [
         Mistake(("campaign", name), text.rstrip("."), "another value")
@@ -358,15 +358,17 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
     ]
     if "guidelines" in campaign and not campaign["guidelines"].strip():
         mistakes.append(
-            Mistake(("campaign", "guidelines"), "empty guidelines", "a text, or no such key")
+            Mistake(
+                ("campaign", "guidelines"), "guidelines are empty", "a text, or no key guidelines"
+            )
         )
     for number, row in enumerate(campaign.get("gold", [])):
         if (row["grade"] is None) != (row["kind"] == "everyone"):
             mistakes.append(
                 Mistake(
                     ("campaign", "gold", number),
-                    f"a pair that is {row['kind']}",
-                    "a grade, but for a pair of everyone",
+                    f"{row['kind']} pair with{'out' if row['grade'] is None else ''} a grade",
+                    "a grade, except for kind everyone",
                 )
             )
     for number, row in enumerate(campaign.get("people", [])):
@@ -374,8 +376,8 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
             mistakes.append(
                 Mistake(
                     ("campaign", "people", number),
-                    "nobody",
-                    "user, or the pseudonym of somebody who is there",
+                    "neither user nor pseudonym",
+                    "a username, or the pseudonym of a member",
                 )
             )
         if (row["standing"] == "active") == bool(row["reason"]):
@@ -384,7 +386,7 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
                 Mistake(
                     ("campaign", "people", number),
                     problem,
-                    "a reason where paused or excluded, and only there",
+                    "a reason if paused or excluded, otherwise none",
                 )
             )
     batches, sample = (
@@ -395,23 +397,23 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
         mistakes.append(
             Mistake(
                 ("pool", "pairs"),
-                "pairs of a file beside what makes a pool of runs",
-                "one of the two",
+                "pairs of a file together with keys for a pool of runs",
+                "one or the other",
             )
         )
     if batches and sample:
         mistakes.append(
             Mistake(
                 ("pool", batches[0]),
-                f"{batches[0]} of batches beside {' and '.join(sample)} of a sample",
-                "one of the two",
+                f"{batches[0]} (prioritised pool) together with {' and '.join(sample)} (sampled pool)",
+                "one or the other",
             )
         )
     if campaign.get("paused_reason") and campaign.get("state") != "paused":
         mistakes.append(
             Mistake(
                 ("campaign", "paused_reason"),
-                "a reason of pausing for a campaign that does not pause",
+                "a pause reason for a campaign that is not paused",
                 'state = "paused"',
             )
         )
@@ -490,7 +492,7 @@ def plan_campaign_changes(
                     )
                 )
         if wanted.get("state") == "draft" and before["state"] != "draft":
-            problem = f"the campaign is {before['state']}: it has been opened and is no draft again"
+            problem = f"the campaign is {before['state']}: it cannot become a draft again"
             refused.append(Mistake(("campaign", "state"), problem, "open, paused or closed"))
     if "people" in wanted:
         wanted = {**wanted, "people": resolve_people(before.get("people", []), wanted["people"])}
@@ -530,15 +532,15 @@ def find_invalid_people(
             mistakes.append(
                 Mistake(
                     (*path, "pseudonym"),
-                    f"nobody here judges as {row['pseudonym']}",
-                    "the sign-in name of whoever is to join",
+                    f"no member has the pseudonym {row['pseudonym']}",
+                    "the username of the new member",
                 )
             )
         elif old is None and named.get(row["pseudonym"]):
             mistakes.append(
                 Mistake(
                     (*path, "pseudonym"),
-                    f"{row['pseudonym']} is somebody else",
+                    f"pseudonym {row['pseudonym']} belongs to another member",
                     "another pseudonym, or none",
                 )
             )
@@ -546,11 +548,13 @@ def find_invalid_people(
             mistakes.append(
                 Mistake(
                     (*path, "role"),
-                    f"{row['user']} is {old['role']} already, and a role stays what it is",
+                    f"{row['user']} is already {old['role']}, and roles cannot be changed",
                     f'"{old["role"]}"',
                 )
             )
         elif old is not None and row["pseudonym"] != old["pseudonym"]:
-            reason = f"{row['user']} judges as {old['pseudonym']}, under which exports may be out"
+            reason = (
+                f"{row['user']} has the pseudonym {old['pseudonym']}, which exports may contain"
+            )
             mistakes.append(Mistake((*path, "pseudonym"), reason, f'"{old["pseudonym"]}"'))
     return mistakes

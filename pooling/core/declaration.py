@@ -70,7 +70,7 @@ def read_table(
 ) -> tuple[dict[str, Any], list[Mistake]]:
     """Return (values of the given keys, or of all keys for a row; mistakes)."""
     if not isinstance(said, Mapping):
-        return {}, [Mistake(path, f"{path[-1]} is no table", "key = value")]
+        return {}, [Mistake(path, f"{path[-1]} is not a table", "key = value")]
     known = {key.name: key for key in keys}
     values: dict[str, Any] = {key.name: key.default for key in keys} if with_defaults else {}
     mistakes: list[Mistake] = []
@@ -90,7 +90,7 @@ def read_table(
         except InvalidValue as error:
             mistakes += error.mistakes
     mistakes += [
-        Mistake(path, f"no key {key.name}", f"{key.name} = ...")
+        Mistake(path, f"missing key {key.name}", f"{key.name} = ...")
         for key in keys
         if key.required and key.name not in said
     ]
@@ -116,12 +116,12 @@ def parse_value(key: Key, value: Any, path: Path) -> Any:
         if not isinstance(value, list) or not all(
             isinstance(one, str) and one and "\0" not in one for one in value
         ):
-            raise InvalidValue([Mistake(path, f"{key.name} is no list of texts", expected)])
+            raise InvalidValue([Mistake(path, f"{key.name} is not a list of texts", expected)])
         return list(value)
     if key.kind == "numbers":
         numbers = [parse_number(one) for one in value] if isinstance(value, list) else [None]
         if None in numbers:
-            raise InvalidValue([Mistake(path, f"{key.name} is no list of numbers", expected)])
+            raise InvalidValue([Mistake(path, f"{key.name} is not a list of numbers", expected)])
         return numbers
     converted = PARSERS[key.kind](value)
     if converted is None or (isinstance(converted, str) and "\0" in converted):
@@ -152,7 +152,7 @@ def format_bounds(key: Key) -> str:
 def parse_rows(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
     if not isinstance(value, list):
         raise InvalidValue(
-            [Mistake(path, f"{key.name} is no list of tables", EXPECTED_VALUES["rows"])]
+            [Mistake(path, f"{key.name} is not a list of tables", EXPECTED_VALUES["rows"])]
         )
     rows, mistakes = [], []
     first: dict[tuple[Any, ...], int] = {}
@@ -165,7 +165,7 @@ def parse_rows(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
         identity = row_identity(key, values)
         if identity in first and key.identity:
             mistakes.append(
-                Mistake((*path, number), f"{format_row(key, values)} again", "each once")
+                Mistake((*path, number), f"duplicate {format_row(key, values)}", "each row once")
             )
         first.setdefault(identity, number)
     if mistakes:
@@ -233,13 +233,13 @@ PARSERS = {
     "flag": lambda value: value if isinstance(value, bool) else None,
 }
 EXPECTED_VALUES = {
-    "text": "text between quotation marks",
+    "text": "text in quotation marks",
     "file": "the path of a file",
     "whole": "a whole number",
     "number": "a number",
     "flag": "true or false",
-    "moment": "a moment with its zone, such as 2026-12-01T18:00:00+01:00",
-    "day": "a day, such as 2026-12-01",
+    "moment": "a date and time with time zone, such as 2026-12-01T18:00:00+01:00",
+    "day": "a date, such as 2026-12-01",
     "texts": '["one", "two"]',
     "numbers": "[0.1, 0.2]",
     "files": '["a.jsonl", "b.jsonl"]',
@@ -339,7 +339,9 @@ def list_row_changes(
     if key.whole:
         kept = {row_identity(key, row) for row in wanted}
         changes += [
-            Change(table, key.name, row, None, f"{key.name}: {format_row(key, row)}: no longer")
+            Change(
+                table, key.name, row, None, f"{key.name}: {format_row(key, row)}: no longer listed"
+            )
             for identity, row in row_of.items()
             if identity not in kept
         ]

@@ -85,13 +85,15 @@ class CollectionPlan:
         if self.folder is None:
             self.refuse(
                 path,
-                f"a file, {name}",
-                "no file here: files are sent one by one, as uploads of the collection",
+                f"file {name} cannot be read here",
+                "no files; upload each file to the collection instead",
             )
             return None
         whole_path = os.path.join(self.folder, name)
         if not os.path.isfile(whole_path):
-            self.refuse(path, f"there is no file {name}", "a path from the folder of this file")
+            self.refuse(
+                path, f"there is no file {name}", "a path relative to the folder of this file"
+            )
             return None
         return whole_path
 
@@ -110,7 +112,9 @@ def plan_collection(
     plan = CollectionPlan(said, of_pool, folder, collection, pool)
     before = describe_collection(collection) if collection is not None else {}
     if collection is None:
-        plan.change("collection", "slug", None, said["slug"], f"make the collection {said['slug']}")
+        plan.change(
+            "collection", "slug", None, said["slug"], f"create the collection {said['slug']}"
+        )
         if not said.get("name"):
             plan.refuse(
                 ("collection",),
@@ -159,15 +163,15 @@ def _plan_topics(plan: CollectionPlan) -> None:
         new = [one.topic for one in read if one.topic not in known]
         if other:
             problem = (
-                f"{name} says something else of {format_count(len(other), 'topic')} that the "
-                f"collection has: {', '.join(other[:5])}"
+                f"{name} differs from the collection in {format_count(len(other), 'topic')}: "
+                f"{', '.join(other[:5])}"
             )
-            plan.refuse(place, problem, "what is there, or topics that are deleted first")
+            plan.refuse(place, problem, "the same texts; delete topics to replace them")
         elif new and len(new) < len(read):
             plan.refuse(
                 place,
-                f"{name} has {format_count(len(new), 'topic')} that are new beside others that are there",
-                "the new ones in a file of their own",
+                f"{name} mixes {format_count(len(new), 'new topic')} with existing ones",
+                "a separate file for the new topics",
             )
         elif new:
             plan.bring.append(PlannedImport("topics", path, {}))
@@ -176,7 +180,7 @@ def _plan_topics(plan: CollectionPlan) -> None:
                 "topics",
                 None,
                 name,
-                f"topics: bring {name} ({format_count(len(new), 'topic')})",
+                f"topics: import {name} ({format_count(len(new), 'topic')})",
             )
 
 
@@ -197,7 +201,7 @@ def _plan_documents(plan: CollectionPlan) -> None:
                 "documents",
                 None,
                 name,
-                f"documents: bring {name} ({os.path.getsize(path):,} bytes)",
+                f"documents: import {name} ({os.path.getsize(path):,} bytes)",
             )
 
 
@@ -219,15 +223,15 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
             if kind == "qrels" and changes:
                 plan.refuse(
                     (*place, "kind"),
-                    f"qrels {row['name']} are {old['kind']}",
-                    "the same, or another name",
+                    f"qrels {row['name']} already exist with kind {old['kind']}",
+                    "the same kind, or another name",
                 )
             if path is not None and not COMPARISONS[kind](plan.collection, row, path):
-                problem = f"{row['file']} is not what the collection has as {row[identity]}"
+                problem = f"{row['file']} differs from {row[identity]} in the collection"
                 plan.refuse(
                     (*place, "file"),
                     problem,
-                    f"another {identity}, or the one that is there deleted first",
+                    f"another {identity}; or delete the existing {kind} first",
                 )
         elif path is not None:
             options = {part: value for part, value in row.items() if part != "file" and value}
@@ -242,13 +246,13 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
                 )
             )
             plan.change(
-                "collection", name, None, row, f"{name}: bring {row['file']} as {row[identity]}"
+                "collection", name, None, row, f"{name}: import {row['file']} as {row[identity]}"
             )
         elif not row["file"]:
             plan.refuse(
                 place,
                 f"the collection has no {kind} {row[identity]}",
-                'file = "..." to bring it from',
+                'file = "..." to import it',
             )
 
 
@@ -295,7 +299,7 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
                 "topic_check",
                 None,
                 level,
-                f"topic_check: remove what the check proposes at the level {level}",
+                f"topic_check: remove what the topic check proposes at level {level}",
             )
         return
     named: list[tuple[tuple[str | int, ...], str]] = [
@@ -307,7 +311,9 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
     for path, topic in named:
         if topic not in known:
             plan.refuse(
-                path, f"topic {topic} is not in the collection", "the id of a topic that is"
+                path,
+                f"topic {topic} is not in the collection",
+                "the ID of a topic in the collection",
             )
     if level:
         decided = {row["topic"] for row in said.get("removed", [])} | set(said.get("kept", []))
@@ -344,12 +350,12 @@ def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
 
 
 OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "machine")
-STRATA_FIXED_REASON = "its strata are drawn"
+STRATA_FIXED_REASON = "its strata are already sampled"
 FIXED_REASONS = {
-    "seed": "its order is drawn",
+    "seed": "the order of its pairs is already drawn",
     "strata": STRATA_FIXED_REASON,
     "machine": STRATA_FIXED_REASON,
-} | dict.fromkeys(OF_BATCHES, "its batches are planned")
+} | dict.fromkeys(OF_BATCHES, "its batches are already planned")
 """Keys of a pool that cannot change after its creation -> reason."""
 
 
@@ -362,12 +368,12 @@ def _plan_pool(plan: CollectionPlan) -> None:
             "name",
             None,
             said["name"],
-            f"pool: make {said['name']}"
+            f"pool: create {said['name']}"
             + (f" from {said['pairs']}" if path else f", depth {said.get('depth')}"),
         )
         if "pairs" not in said and "depth" not in said:
             plan.refuse(
-                ("pool",), f"there is no pool {said['name']}", "depth, or pairs, to make it"
+                ("pool",), f"there is no pool {said['name']}", "depth or pairs, to create it"
             )
         if path is not None:
             read_pool(path, name=said["pairs"])
@@ -376,8 +382,8 @@ def _plan_pool(plan: CollectionPlan) -> None:
         if pool_pairs.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
             plan.refuse(
                 ("pool", "pairs"),
-                f"{said['pairs']} does not hold the pairs of {pool.name}",
-                "the same pairs, or another name for another pool",
+                f"{said['pairs']} does not contain the pairs of {pool.name}",
+                "the same pairs, or another name for a new pool",
             )
         return
     before = describe_pool(pool)
@@ -394,7 +400,7 @@ def _plan_pool(plan: CollectionPlan) -> None:
         ):
             plan.refuse(
                 ("pool", "depth"),
-                f"{pool.name} is {pool.words}, and no pool becomes another",
+                f"{pool.name} is {pool.words}, and its depth cannot be changed to {said['depth']}",
                 format_value(before.get("depth")),
             )
         plan.change(
@@ -410,26 +416,26 @@ def _plan_pool(plan: CollectionPlan) -> None:
             "runs",
             before.get("runs"),
             said["runs"],
-            f"pool: extend {pool.name} by {', '.join(new)}",
+            f"pool: extend {pool.name} with {', '.join(new)}",
         )
     if "runs" in said and (
         gone := [tag for tag in before.get("runs", []) if tag not in said["runs"]]
     ):
         plan.refuse(
             ("pool", "runs"),
-            f"{pool.name} has pairs of {', '.join(gone)}, and a pool only grows",
+            f"{pool.name} has pairs of {', '.join(gone)}, and runs cannot be removed from a pool",
             "all of its runs",
         )
     stages, drawn = said.get("stages", []), before.get("stages", [])
     if stages[: len(drawn)] != drawn and "stages" in said:
         plan.refuse(
             ("pool", "stages"),
-            f"{pool.name} has been drawn to {format_value(drawn)}",
-            "these, and further ones after them",
+            f"{pool.name} is already sampled at stages {format_value(drawn)}",
+            "these stages, then further ones",
         )
     for share in stages[len(drawn) :]:
         plan.change(
-            "pool", "stages", drawn, stages, f"pool: draw {pool.name} on to {100 * share:g} %"
+            "pool", "stages", drawn, stages, f"pool: sample {pool.name} up to {100 * share:g}%"
         )
 
 

@@ -100,11 +100,13 @@ def restore_topics(
         if topic.topic_id in topics or not all(
             isinstance(text, str) for text in (topic.topic_id, *texts.values())
         ):
-            raise NotRestorable("a topic twice, or without id and text", "each topic once", line)
+            raise NotRestorable(
+                "duplicate topic, or topic without ID or text", "each topic once", line
+            )
         try:
             topic.clean_fields(exclude=["collection"])
         except ValidationError as error:
-            raise NotRestorable("; ".join(error.messages), "a topic", line) from None
+            raise NotRestorable("; ".join(error.messages), "a valid topic", line) from None
         topics[topic.topic_id] = topic
     Topic.objects.bulk_create(topics.values(), batch_size=AT_ONCE)
     return topics
@@ -138,7 +140,7 @@ def restore_documents(
         ):
             raise NotRestorable("not a document", "_id, title and text", line)
         if not docno or len(docno) > 255 or docno in seen:
-            raise NotRestorable("no id, one too long, or one twice", "each document once", line)
+            raise NotRestorable("missing, overlong or duplicate ID", "each document once", line)
         seen.add(docno)
         batch.append(
             Document(
@@ -170,8 +172,8 @@ def restore_pool(
     seed. pairs: in judging order. Raises NotRestorable, or ValidationError for invalid values."""
     if unknown := sorted(set(pairs.topics) - set(topics)):
         raise NotRestorable(
-            f"{format_count(len(unknown), 'topic')} that topics.jsonl does not have, such as {unknown[0][:50]!r}",
-            "topics of the collection",
+            f"{format_count(len(unknown), 'unknown topic')}, such as {unknown[0][:50]!r}",
+            "topics of topics.jsonl",
         )
     made: dict[str, Any] = {
         "name": said.get("name") or "pool",
@@ -184,7 +186,7 @@ def restore_pool(
         "parameters": said.get("parameters") or {},
     }
     if made["depth"] is None and made["kind"] != PoolKind.GIVEN:
-        raise NotRestorable("a pool without depth", "how many ranks of each run it holds")
+        raise NotRestorable("missing pool depth", "the number of ranks taken from each run")
     pool = Pool(collection=collection, **made)
     pool.created_by, pool.built_at, pool.n_pairs = user, created_at, len(pairs)
     pool.missing_documents = sum(pair.document not in documents for pair in pairs)
@@ -243,7 +245,7 @@ def restore_draw(
             or row.place >= sizes[row.stratum]
         ):
             raise NotRestorable(
-                f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no stratum",
+                f"{row.topic[:50]} {row.document[:50]} is a duplicate, or its pool or stratum is unknown",
                 "each pair of pool.tsv once",
                 row.line,
             )
@@ -256,7 +258,7 @@ def restore_draw(
         held[row.stratum] += 1
     if len(rows) < len(entries) or dict(held) != sizes:
         raise NotRestorable(
-            "strata of other sizes than strata.tsv says", "every pair of the pool, in its stratum"
+            "sizes of strata differ from strata.tsv", "every pair of the pool in its stratum"
         )
     Stratum.objects.bulk_create(
         (
@@ -294,7 +296,7 @@ def restore_batches(
             or row.stratum != (row.stage if by_chance else None)
         ):
             raise NotRestorable(
-                f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no batch",
+                f"{row.topic[:50]} {row.document[:50]} is a duplicate, or its pool or batch is unknown",
                 "each pair of a batch once",
                 row.line,
             )
@@ -308,7 +310,7 @@ def restore_batches(
         audited[one.number] != (one.drawn or [0])[-1] for one in strata
     ):
         raise NotRestorable(
-            "other batches or audit pairs than strata.tsv says", "every batch, with its audit pairs"
+            "batches or audit pairs differ from strata.tsv", "every batch with its audit pairs"
         )
     Stratum.objects.bulk_create(
         (

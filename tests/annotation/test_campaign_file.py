@@ -245,7 +245,7 @@ def test_a_pool_in_planned_batches_is_made_by_its_goal_which_stays(folder, tmp_p
     )
     assert called("apply", str(tmp_path / "out.toml"), "--dry-run")["changes"] == []
     assert (
-        "goal of Top two cannot be changed: its batches are planned"
+        "goal of Top two cannot be changed: its batches are already planned"
         in refused(folder, text.replace('"equal"', '"relevant"'), capsys)[0]
     )
     assert (
@@ -254,7 +254,7 @@ def test_a_pool_in_planned_batches_is_made_by_its_goal_which_stays(folder, tmp_p
     )
     assert "audit = 0.6" in refused(folder, text.replace("0.15", "0.6"), capsys)[0]
     assert (
-        "goal of batches beside strata"
+        "goal (prioritised pool) together with strata (sampled pool)"
         in refused(folder, text.replace("seed = 7\n", 'strata = "rank"\n'), capsys)[0]
     )
 
@@ -294,7 +294,7 @@ CHANGES = [
     (
         'gold_file = "gold.tsv"',
         'gold = [{ topic = "051", document = "b", grade = 1 }]\ngold_grades = [{ file_grade = 1, grade = 1 }]',
-        ["gold: 051 b: grade 2 → 1", "gold: 9 a: no longer"],
+        ["gold: 051 b: grade 2 → 1", "gold: 9 a: no longer listed"],
     ),
     (
         'guidelines_file = "guidelines.md"',
@@ -306,7 +306,7 @@ CHANGES = [
     (
         'topic_check = "punctuation"\nkept = ["8"]',
         'removed = [{ topic = "9", reason = "odd" }]',
-        ["removed: 9: new (reason “odd”)", "removed: 7: no longer"],
+        ["removed: 9: new (reason “odd”)", "removed: 7: no longer listed"],
     ),
     (
         'email = "grace@example.org"',
@@ -344,14 +344,14 @@ WRONG = [
         "deadline = 2099-12-01T18:00:00+01:00",
         "deadline = 2099-12-01T18:00:00",
         (
-            "campaign.deadline: deadline = '2099-12-01 18:00:00', expected a moment with its zone, "
-            "such as 2026-12-01T18:00:00+01:00"
+            "campaign.deadline: deadline = '2099-12-01 18:00:00', expected a date and time with "
+            "time zone, such as 2026-12-01T18:00:00+01:00"
         ),
     ),
     (
         'file = "b.run"',
         'file = "c.run"',
-        "collection.runs[1].file: there is no file c.run, expected a path from the folder of this file",
+        "collection.runs[1].file: there is no file c.run, expected a path relative to the folder of this file",
     ),
     (
         'user = "ada"',
@@ -364,7 +364,7 @@ WRONG = [
     (
         'name = "Somewhat"',
         "name = 3",
-        "campaign.scale[1].name: name = '3', expected text between quotation marks",
+        "campaign.scale[1].name: name = '3', expected text in quotation marks",
     ),
 ]
 
@@ -397,18 +397,18 @@ def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_li
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('state = "open"', 'state = "draft"', "it has been opened and is no draft again"),
-        ("seed = 5", "seed = 6", "seed cannot be changed: it has fixed chances already"),
-        ("depth = 2", "depth = 1", "Top two is depth 2, and no pool becomes another"),
+        ('state = "open"', 'state = "draft"', "it cannot become a draft again"),
+        ("seed = 5", "seed = 6", "seed cannot be changed: random choices already depend on it"),
+        ("depth = 2", "depth = 1", "Top two is depth 2, and its depth cannot be changed to 1"),
         (
             'pseudonym = "A007"',
             'pseudonym = "A008"',
-            "ada judges as A007, under which exports may be out",
+            "ada has the pseudonym A007, which exports may contain",
         ),
         (
             'role = "manager"',
             'role = "annotator"',
-            "boss is manager already, and a role stays what it is",
+            "boss is already manager, and roles cannot be changed",
         ),
         (
             '    { value = 2, name = "Yes" },\n',
@@ -442,14 +442,14 @@ def test_a_changed_run_file_is_refused_for_the_rankings_are_there(folder, capsys
     applied(folder)
     (folder / "a.run").write_text(FILES["a.run"].replace("9.5", "7.5"), encoding="utf-8")
     [line] = refused(folder, CAMPAIGN, capsys)
-    assert "a.run is not what the collection has as A" in line
+    assert "a.run differs from A in the collection" in line
 
 
 def test_nobody_to_ask_means_nothing_is_done(folder, capsys):
     with pytest.raises(SystemExit) as ended:
         call_command("campaign", "apply", str(folder / "campaign.toml"))
     assert ended.value.code == 2
-    assert "--yes applies them, --dry-run only tells them" in capsys.readouterr().err
+    assert "apply with --yes, or list them with --dry-run" in capsys.readouterr().err
     assert not Collection.objects.exists()
 
 
@@ -478,15 +478,15 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
     assert told["unnamed"] == [
         "runs: B: stays",
         f"people: bob {bob.pseudonym}: stays (1 judgement)",
-        f"people: eve {eve.pseudonym}: stays (has judged nothing, so prune removes)",
-        "people: ada A007: stays (has judged nothing, so prune removes)",
-        "invitations: Grace grace@example.org annotator 1: stays (prune withdraws)",
+        f"people: eve {eve.pseudonym}: stays (no judgements; removed with prune)",
+        "people: ada A007: stays (no judgements; removed with prune)",
+        "invitations: Grace grace@example.org annotator 1: stays (withdrawn with prune)",
     ]
     open_slots = Pair.objects.get(pk=held.pair_id).open_slots
     pruned = called("apply", str(folder / "campaign.toml"), "--yes", "--prune")
     assert [change["words"] for change in pruned["changes"]] == [
-        f"people: eve {eve.pseudonym}: removed (has judged nothing)",
-        "people: ada A007: removed (has judged nothing)",
+        f"people: eve {eve.pseudonym}: removed (no judgements)",
+        "people: ada A007: removed (no judgements)",
         "invitations: Grace grace@example.org annotator 1: withdrawn",
     ]
     assert pruned["unnamed"] == [

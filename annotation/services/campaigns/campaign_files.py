@@ -76,7 +76,7 @@ def load_named_files(described: CampaignDescription, folder: str) -> CampaignDes
                     Mistake(
                         ("campaign", name),
                         f"there is no file {campaign[name]}",
-                        "a path from the folder of this file",
+                        "a path relative to the folder of this file",
                     )
                 ]
             )

@@ -113,13 +113,17 @@ def plan_campaign(
             name for name in ("guidelines_file", "gold_file") if name in said
         ]  # the reader of the files has already inserted their contents
         refused += [
-            Mistake(("campaign", name), "a file", f"{name.removesuffix('_file')} as they stand")
+            Mistake(
+                ("campaign", name), "cannot be read here", f"the key {name.removesuffix('_file')}"
+            )
             for name in files
         ]
         refused += wrong + _invalid_values(said) + _unknown_people(said)
         if campaign is None:
             changes.append(
-                Change("campaign", "slug", None, said["slug"], f"make the campaign {said['slug']}")
+                Change(
+                    "campaign", "slug", None, said["slug"], f"create the campaign {said['slug']}"
+                )
             )
             refused += (
                 []
@@ -136,7 +140,7 @@ def plan_campaign(
             refused.append(
                 Mistake(
                     ("collection", "slug"),
-                    f"{campaign.slug} is built on the collection {campaign.collection.slug}",
+                    f"{campaign.slug} belongs to collection {campaign.collection.slug}",
                     campaign.collection.slug,
                 )
             )

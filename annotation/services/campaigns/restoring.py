@@ -209,7 +209,7 @@ def restore_annotators(
     by pseudonym. Raises NotRestorable."""
     theirs = {row.pseudonym for row in rows}
     if len(theirs) < len(rows):
-        raise NotRestorable("a pseudonym twice", "each annotator once")
+        raise NotRestorable("duplicate pseudonym", "each annotator once")
     nobody = make_password(None)
     names = [f"imported-{campaign.pk}-{number}" for number in range(1, len(rows) + 1)]
     users = User.objects.bulk_create(
@@ -246,7 +246,7 @@ def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membe
         member, one = members.get(row.annotator), given.get(row.annotator)
         if member is None:
             raise NotRestorable(
-                f"annotator {row.annotator[:50]!r}", "one of annotators.tsv", row.line
+                f"unknown annotator {row.annotator[:50]!r}", "one of annotators.tsv", row.line
             )
         if row.score and one is None:
             given[row.annotator] = Feedback(membership=member, score=value[row.score])
@@ -254,8 +254,8 @@ def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membe
             one.text = row.text
         else:
             raise NotRestorable(
-                "an answer twice, empty, or words before the choice",
-                "of each annotator the choice, then the words",
+                "empty or duplicate answer, or text before the score",
+                "a score, then optional text, for each annotator",
                 row.line,
             )
     Feedback.objects.bulk_create(given.values(), batch_size=AT_ONCE)
@@ -293,7 +293,7 @@ def make_unsaved_pairs(
         entry = entries.get((topic.pk, row.document)) if topic else None
         if entry is None or key in pairs:
             raise NotRestorable(
-                f"{row.topic[:50]} {row.document[:50]} twice, or not in the pool",
+                f"{row.topic[:50]} {row.document[:50]} is a duplicate or not in the pool",
                 "pairs of pool.tsv, each once",
             )
         pairs[key] = Pair(
@@ -372,13 +372,15 @@ def _group_revisions(rows: Iterable[JudgementRow]) -> Iterable[list[JudgementRow
         ):
             if row.revision <= revisions[-1].revision:
                 raise NotRestorable(
-                    "revisions that do not ascend", "each revision once, in order", row.line
+                    "revision numbers do not ascend", "each revision once, in order", row.line
                 )
             revisions.append(row)
             continue
         if key in seen:
             raise NotRestorable(
-                "a pair of this annotator again", "its revisions one after the other", row.line
+                "revisions of a pair are not consecutive",
+                "all revisions of an annotator and pair together",
+                row.line,
             )
         seen.add(key)
         if revisions:
@@ -403,7 +405,7 @@ def _store_judgements(
         member = members.get(first.annotator)
         if member is None:
             raise NotRestorable(
-                f"annotator {first.annotator[:50]!r}", "one of annotators.tsv", first.line
+                f"unknown annotator {first.annotator[:50]!r}", "one of annotators.tsv", first.line
             )
         judgements += [
             Judgement(

@@ -43,12 +43,10 @@ def find_unlisted(
                 )
             elif prune:
                 removed.append(
-                    Change(
-                        "campaign", "people", row, None, f"{called}: removed (has judged nothing)"
-                    )
+                    Change("campaign", "people", row, None, f"{called}: removed (no judgements)")
                 )
             else:
-                stays.append(f"{called}: stays (has judged nothing, so prune removes)")
+                stays.append(f"{called}: stays (no judgements; removed with prune)")
     if "invitations" in said:
         wanted = {row_identity(INVITATIONS, row) for row in said["invitations"]}
         for row in before["invitations"]:
@@ -58,7 +56,7 @@ def find_unlisted(
             if prune:
                 removed.append(Change("campaign", "invitations", row, None, f"{called}: withdrawn"))
             else:
-                stays.append(f"{called}: stays (prune withdraws)")
+                stays.append(f"{called}: stays (withdrawn with prune)")
     return stays, removed
 
 

@@ -38,7 +38,7 @@ def restore_judges(
     for one in said:
         judge = _make_judge(campaign, one)
         if judge.name in judges:
-            raise NotRestorable(f"the machine {judge.name[:60]!r} twice", "each once")
+            raise NotRestorable(f"duplicate LLM judge {judge.name[:60]!r}", "each once")
         judge.full_clean(
             exclude=["campaign", "created_by", "limits", "troubles", "parameters"]
         )  # may be empty
@@ -54,7 +54,7 @@ def restore_judges(
         ):
             raise NotRestorable(
                 (
-                    f"machine-labels.tsv, line {row.line}: a label of {row.machine[:40]!r} for topic "
+                    f"machine-labels.tsv, line {row.line}: unexpected label of {row.machine[:40]!r} for topic "
                     f"{row.topic[:40]!r}, document {row.document[:40]!r}"
                 ),
                 "an LLM judge described here and a topic of topics.jsonl, each pair once",
@@ -71,8 +71,8 @@ def restore_judges(
     for judge in judges.values():
         if selectors.compute_labels_digest(selectors.get_labels(judge)) != judge.digest:
             raise NotRestorable(
-                f"the labels of {judge.name} are not those of its digest",
-                "the labels that were frozen",
+                f"the labels of {judge.name} do not match its digest",
+                "the frozen labels",
             )
     if (
         said
@@ -93,14 +93,14 @@ def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
         or not isinstance(scale, list)
     ):
         raise NotRestorable(
-            "a machine without scale, or with another prompt or parameters than an object",
+            "an LLM judge without scale, or whose prompt or parameters are not an object",
             "the description of an LLM judge in a release",
         )
     frozen_at = _parse_moment(said.get("frozen_at"))
     samples = said.get("samples")
     if frozen_at is None or not isinstance(samples, int) or not 0 < samples <= 1000:
         raise NotRestorable(
-            "a machine that is not frozen, or without the number of its answers a pair",
+            "an LLM judge that is not frozen, or without its number of answers per pair",
             "frozen_at, samples",
         )
     texts = {
@@ -130,5 +130,7 @@ def _parse_moment(said: Any) -> datetime | None:
     except (TypeError, ValueError):
         at = None
     if at is None or at.tzinfo is None:
-        raise NotRestorable(f"{str(said)[:40]!r} is not a date and time", "ISO 8601 with its zone")
+        raise NotRestorable(
+            f"{str(said)[:40]!r} is not a date and time", "ISO 8601 with a time zone"
+        )
     return at

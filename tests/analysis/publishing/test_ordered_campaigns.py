@@ -166,9 +166,9 @@ def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("\t2\tchance", "in no batch"),
-        ("\t9\tchoice", "in no batch"),
-        (None, "other batches or audit pairs"),
+        ("\t2\tchance", "its pool or batch is unknown"),
+        ("\t9\tchoice", "its pool or batch is unknown"),
+        (None, "batches or audit pairs differ"),
     ],
 )
 def test_a_release_whose_batches_do_not_fit_is_refused(campaign, tmp_path, wrong, said):
