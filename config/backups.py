@@ -43,7 +43,7 @@ def create_backup(folder: Path) -> dict[str, Any]:
     Raises BackupError, and leaves no partial copy behind.
     """
     if os.path.lexists(folder):
-        raise BackupError(f"{folder} exists already; name a folder that does not")
+        raise BackupError(f"{folder} already exists; name a new folder")
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
     try:
         for _ in range(ATTEMPTS):
@@ -56,7 +56,7 @@ def create_backup(folder: Path) -> dict[str, Any]:
                 break
         else:
             raise BackupError(
-                "files were deleted while they were copied; try again when less is going on"
+                "files were deleted while they were copied; try again when the server is less busy"
             )
         key = Path(settings.DATA_DIR) / KEY
         if key.exists():
@@ -67,7 +67,7 @@ def create_backup(folder: Path) -> dict[str, Any]:
         mark = Path(settings.DATA_DIR) / LAST_BACKUP_FILE
         mark.write_text(listing["made_at"] + "\n", encoding="ascii")
     except (OSError, sqlite3.Error) as error:
-        raise BackupError(f"nothing was backed up: {error}") from None
+        raise BackupError(f"the backup failed: {error}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return listing
@@ -88,13 +88,9 @@ def restore_backup(folder: Path) -> dict[str, Any]:
     anything is changed."""
     listing = _read_listing(folder)
     if any(file_storage.each()):
-        raise BackupError(
-            f"{file_storage.called} is not empty; restore into a new one, or move the old one away"
-        )
+        raise BackupError(f"{file_storage.called} is not empty; restore into an empty one")
     if _has_people():
-        raise BackupError(
-            "the database is not empty; restore into a new one, or move the old one away"
-        )
+        raise BackupError("the database is not empty; restore into an empty one")
     connection.close()
     _restore_database(folder / DATABASE_COPIES[connection.vendor])
     for path in sorted((folder / FILES).rglob("*")):
@@ -213,19 +209,23 @@ def _read_listing(folder: Path) -> dict[str, Any]:
     try:
         listing: dict[str, Any] = json.loads((folder / LISTING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise BackupError(f"{folder} is not a backup: it has no readable {LISTING}") from None
+        raise BackupError(
+            f"{folder} is not a backup, because its {LISTING} is missing or unreadable"
+        ) from None
     if listing.get("format") != FORMAT:
         raise BackupError(
-            f"{folder} is of another kind ({listing.get('format')}); this version reads {FORMAT}"
+            f"{folder} has the format {listing.get('format')}, but this version reads {FORMAT}"
         )
     if listing["database"] != connection.vendor:
         raise BackupError(
-            f"the backup is of {listing['database']}, but ASSAY_DATABASE_URL names {connection.vendor}"
+            f"the backup is from {listing['database']}, but ASSAY_DATABASE_URL names {connection.vendor}"
         )
     for name, digest in listing["sha256"].items():
         path = folder / name
         if not path.is_file() or _digest_file(path) != digest:
-            raise BackupError(f"{path} is missing or not as it was backed up; nothing was restored")
+            raise BackupError(
+                f"{path} is missing or was changed after the backup; nothing was restored"
+            )
     return listing
 
 
@@ -244,4 +244,4 @@ def _has_people() -> bool:
             cursor.execute("SELECT 1 FROM auth_user LIMIT 1")
             return cursor.fetchone() is not None
     except OperationalError as error:
-        raise BackupError(f"the database does not answer: {error}") from None
+        raise BackupError(f"the database is not responding: {error}") from None

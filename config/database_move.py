@@ -39,24 +39,26 @@ def move_database(url: str, *, say: Callable[[str], None]) -> int:
     the number of rows."""
     if connection.vendor != "sqlite":
         raise MoveError(
-            "the present database is not SQLite (ASSAY_DATABASE_URL); between PostgreSQL servers use backup and restore"
+            "the current database (ASSAY_DATABASE_URL) is not SQLite; to move between PostgreSQL servers, use backup and restore"
         )
     described = databases.database_settings(
         url, Path(settings.DATA_DIR), query_seconds=0, pooler=False
     )
     if described["ENGINE"] != "django.db.backends.postgresql":
         raise MoveError(
-            "the address to move to is not that of PostgreSQL: postgresql://user@host:5432/name"
+            "the target is not a PostgreSQL address such as postgresql://user@host:5432/name"
         )
     connections.settings[NEW] = connections.configure_settings({OLD: described})[OLD]
     try:
         with exclusive_access():
             _check_empty()
-            say("making the tables …")
+            say("creating the tables …")
             _migrate_target(url)
             return _copy_all(say)
     except DatabaseError as error:
-        raise MoveError(f"the database refused: {str(error).strip().splitlines()[0]}") from None
+        raise MoveError(
+            f"the database reported an error: {str(error).strip().splitlines()[0]}"
+        ) from None
     finally:
         with contextlib.suppress(DatabaseError):
             connections[NEW].close()
@@ -73,7 +75,7 @@ def exclusive_access() -> Iterator[None]:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise MoveError(
-                "Assay is running; end it first: what people judge meanwhile would be left behind"
+                "Assay is running; stop it first, so that no judgements are lost"
             ) from None
         with transaction.atomic(using=OLD):  # SQLite transactions begin by taking the write lock
             yield
@@ -83,7 +85,7 @@ def _check_empty() -> None:
     tables = connections[NEW].introspection.table_names()
     if tables:
         raise MoveError(
-            f"the database to move to is not empty (it has {tables[0]}); make a new one with createdb"
+            f"the target database is not empty (it contains {tables[0]}); create a new one with createdb"
         )
 
 
@@ -97,7 +99,7 @@ def _migrate_target(url: str) -> None:
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MoveError(
-            f"the tables could not be made: {(done.stderr.strip().splitlines() or ['?'])[-1]}"
+            f"the tables could not be created: {(done.stderr.strip().splitlines() or ['?'])[-1]}"
         )
 
 

@@ -47,7 +47,7 @@ def flag(name: str, default: bool = False) -> bool:
         return True
     if value in FALSE:
         return False
-    raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is neither yes nor no; use 1 or 0")
+    raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be 1 or 0")
 
 
 def number(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
@@ -55,7 +55,7 @@ def number(name: str, default: int, *, least: int = 0, most: int | None = None) 
     try:
         result = int(value)
     except ValueError:
-        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is not a whole number") from None
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be a whole number") from None
     if result < least:
         raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be at least {least}")
     if most is not None and result > most:
@@ -67,7 +67,7 @@ def choice(name: str, *allowed: str) -> str:
     """Return one of the allowed words. The first one is the default."""
     value = text(name, allowed[0]).lower()
     if value not in allowed:
-        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} is not one of {', '.join(allowed)}")
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be one of {', '.join(allowed)}")
     return value
 
 

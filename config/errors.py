@@ -56,7 +56,7 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return _problem_response(
         413,
         "too_large",
-        f"The body has {request.META['CONTENT_LENGTH']} bytes; other than files at most {most:,} are read.",
+        f"The body has {request.META['CONTENT_LENGTH']} bytes, but the limit (except for files) is {most:,}.",
     )
 
 

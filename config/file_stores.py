@@ -26,8 +26,8 @@ def storage_settings(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
         or set(parse_qs(parts.query)) - {"addressing"}
     ):
         raise ImproperlyConfigured(
-            f"ASSAY_STORAGE={address!r} is neither empty (files in ASSAY_DATA_DIR) nor "
-            f"s3://BUCKET, s3://BUCKET/PREFIX or one of these with ?addressing=path"
+            f"ASSAY_STORAGE={address!r} must be empty (files in ASSAY_DATA_DIR), s3://BUCKET "
+            f"or s3://BUCKET/PREFIX, optionally with ?addressing=path"
         )
     options = {
         "bucket_name": parts.netloc,

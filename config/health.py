@@ -136,22 +136,25 @@ def _collect_metrics() -> list[str]:
         _format_metric(
             "assay_judgements_total",
             "counter",
-            "judgements and revisions ever stored, imported ones too",
+            "judgements and revisions ever stored, including imported ones",
             [("", count_ids_given(Judgement))],
         ),
         _format_metric(
             "assay_claims_total",
             "counter",
-            "pairs ever given to annotators, imported ones too",
+            "pairs ever assigned to annotators, including imported ones",
             [("", count_ids_given(Lease))],
         ),
         _format_metric(
-            "assay_leases_live", "gauge", "pairs that annotators hold", [("", held.count())]
+            "assay_leases_live",
+            "gauge",
+            "pairs currently assigned to annotators",
+            [("", held.count())],
         ),
         _format_metric(
             "assay_jobs",
             "gauge",
-            "background jobs that wait or run",
+            "waiting and running background jobs",
             [
                 (f'{{state="{state}"}}', Job.objects.filter(state=state).count())
                 for state in Job.ACTIVE
@@ -160,28 +163,31 @@ def _collect_metrics() -> list[str]:
         _format_metric(
             "assay_job_wait_seconds",
             "gauge",
-            "age of the oldest job that waits",
+            "age of the oldest waiting job",
             [("", max(0, (now - queued).total_seconds()) if queued else 0)],
         ),
         _format_metric(
-            "assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.log_bytes())]
+            "assay_wal_bytes",
+            "gauge",
+            "size of SQLite's write-ahead log",
+            [("", sqlite_log.log_bytes())],
         ),
         _format_metric(
             "assay_requests_total",
             "counter",
-            "requests answered by this web server since it began, by kind and class of status",
+            "requests answered by this web server since its start, by kind and status class",
             [(f'{{kind="{kind}",status="{status}"}}', n) for kind, status, n in COUNTS.answers()],
         ),
         _format_metric(
             "assay_refusals_total",
             "counter",
-            "requests refused because too much was asked",
+            "requests refused because of rate limits or load",
             [(f'{{kind="{kind}"}}', n) for kind, n in COUNTS.refusals()],
         ),
         _format_metric(
             "assay_line_seconds_total",
             "counter",
-            "seconds that answered requests stood in line for a thread",
+            "seconds that answered requests waited for a thread",
             [(f'{{kind="{kind}"}}', seconds) for kind, seconds in COUNTS.queue_seconds()],
         ),
     ]

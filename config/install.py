@@ -43,10 +43,10 @@ def make_environment() -> None:
     """Create a virtual environment, even if the system's Python lacks ensurepip."""
     if os.path.exists(PYTHON):
         return
-    print("Making the virtual environment .venv …", flush=True)
+    print("Creating the virtual environment .venv …", flush=True)
     if not run_command([sys.executable, "-m", "venv", "--without-pip", VENV]):
         exit_with_error(
-            "the virtual environment .venv could not be made; see above (on Debian: apt install python3-venv)."
+            "the virtual environment .venv could not be created; see above (on Debian: apt install python3-venv)."
         )
 
 
@@ -98,9 +98,7 @@ def find_installer() -> "str | None":
 
 
 def install_requirements(names: "list[str]") -> None:
-    print(
-        "Installing the requirements, once (a minute or so, from the package index) …", flush=True
-    )
+    print("Installing the requirements from the package index (once, about a minute) …", flush=True)
     arguments = []
     for name in names:
         arguments += ["-r", name]

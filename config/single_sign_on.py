@@ -25,7 +25,7 @@ def check_settings(
     for name, header in (("USER_HEADER", user_header), ("GROUPS_HEADER", groups_header)):
         if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", header):
             raise ImproperlyConfigured(
-                f"ASSAY_{name}={header!r} is not a header name such as X-Remote-User"
+                f"ASSAY_{name}={header!r} must be a header name such as X-Remote-User"
             )
     if user_header and not trusted_proxies:
         raise ImproperlyConfigured(

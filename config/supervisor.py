@@ -68,7 +68,7 @@ class Supervisor:
                 if not all(self._is_running(child) for child in self.children):
                     status = 1
                     break
-            sys.stdout.write("\nEnding …\n")
+            sys.stdout.write("\nStopping …\n")
             sys.stdout.flush()
         finally:
             self._terminate()

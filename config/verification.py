@@ -124,7 +124,7 @@ def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
                     and digest != expected
                 ):
                     yield InstallationFault(
-                        f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} is not what was stored"
+                        f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} has changed"
                     )
                 elif name:
                     yield from find_own_file_faults(row, field, mend=mend)
@@ -188,7 +188,7 @@ def find_orphan_files(*, mend: bool) -> Iterator[InstallationFault]:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file_storage.path(name), target)
             file_storage.delete(name)
-        yield InstallationFault(f"{name} ({n_bytes:,} bytes) belongs to nothing", mend)
+        yield InstallationFault(f"{name} ({n_bytes:,} bytes) is not referenced", mend)
 
 
 def list_named_files() -> set[str]:

@@ -179,7 +179,7 @@ def back_up_wipe_and_restore(place: Place, tmp_path: Path, wipe) -> None:
     wipe()
     assert f"restored: the database and {n_files} files" in place.manage("restore", str(copy))
     *verified, found = place.shell(RELEASED + JUDGED, after).splitlines()
-    assert verified[-1] == "everything agrees", (
+    assert verified[-1] == "no problems", (
         "counters with rows, and each file that a row names is there"
     )
     restored = json.loads(found)

@@ -275,7 +275,7 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
     ]
     said = [newcomer.do(line) for line in commands][-1]
     assert said.startswith("note   No email is sent because ASSAY_EMAIL_HOST is not set")
-    assert "\n0 to be mended, " in said
+    assert "\n0 to fix, " in said
     assert {path.name for path in newcomer.data.iterdir()} == {
         "files",
         "hashing.lock",
@@ -313,7 +313,7 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
     assert (status, "root" in page) == (200, True)
     done, _, checked = newcomer.do(SHELL).partition("\n")
     assert done == "done 1"
-    assert "\n0 to be mended, " in checked
+    assert "\n0 to fix, " in checked
     newcomer.running[0].send_signal(signal.SIGHUP)  # systemctl reload
     newcomer.wait()
     assert newcomer.ask("/", Cookie=session.partition(";")[0])[0] == 200
@@ -328,7 +328,7 @@ def test_without_the_line_of_the_database_both_units_work_on_sqlite(newcomer_on_
     newcomer_on_sqlite.wait()
     done, _, checked = newcomer_on_sqlite.do(SHELL).partition("\n")
     assert done == "done 1"
-    assert "\n0 to be mended, " in checked
+    assert "\n0 to fix, " in checked
     assert (newcomer_on_sqlite.data / "assay.sqlite3").exists()
     assert newcomer_on_sqlite.ask("/sign-in")[0] == 200
     assert newcomer_on_sqlite.stop() == [0, 0]

@@ -52,8 +52,8 @@ def run_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("ASSAY_PORT", "abc", "ASSAY_PORT='abc' is not a whole number"),
-        ("ASSAY_DEBUG", "maybe", "ASSAY_DEBUG='maybe' is neither yes nor no; use 1 or 0"),
+        ("ASSAY_PORT", "abc", "ASSAY_PORT='abc' must be a whole number"),
+        ("ASSAY_DEBUG", "maybe", "ASSAY_DEBUG='maybe' must be 1 or 0"),
         ("ASSAY_WEB_WORKERS", "0", "ASSAY_WEB_WORKERS='0' must be at least 1"),
         ("ASSAY_WORKER_NICE", "-5", "ASSAY_WORKER_NICE='-5' must be at least 0"),
     ],
@@ -70,15 +70,15 @@ def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(
     ("name", "value", "what_is_wrong", "read"),
     [
         ("PORT", "80000", "must be at most 65535", lambda: up.Command().create_parser("", "up")),
-        ("POOLER", "perhaps", "is neither yes nor no; use 1 or 0", run_settings),
-        ("JUDGEMENT_WAIT_SECONDS", "4.5", "is not a whole number", run_settings),
+        ("POOLER", "perhaps", "must be 1 or 0", run_settings),
+        ("JUDGEMENT_WAIT_SECONDS", "4.5", "must be a whole number", run_settings),
         (
             "WEB_THREADS",
             "many",
-            "is not a whole number",
+            "must be a whole number",
             lambda: runpy.run_path(str(ROOT / "config" / "web_server.py")),
         ),
-        ("WORKER_PROCESSES", "two", "is not a whole number", up.worker_command),
+        ("WORKER_PROCESSES", "two", "must be a whole number", up.worker_command),
     ],
 )
 def test_each_setting_is_refused_where_it_is_read(monkeypatch, name, value, what_is_wrong, read):
@@ -99,7 +99,7 @@ def test_each_setting_is_refused_where_it_is_read(monkeypatch, name, value, what
         (
             "ASSAY_MAX_UPLOAD_MB",
             "much",
-            "ASSAY_MAX_UPLOAD_MB='much' is not a whole number",
+            "ASSAY_MAX_UPLOAD_MB='much' must be a whole number",
         ),  # by the processes that it begins
     ],
 )
@@ -161,7 +161,7 @@ def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out()
         assert row.index(password) == lines[heading].index("Password")
         assert row.rindex(name) == lines[heading].index("Username")
     assert "http://127.0.0.1:8000/" in text
-    assert "Ctrl-C ends Assay" in text
+    assert "Ctrl-C stops Assay" in text
     assert "Password" not in up.format_welcome("http://127.0.0.1:8000/", [])
 
 
@@ -206,7 +206,9 @@ def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(
             ASSAY_DATA_DIR=str(tmp_path / "data"),
         )
         assert second.returncode == 1
-        assert f"Assay runs on the folder {tmp_path / 'data'} already (process " in second.stderr
+        assert (
+            f"Assay is already running on the folder {tmp_path / 'data'} (process " in second.stderr
+        )
     assert "starting it again" not in assay.log.read_text()
 
 
@@ -221,7 +223,7 @@ def test_up_on_the_folder_of_one_that_was_killed_ends_what_runs_on_and_takes_its
         assay.start_again()
         assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
         assert (
-            "Assay was killed on this folder; ended 2 programs that ran on."
+            "Assay was killed on this folder; stopped 2 programs left running."
             in assay.log.read_text()
         )
 

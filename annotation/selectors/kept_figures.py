@@ -51,7 +51,7 @@ def deferred_faults(campaign: Campaign) -> list[str]:
     """Return differences in counters that are updated in a separate transaction. They can be
     outdated briefly after a manager's change and while a job extends the pool."""
     faults = [
-        f"{name} is {getattr(campaign, name)}, counted anew {so}"
+        f"{name} is {getattr(campaign, name)}, but a recount gives {so}"
         for name, so in count_campaign_figures(campaign).items()
         if getattr(campaign, name) != so
     ]
@@ -66,7 +66,7 @@ def deferred_faults(campaign: Campaign) -> list[str]:
         faults.append(
             f"{pair}: "
             + ", ".join(
-                f"{name} is {kept[name]}, by its entry {value}"
+                f"{name} is {kept[name]}, but {value} in its pool entry"
                 for name, value in so.items()
                 if kept[name] != value
             )
@@ -218,7 +218,7 @@ def _unjudgeable_pair_faults(campaign: Campaign) -> list[str]:
 def _llm_judge_faults(campaign: Campaign) -> list[str]:
     frozen = campaign.machine_judges.exclude(frozen_at=None).order_by("pk")
     return [
-        f"machine judge {one}: its labels are not those of its digest"
+        f"LLM judge {one}: its labels do not match its digest"
         for one in frozen
         if machines.compute_labels_digest(machines.get_labels(one)) != one.digest
     ]

@@ -40,7 +40,7 @@ class WrongFigure(NamedTuple):
     def sentence(self) -> str:
         return (
             f"{self.row._meta.verbose_name} {self.row.pk} ({self.row}): {self.name} is "
-            f"{_shorten(self.kept)}, counted anew {_shorten(self.so)}"
+            f"{_shorten(self.kept)}, but a recount gives {_shorten(self.so)}"
         )
 
     def fix(self) -> bool:
@@ -168,7 +168,7 @@ def _compute_file_figures(row: Any, field: str) -> dict[str, Any]:
     if isinstance(row, DocumentFile) and field == "ids":
         digests = np.load(file_storage.path(name), mmap_mode="r", allow_pickle=False)
         if digests.dtype != np.uint64 or bool((digests[1:] < digests[:-1]).any()):
-            raise ValueError("these are no sorted digests")
+            raise ValueError("digests are not sorted")
         return {"n_documents": len(digests)}
     if isinstance(row, DocumentFile):
         texts = TextCounts()

@@ -41,7 +41,7 @@ from tests.pooling.conftest import DOCUMENTS, RUN_A, bring_in, fill
 from tests.pooling.test_verify import only, verify
 
 pytestmark = pytest.mark.django_db
-AGREES = (0, ["everything agrees"])
+AGREES = (0, ["no problems"])
 ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
 
 
@@ -135,13 +135,13 @@ def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_
         assert rows.values_list(field, flat=True).get() == true, case
         rows.update(**{field: spoiled})
         status, lines = verify()
-        assert (status, {line[:6] for line in lines[:-1]}) == (1, {"WRONG "}), case
+        assert (status, {line[:5] for line in lines[:-1]}) == (1, {"WRONG"}), case
         assert any(WORDS.get(field, field) in line for line in lines), (case, lines)
         assert rows.values_list(field, flat=True).get() == spoiled, (
             f"{case}: looking changes nothing"
         )
         status, lines = verify("--fix")
-        assert (status, {line[:6] for line in lines[:-1]}) == (0, {"mended"}), case
+        assert (status, {line[:5] for line in lines[:-1]}) == (0, {"fixed"}), case
         assert rows.values_list(field, flat=True).get() == true, case
     assert verify() == AGREES
 
@@ -183,15 +183,15 @@ def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
             upload,
             {"n_bytes": 9},
             {"n_bytes": len(RUN_A)},
-            f"n_bytes is 9, counted anew {len(RUN_A)}",
+            f"n_bytes is 9, but a recount gives {len(RUN_A)}",
         ),
         (
             machine,
             {"digest": "0" * 64},
             {"digest": machine.get().digest},
-            "its labels are not those of its digest",
+            "its labels do not match its digest",
         ),
-        (label, {"grade": 2}, {"grade": 1}, "its labels are not those of its digest"),
+        (label, {"grade": 2}, {"grade": 1}, "its labels do not match its digest"),
     ):
         rows.update(**change)
         assert words in only(verify())
@@ -212,7 +212,7 @@ def test_pairs_that_are_others_than_those_of_the_pools_digest_are_found(installa
 def test_the_ids_of_a_document_file_are_as_many_as_its_documents_and_in_order(installation):
     file = DocumentFile.objects.get()
     DocumentFile.objects.update(n_documents=3)
-    assert "n_documents is 3, counted anew 2" in only(verify("--fix"))
+    assert "n_documents is 3, but a recount gives 2" in only(verify("--fix"))
     DocumentFile.objects.update(n_documents=2)
     path = Path(file.ids.path)
     digests = np.load(path)
@@ -243,7 +243,7 @@ def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installatio
     for field, so in (("n_empty", 1), ("n_long", 1), ("n_words", 515)):
         assert rows.values_list(field, flat=True).get() == so
         rows.update(**{field: 7})
-        assert f"(lengths.jsonl): {field} is 7, counted anew {so}" in only(verify())
+        assert f"(lengths.jsonl): {field} is 7, but a recount gives {so}" in only(verify())
         assert rows.values_list(field, flat=True).get() == 7
         assert verify("--fix")[0] == 0
         assert rows.values_list(field, flat=True).get() == so
@@ -366,7 +366,9 @@ def test_how_many_were_drawn_of_a_stratum_is_counted_anew(installation, collecti
     ]
     assert first.drawn == drawn
     Stratum.objects.filter(pk=first.pk).update(drawn=[drawn[0], drawn[1] + 1])
-    assert f"drawn is {[drawn[0], drawn[1] + 1]}, counted anew {drawn}" in only(verify("--fix"))
+    assert f"drawn is {[drawn[0], drawn[1] + 1]}, but a recount gives {drawn}" in only(
+        verify("--fix")
+    )
 
 
 def test_figures_that_follow_a_job_are_left_to_it(installation):
@@ -383,7 +385,7 @@ def test_figures_that_follow_a_job_are_left_to_it(installation):
     )
     assert verify("--fix") == AGREES
     job.delete()
-    assert verify("--fix")[1][-1] == "2 wrong, 2 of them mended"
+    assert verify("--fix")[1][-1] == "2 wrong, 2 of them fixed"
 
 
 def test_what_agrees_a_moment_later_is_not_told(installation, monkeypatch):

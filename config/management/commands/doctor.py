@@ -19,9 +19,9 @@ class Command(BaseCommand):
             self.stdout.write(f"{'WRONG' if finding.wrong else 'note '}  {finding.sentence}")
         n_wrong = sum(finding.wrong for finding in all_findings)
         self.stdout.write(
-            f"{n_wrong} to be mended, {len(all_findings) - n_wrong} to know"
+            f"{n_wrong} to fix, {len(all_findings) - n_wrong} for information"
             if all_findings
-            else "everything is as it should be"
+            else "no problems"
         )
         if n_wrong:
             raise SystemExit(1)

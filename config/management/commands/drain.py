@@ -22,9 +22,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["end"]:
             drain_file().unlink(missing_ok=True)
-            self.stdout.write("this machine takes people again")
+            self.stdout.write("this machine accepts requests again")
         else:
             drain_file().touch()
             self.stdout.write(
-                "this machine is being drained: /readyz answers 503; who is here is served on"
+                "this machine is being drained: /readyz answers 503, and current users are still served"
             )

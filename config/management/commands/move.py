@@ -28,5 +28,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         self.stdout.write(
             f"{format_count(moved, 'row')} moved and compared. "
-            "Next: set ASSAY_DATABASE_URL to this address, assay doctor, assay verify, start."
+            "Next: set ASSAY_DATABASE_URL to this address, run assay doctor and assay verify, and start Assay."
         )

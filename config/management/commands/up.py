@@ -82,7 +82,7 @@ class Command(BaseCommand):
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
         status = Supervisor(children, begun=partial(self.remember, alone)).run()
         alone.close()
-        self.stdout.write("Assay has ended.")
+        self.stdout.write("Assay has stopped.")
         raise SystemExit(status)
 
     def check_folder(self) -> None:
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(
                 f"the data folder {folder} cannot be written ({error.strerror}); set "
-                f"ASSAY_DATA_DIR to a folder of your own"
+                f"ASSAY_DATA_DIR to a folder that you can write to"
             ) from None
 
     def lock_data_folder(self) -> TextIO:
@@ -108,14 +108,14 @@ class Command(BaseCommand):
         except OSError:
             mark.seek(0)
             raise CommandError(
-                f"Assay runs on the folder {settings.DATA_DIR} already "
+                f"Assay is already running on the folder {settings.DATA_DIR} "
                 f"({mark.readline().strip() or 'another process'}); "
-                "end it, or set ASSAY_DATA_DIR to another folder"
+                "stop it, or set ASSAY_DATA_DIR to another folder"
             ) from None
         mark.seek(0)
         if n := orphan_processes.terminate_orphans(mark.read(), grace_seconds=GRACE_SECONDS):
             self.say(
-                f"Assay was killed on this folder; ended {format_count(n, 'program')} that ran on."
+                f"Assay was killed on this folder; stopped {format_count(n, 'program')} left running."
             )
         self.remember(mark, [])
         return mark
@@ -144,7 +144,7 @@ class Command(BaseCommand):
         from annotation.demo.campaign import create_demo
 
         self.say(
-            "This is the first start: making a demo campaign (less than a minute; later starts take seconds)."
+            "This is the first start: creating a demo campaign (less than a minute; later starts take seconds)."
         )
         with transaction.atomic():
             create_demo(lambda sentence: self.say(f"  {sentence}"))
@@ -155,7 +155,7 @@ class Command(BaseCommand):
 
     def check_port(self, host: str, port: int) -> None:
         if not 0 < port < 2**16:
-            raise CommandError(f"port {port} does not exist; choose one from 1024 to 65535")
+            raise CommandError(f"port {port} is not valid; choose one from 1024 to 65535")
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -172,7 +172,7 @@ class Command(BaseCommand):
             connection.ensure_connection()
         except OperationalError as error:
             raise CommandError(
-                f"the database does not answer: {str(error).strip().splitlines()[0]}; check ASSAY_DATABASE_URL"
+                f"the database is not responding: {str(error).strip().splitlines()[0]}; check ASSAY_DATABASE_URL"
             ) from None
         call_command("migrate", interactive=False, verbosity=0)
 
@@ -209,17 +209,17 @@ def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
     """Format the message in the terminal. sign_ins: (role, username, password)."""
     lines = ["", f"  Assay is running. Open {address} in a browser.", ""]
     if sign_ins:
-        rows = [("Sign in as the", "User name", "Password"), *sign_ins]
+        rows = [("Sign in as the", "Username", "Password"), *sign_ins]
         first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
         lines += [
             f"    {role:<{first}}   {name:<{second}}   {password}" for role, name, password in rows
         ]
         lines += [
             "",
-            "  The annotator judges the demo campaign, the manager watches and evaluates it; best use two browsers.",
+            "  The annotator judges the demo campaign, and the manager monitors it. Use two browsers to try both.",
         ]
     lines += [
-        f"  Everything is kept in {settings.DATA_DIR}. Ctrl-C ends Assay; the same command starts it again.",
+        f"  All data is stored in {settings.DATA_DIR}. Ctrl-C stops Assay; the same command starts it again.",
         "",
     ]
     return "\n".join(lines) + "\n"

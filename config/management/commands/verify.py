@@ -26,11 +26,9 @@ class Command(BaseCommand):
         n_found = n_left = 0
         for fault in find_faults(mend=options["fix"]):
             n_found, n_left = n_found + 1, n_left + (not fault.mended)
-            self.stdout.write(f"{'mended' if fault.mended else 'WRONG '}  {fault.sentence}")
+            self.stdout.write(f"{'fixed' if fault.mended else 'WRONG'}  {fault.sentence}")
         self.stdout.write(
-            f"{n_found} wrong, {n_found - n_left} of them mended"
-            if n_found
-            else "everything agrees"
+            f"{n_found} wrong, {n_found - n_left} of them fixed" if n_found else "no problems"
         )
         if n_left:
             raise SystemExit(1)

@@ -171,7 +171,7 @@ def test_a_campaign_brings_the_database_in_and_one_that_cannot_be_read_is_said(
     )
     assert (wrong.returncode, wrong.stderr) == (
         2,
-        "assay: ASSAY_SESSION_DAYS='many' is not a whole number\n",
+        "assay: ASSAY_SESSION_DAYS='many' must be a whole number\n",
     )
 
 
