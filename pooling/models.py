@@ -36,7 +36,7 @@ class Collection(models.Model):
         choices=TextFormat,
         default=TextFormat.PLAIN,
         db_default=TextFormat.PLAIN.value,
-        help_text="how documents are set for reading",
+        help_text="format of document texts on the judging page",
     )
     managers = models.ManyToManyField(
         settings.AUTH_USER_MODEL, related_name="collections", blank=True
@@ -109,7 +109,7 @@ class Upload(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(
         max_length=255,
-        help_text="the file's name without any folder, as pages and messages show it",
+        help_text="file name without its folder, as shown on pages",
     )
     file = models.FileField(upload_to="uploads/%Y/%m", max_length=300)
     n_bytes = models.PositiveBigIntegerField()
@@ -185,7 +185,7 @@ class Run(models.Model):
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="runs")
     tag = models.CharField(max_length=200)
-    group = models.CharField(max_length=200, blank=True, help_text="who submitted it")
+    group = models.CharField(max_length=200, blank=True, help_text="group that submitted the run")
     description = models.TextField(blank=True)
     submitted_on = models.DateField(null=True, blank=True)
     baseline = models.BooleanField(default=False)
@@ -256,25 +256,25 @@ class Pool(models.Model):
     depth = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="ranks of each run that it holds; empty: a file gave its pairs without ranks",
+        help_text="number of ranks taken from each run; empty if the pairs come from a file without ranks",
     )
     parameters = models.JSONField(
         default=dict,
         blank=True,
         db_default=Value({}, models.JSONField()),
-        help_text="how a staged kind was drawn, by name",
+        help_text="parameters of a sampled or prioritised pool",
     )
     seed = models.BigIntegerField(default=0)
     runs = models.ManyToManyField(Run, related_name="pools")
     source = models.CharField(
         max_length=255,
         blank=True,
-        help_text="the file that named its pairs; empty: they are from the runs",
+        help_text="file with its pairs; empty if they come from runs",
     )
     suggested = models.JSONField(
         default=dict,
         blank=True,
-        help_text="settings of a campaign that came with its pairs, by the campaign's names",
+        help_text="campaign settings imported with the pairs",
     )
     n_pairs = models.PositiveIntegerField(default=0)
     by_depth = models.JSONField(default=dict, help_text="depth -> pairs of the pool of that depth")
@@ -292,7 +292,7 @@ class Pool(models.Model):
     built_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="empty while the job that builds it is at work, or has failed",
+        help_text="empty until the job that builds the pool has finished",
     )
     extended_at = models.DateTimeField(null=True, blank=True)
 
@@ -351,9 +351,9 @@ class Stratum(models.Model):
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="strata", db_index=False)
     number = models.PositiveIntegerField(help_text="what its entries hold in `stratum`")
     name = models.CharField(
-        max_length=300, help_text="topic/band, or *band where it spans all topics"
+        max_length=300, help_text="topic/window, or *window if it spans all topics"
     )
-    size = models.PositiveIntegerField(help_text="pairs when it was drawn: N_h")
+    size = models.PositiveIntegerField(help_text="pairs at the time of sampling: N_h")
     drawn = models.JSONField(
         default=list,
         help_text="pairs drawn by the end of each stage of the pool, from the first on: n_h",
@@ -398,10 +398,10 @@ class PoolEntry(models.Model):
     contributions = models.JSONField(default=dict, help_text="run tag -> rank")
     stratum = models.PositiveIntegerField(null=True, blank=True, help_text="number of its Stratum")
     place = models.PositiveIntegerField(
-        null=True, blank=True, help_text="in the shuffle of its stratum, from 0"
+        null=True, blank=True, help_text="position in the shuffled stratum, from 0"
     )
     stage = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="in which it was drawn or chosen, from 1"
+        null=True, blank=True, help_text="stage in which it was selected, from 1"
     )
     entered = models.CharField(
         max_length=6,
@@ -409,7 +409,7 @@ class PoolEntry(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="by chance or by choice",
+        help_text="selected at random or chosen",
     )
 
     class Meta:
@@ -440,7 +440,7 @@ class Job(models.Model):
     kind = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED, db_index=True)
-    label = models.CharField(max_length=300, help_text="what the person asked for, in words")
+    label = models.CharField(max_length=300, help_text="description of the requested job")
     collection = models.ForeignKey(
         Collection, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )

@@ -82,7 +82,7 @@ class DocumentSerializer(StrictSerializer):
 class ChangeSerializer(serializers.Serializer):
     table = serializers.CharField(help_text="collection, pool or campaign")
     key = serializers.CharField()
-    words = serializers.CharField(help_text="the change as a sentence for a person")
+    words = serializers.CharField(help_text="description of the change, for people")
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Add two fields whose names are, or could become, reserved in Python."""
@@ -97,15 +97,16 @@ class AppliedSerializer(serializers.Serializer):
     """The changes made or, with dry_run, planned. Empty if the campaign already matches the
     document."""
 
-    campaign = serializers.CharField(allow_null=True, help_text="its address")
-    collection = serializers.CharField(help_text="its address")
+    campaign = serializers.CharField(allow_null=True, help_text="slug")
+    collection = serializers.CharField(help_text="slug")
     changes = ChangeSerializer(many=True)
     unnamed = serializers.ListField(
-        child=serializers.CharField(), help_text="what is there, was not named and stays, in words"
+        child=serializers.CharField(),
+        help_text="descriptions of existing objects that the document does not list and that stay",
     )
     warnings = serializers.ListField(
         child=serializers.CharField(),
-        help_text="sentences on gold that pressing one key would pass",
+        help_text="warnings about gold questions that a single repeated grade would pass",
     )
     applied = serializers.BooleanField()
     dry_run = serializers.BooleanField()

@@ -40,13 +40,13 @@ from pooling.core.declaration import Mistake, find_line
 from pooling.models import Collection
 from pooling.permissions import get_managed_collection, require_creator
 
-DRY_RUN = OpenApiParameter("dry_run", bool, description="only say what would change")
+DRY_RUN = OpenApiParameter("dry_run", bool, description="report the changes without applying them")
 PRUNE = OpenApiParameter(
     "prune",
     bool,
     description=(
-        "remove annotators whom `people` does not name and who have judged nothing, and withdraw "
-        "such invitations"
+        "remove annotators without judgements whom `people` does not list, and withdraw "
+        "invitations that the document does not list"
     ),
 )
 
@@ -71,7 +71,7 @@ class TomlParser(BaseParser):
         try:
             text = stream.read().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise ParseError("A byte that is not UTF-8, expected TOML in UTF-8.") from None
+            raise ParseError("Invalid UTF-8, expected TOML in UTF-8.") from None
         try:
             return TomlBody(read_toml("body", text), text)
         except FormatError as error:
@@ -127,7 +127,7 @@ class CampaignServiceView(ServiceView):
 def is_requested(request: Request, name: str) -> bool:
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
-        raise ValidationError({name: ["true or false is needed"]})
+        raise ValidationError({name: ["Must be true or false."]})
     return text == "true"
 
 
@@ -188,7 +188,7 @@ class CampaignList(CampaignServiceView):
             raise PermissionDenied("You can only use collections that you manage.") from None
         if said.campaign and Campaign.objects.filter(slug=said.campaign["slug"]).exists():
             raise Conflict(
-                f"There is a campaign {said.campaign['slug']} already. Send the document to its address with PUT."
+                f"Campaign {said.campaign['slug']} already exists. To change it, send the document to its address with PUT."
             )
         answer = self.apply(request, said)
         if answer["dry_run"]:

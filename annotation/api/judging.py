@@ -139,7 +139,7 @@ class JudgingView(APIView):
     def data(self, request: Request) -> dict[str, Any]:
         """Return the validated body."""
         if self.serializer_class is None:
-            raise TypeError("this view reads no body")
+            raise TypeError("this view does not read the body")
         read: dict[str, Any] = _cached_serializer(self.serializer_class).run_validation(
             request.data
         )
@@ -396,9 +396,9 @@ class HistoryView(JudgingView):
             OpenApiParameter(
                 "before",
                 {"type": "integer", "minimum": 1, "maximum": MAX_ID},
-                description="only those before this judgement",
+                description="only judgements before this one",
             ),
-            OpenApiParameter("topic", str, description="only those of the topic with this id"),
+            OpenApiParameter("topic", str, description="only judgements of the topic with this ID"),
         ],
         responses=judging_schema.HistorySerializer,
         operation_id="judging_history",

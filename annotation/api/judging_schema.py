@@ -11,16 +11,16 @@ from annotation.services.judging.submission import CANNOT_JUDGE_REASONS
 from pooling.models import Collection
 
 STATE_CHOICES = [
-    ("judging", "pairs may be judged"),
-    ("qualification", "a short test first"),
-    ("consent_needed", "the terms have to be accepted first"),
-    ("guideline_changed", "the guidelines have to be read first"),
-    ("paused", "the campaign or this person pauses"),
-    ("nothing_now", "all remaining pairs are with others, or wait for their documents"),
+    ("judging", "pairs can be judged"),
+    ("qualification", "the qualification test comes first"),
+    ("consent_needed", "consent is required first"),
+    ("guideline_changed", "the new guidelines must be read first"),
+    ("paused", "the campaign or this person is paused"),
+    ("nothing_now", "all remaining pairs are assigned to others or lack documents"),
     ("done", "nothing is left for this person"),
-    ("target_reached", "as many as were asked for are judged"),
-    ("daily_limit", "enough for today"),
-    ("deadline_passed", "the campaign's deadline is over"),
+    ("target_reached", "the target is reached"),
+    ("daily_limit", "the daily limit is reached"),
+    ("deadline_passed", "the deadline has passed"),
     ("closed", "the campaign is closed"),
     ("draft", "not opened yet"),
     ("excluded", "this person no longer takes part"),
@@ -30,9 +30,13 @@ STATE_CHOICES = [
 class ProgressSerializer(serializers.Serializer):
     judged = serializers.IntegerField()
     target = serializers.IntegerField(allow_null=True)
-    today = serializers.IntegerField(help_text="since midnight of the annotator's clock")
+    today = serializers.IntegerField(
+        help_text="judgements since midnight in the annotator's time zone"
+    )
     daily_limit = serializers.IntegerField(allow_null=True)
-    unread_answers = serializers.IntegerField(help_text="of the manager, to own questions")
+    unread_answers = serializers.IntegerField(
+        help_text="unread answers of managers to own questions"
+    )
 
 
 class GuidelineSerializer(serializers.Serializer):
@@ -40,7 +44,7 @@ class GuidelineSerializer(serializers.Serializer):
     html = serializers.CharField()
     note = serializers.CharField(allow_blank=True, help_text="what changed")
     acknowledged = serializers.IntegerField(
-        required=False, help_text="at setup: the version that this person has read last"
+        required=False, help_text="at setup: last version that this person has read"
     )
 
 
@@ -58,19 +62,21 @@ class SituationSerializer(serializers.Serializer):
     right = serializers.IntegerField(required=False, help_text="qualification")
     total = serializers.IntegerField(required=False, help_text="qualification")
     needed = serializers.IntegerField(
-        required=False, help_text="qualification: right answers to pass"
+        required=False, help_text="qualification: correct answers needed to pass"
     )
     consent_html = serializers.CharField(
-        required=False, allow_blank=True, help_text="consent_needed, and at setup"
+        required=False, allow_blank=True, help_text="with consent_needed, and at setup"
     )
     guideline = GuidelineSerializer(
         required=False,
         allow_null=True,
-        help_text="guideline_changed, judging where it has a new example, and at setup",
+        help_text="with guideline_changed, with judging if there is a new example, and at setup",
     )
     reason = serializers.CharField(required=False, allow_blank=True, help_text="paused")
     who = serializers.ChoiceField(
-        required=False, choices=["campaign", "person"], help_text="paused: which of them"
+        required=False,
+        choices=["campaign", "person"],
+        help_text="with paused: whether the campaign or the person is paused",
     )
     may_continue = serializers.BooleanField(required=False, help_text="target_reached")
     deadline = serializers.DateTimeField(required=False, help_text="deadline_passed")
@@ -86,16 +92,18 @@ class SituationSerializer(serializers.Serializer):
         required=False, allow_blank=True, help_text="done, target_reached, closed, deadline_passed"
     )
     retry_after_s = serializers.IntegerField(
-        required=False, help_text="nothing_now: when to ask again"
+        required=False, help_text="with nothing_now: seconds until the next request"
     )
     may_return = serializers.IntegerField(
-        required=False, help_text="nothing_now: pairs that others hold"
+        required=False, help_text="with nothing_now: number of pairs assigned to others"
     )
     next_return_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="nothing_now: when the first of them may be free"
+        required=False,
+        allow_null=True,
+        help_text="with nothing_now: when the first of them may be released",
     )
     without_documents = serializers.IntegerField(
-        required=False, help_text="nothing_now: pairs that wait for their documents"
+        required=False, help_text="with nothing_now: number of pairs without a stored document"
     )
 
 
@@ -116,22 +124,24 @@ class ShownTopicSerializer(NamedTopicSerializer):
 
 class ShownDocumentSerializer(NamedDocumentSerializer):
     text = serializers.CharField(allow_blank=True)
-    fields = serializers.DictField(help_text="further fields of the document as imported")  # type: ignore[assignment]
-    missing = serializers.BooleanField(help_text="its text was not imported")
+    fields = serializers.DictField(help_text="other fields of the document, as imported")  # type: ignore[assignment]
+    missing = serializers.BooleanField(help_text="whether its text is missing")
     n_words = serializers.IntegerField()
     shown_words = serializers.IntegerField(
-        allow_null=True, help_text="where the campaign shows the first words only; else null"
+        allow_null=True, help_text="number of words shown at first; null for all"
     )
-    shown_end = serializers.IntegerField(help_text="as characters of the text")
-    idle_limit_s = serializers.IntegerField(
-        help_text="seconds without a sign of reading after which time does not count"
+    shown_end = serializers.IntegerField(
+        help_text="end of the shown part, in characters of the text"
     )
-    rotation = serializers.IntegerField(help_text="the character at which the shown text begins")
+    idle_limit_s = serializers.IntegerField(help_text="inactivity timeout in seconds")
+    rotation = serializers.IntegerField(help_text="character at which the shown text begins")
     lang = serializers.CharField(
-        allow_blank=True, help_text="by its field lang or language (BCP 47); empty: not known"
+        allow_blank=True,
+        help_text="language from its field lang or language (BCP 47); empty if unknown",
     )
     dir = serializers.ChoiceField(
-        choices=["auto", "ltr", "rtl"], help_text="by its field dir, else by its language"
+        choices=["auto", "ltr", "rtl"],
+        help_text="text direction from its field dir, otherwise from its language",
     )
 
 
@@ -144,7 +154,7 @@ class RevisionSerializer(serializers.Serializer):
 class HistoryItemSerializer(RevisionSerializer):
     """A judgement by the annotator with its revisions, oldest first."""
 
-    judgement = serializers.IntegerField(help_text="id of the newest revision")
+    judgement = serializers.IntegerField(help_text="ID of the newest revision")
     pair = serializers.IntegerField()
     topic = NamedTopicSerializer()
     document = NamedDocumentSerializer()
@@ -153,7 +163,9 @@ class HistoryItemSerializer(RevisionSerializer):
         child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2)
     )
     standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
-    practice = serializers.BooleanField(help_text="a pair of the qualification test")
+    practice = serializers.BooleanField(
+        help_text="whether the pair belongs to the qualification test"
+    )
     may_revise = serializers.BooleanField()
     revisions = RevisionSerializer(many=True)
 
@@ -164,30 +176,28 @@ class PairSerializer(serializers.Serializer):
     pair = serializers.IntegerField()
     topic = ShownTopicSerializer()
     document = ShownDocumentSerializer()
-    skipped_before = serializers.BooleanField(help_text="was put aside")
+    skipped_before = serializers.BooleanField(help_text="whether the pair was skipped before")
     previous = HistoryItemSerializer(allow_null=True)
 
 
 class LeasedPairSerializer(PairSerializer):
     lease = serializers.UUIDField()
     order = serializers.IntegerField(
-        help_text="pairs are shown by it, in whatever order answers arrive"
+        help_text="position in which pairs are shown, regardless of the order of responses"
     )
     served_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
     left_in_topic = serializers.IntegerField(
-        help_text="how many more pairs of the topic follow, as it looks now"
+        help_text="estimated number of further pairs of the topic"
     )
 
 
 class JudgedPairSerializer(PairSerializer):
-    lease = serializers.UUIDField(
-        allow_null=True, help_text="null: a judgement is revised without one"
-    )
+    lease = serializers.UUIDField(allow_null=True, help_text="null when a judgement is revised")
 
 
 class ServedSerializer(SituationSerializer):
-    pairs = LeasedPairSerializer(many=True, help_text="those that the page does not hold yet")
+    pairs = LeasedPairSerializer(many=True, help_text="newly assigned pairs")
 
 
 class JudgementSerializer(serializers.Serializer):
@@ -196,16 +206,16 @@ class JudgementSerializer(serializers.Serializer):
     revision = serializers.IntegerField()
     grade = serializers.IntegerField(allow_null=True)
     standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
-    late = serializers.BooleanField(help_text="after its lease had ended")
+    late = serializers.BooleanField(help_text="whether it arrived after its lease ended")
     after_deadline = serializers.BooleanField()
-    message = serializers.CharField(help_text="whether it counts, and why not")
+    message = serializers.CharField(help_text="whether it counts, and if not, why")
 
 
 class PracticeSerializer(serializers.Serializer):
     """The result of an answer in the qualification test, and of the test so far."""
 
     right = serializers.BooleanField(
-        help_text="by the campaign's rule for gold (`gold_rule`), which need not ask for the known grade itself"
+        help_text="whether the answer is correct by the campaign's `gold_rule`"
     )
     grade = serializers.IntegerField(allow_null=True)
     gold_grade = serializers.IntegerField(allow_null=True)
@@ -220,7 +230,7 @@ class PracticeSerializer(serializers.Serializer):
 class SubmittedSerializer(ServedSerializer):
     judgement = JudgementSerializer()
     feedback = PracticeSerializer(
-        allow_null=True, help_text="null but for pairs of the qualification test"
+        allow_null=True, help_text="null except for pairs of the qualification test"
     )
 
 
@@ -231,12 +241,12 @@ class HeldLeaseSerializer(serializers.Serializer):
 
 class RenewedSerializer(SituationSerializer):
     leases = serializers.DictField(
-        child=HeldLeaseSerializer(), help_text="by token; unknown tokens are left out"
+        child=HeldLeaseSerializer(), help_text="leases by token, without unknown tokens"
     )
 
 
 class ReleasedSerializer(SituationSerializer):
-    released = serializers.IntegerField(help_text="how many leases ended")
+    released = serializers.IntegerField(help_text="number of released leases")
 
 
 class AsideSerializer(serializers.Serializer):
@@ -247,11 +257,11 @@ class AsideSerializer(serializers.Serializer):
 
 
 class PutAsideSerializer(SituationSerializer):
-    items = AsideSerializer(many=True, help_text="the latest first")
+    items = AsideSerializer(many=True, help_text="most recent first")
 
 
 class HistorySerializer(SituationSerializer):
-    items = HistoryItemSerializer(many=True, help_text="the latest judged first")
+    items = HistoryItemSerializer(many=True, help_text="most recently judged first")
 
 
 class JudgedSerializer(SituationSerializer):
@@ -263,14 +273,14 @@ class NearDuplicateSerializer(serializers.Serializer):
     """A near-duplicate of a document, with the annotator's own judgement."""
 
     resemblance = serializers.FloatField(
-        help_text="shared shingles of five words by all of both; 1: the same words in the same order"
+        help_text="Jaccard similarity of five-word shingles; 1 for identical word sequences"
     )
     document = ShownDocumentSerializer()
     judgement = HistoryItemSerializer()
 
 
 class NearDuplicatesSerializer(SituationSerializer):
-    items = NearDuplicateSerializer(many=True, help_text="at most three, the most alike first")
+    items = NearDuplicateSerializer(many=True, help_text="at most three, most similar first")
 
 
 class QuestionSerializer(serializers.Serializer):
@@ -284,17 +294,17 @@ class QuestionSerializer(serializers.Serializer):
     asked_at = serializers.DateTimeField()
     answer = serializers.CharField(allow_blank=True)
     answered_at = serializers.DateTimeField(allow_null=True)
-    is_read = serializers.BooleanField(help_text="whether the answer was opened")
+    is_read = serializers.BooleanField(help_text="whether the answer has been read")
     example_in = serializers.IntegerField(
-        allow_null=True, help_text="version of the guidelines that has it as an example"
+        allow_null=True, help_text="version of the guidelines that contains it as an example"
     )
     judgement = serializers.IntegerField(
-        allow_null=True, help_text="own judgement of the pair, where it may be opened again"
+        allow_null=True, help_text="own judgement of the pair, if it can be opened again"
     )
 
 
 class QuestionsSerializer(SituationSerializer):
-    items = QuestionSerializer(many=True, help_text="the latest first")
+    items = QuestionSerializer(many=True, help_text="most recent first")
 
 
 class SavedSettingsSerializer(SituationSerializer):
@@ -307,7 +317,7 @@ class GradeSerializer(serializers.Serializer):
     explanation = serializers.CharField(required=False, allow_blank=True)
     example = serializers.CharField(required=False, allow_blank=True)
     shape = serializers.ChoiceField(
-        required=False, choices=SHAPES, help_text="the sign beside its colour"
+        required=False, choices=SHAPES, help_text="sign shown with its colour"
     )
 
 
@@ -317,20 +327,20 @@ class CampaignSettingsSerializer(serializers.Serializer):
     deadline = serializers.DateTimeField(allow_null=True)
     grace_minutes = serializers.IntegerField()
     spans = serializers.ChoiceField(choices=Campaign.Spans.choices)
-    spans_from = serializers.IntegerField(help_text="lowest grade for which a passage is required")
+    spans_from = serializers.IntegerField(help_text="lowest grade that requires a passage")
     rotate_text = serializers.BooleanField()
     show_near_duplicates = serializers.BooleanField(
-        help_text="whether near-duplicates that one has graded are shown"
+        help_text="whether near-duplicates graded by the annotator are shown"
     )
     truncate_words = serializers.IntegerField(allow_null=True)
     idle_seconds = serializers.IntegerField()
     lease_minutes = serializers.IntegerField()
-    lease_window = serializers.IntegerField(help_text="pairs leased ahead")
+    lease_window = serializers.IntegerField(help_text="pairs assigned ahead")
     continue_after_target = serializers.BooleanField()
     simulated = serializers.BooleanField()
-    threshold = serializers.IntegerField(help_text="lowest relevant grade")
+    threshold = serializers.IntegerField(help_text="minimum relevant grade")
     text_format = serializers.ChoiceField(
-        choices=Collection.TextFormat.choices, help_text="how the collection's documents are set"
+        choices=Collection.TextFormat.choices, help_text="format of the document texts"
     )
 
 
@@ -344,40 +354,39 @@ class SetupSerializer(SavedSettingsSerializer):
     consent_html = serializers.CharField(allow_blank=True)
     guideline = GuidelineSerializer(allow_null=True)
     campaign = CampaignSettingsSerializer()
-    scale = GradeSerializer(many=True, help_text="the lowest first")
+    scale = GradeSerializer(many=True, help_text="lowest grade first")
     pseudonym = serializers.CharField()
     part = serializers.IntegerField(
         allow_null=True,
-        help_text="the target, but at most the pairs that there are for one person; null without a target",
+        help_text="target, limited to the pairs available to one person; null without a target",
     )
     feedback_given = serializers.BooleanField()
-    has_judged = serializers.BooleanField(
-        help_text="whether there is a judgement that can be opened again"
-    )
-    messages = UnreadSerializer(many=True, help_text="the unread ones")
+    has_judged = serializers.BooleanField(help_text="whether a judgement can be opened again")
+    messages = UnreadSerializer(many=True, help_text="unread messages")
 
 
 class KnownGradeSerializer(serializers.Serializer):
     grade = serializers.IntegerField()
     right = serializers.ListField(
         child=serializers.IntegerField(),
-        help_text="the grades that count as right, by the campaign's rule for gold",
+        help_text="grades that count as correct by the campaign's `gold_rule`",
     )
     explanation = serializers.CharField(allow_blank=True)
 
 
 class AlikeSerializer(serializers.Serializer):
     pair = serializers.IntegerField()
-    resemblance = serializers.FloatField(help_text="of their texts, from 0.5 to 1")
+    resemblance = serializers.FloatField(help_text="similarity of the texts, from 0.5 to 1")
 
 
 class TrialPairSerializer(PairSerializer):
     known = KnownGradeSerializer(
-        allow_null=True, help_text="of a pair of the qualification test, else null"
+        allow_null=True,
+        help_text="for pairs of the qualification test, otherwise null",
     )
     near = AlikeSerializer(
         many=True,
-        help_text="its near-duplicates in the trial; none where the campaign does not compare",
+        help_text="near-duplicates in the trial; empty if the campaign does not show them",
     )
 
 
@@ -385,15 +394,16 @@ class TrialSerializer(serializers.Serializer):
     """All data of a manager's trial of the judging page. Nothing is stored."""
 
     campaign = CampaignSettingsSerializer()
-    scale = GradeSerializer(many=True, help_text="the lowest first")
+    scale = GradeSerializer(many=True, help_text="lowest grade first")
     guideline = GuidelineSerializer(allow_null=True)
     consent_html = serializers.CharField(allow_blank=True)
     profile = serializers.DictField(help_text="the person's own settings of the judging page")
-    min_active_ms = serializers.IntegerField(help_text="active time below it is too fast")
+    min_active_ms = serializers.IntegerField(help_text="minimum active time in milliseconds")
     needed = serializers.IntegerField(
-        help_text="right answers to pass the qualification test; 0 without one"
+        help_text="correct answers needed to pass the qualification test; 0 without a test"
     )
     pairs = TrialPairSerializer(
-        many=True, help_text="those of the qualification test, then four of each of three topics"
+        many=True,
+        help_text="pairs of the qualification test, then four pairs of each of three topics",
     )
     server_time = serializers.DateTimeField()

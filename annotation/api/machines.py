@@ -64,7 +64,7 @@ class MachineJudgeSerializer(StrictSerializer):
     estimate = serializers.DictField(
         read_only=True,
         allow_null=True,
-        help_text="calls, tokens_in, tokens_out, cost of what has no answer yet",
+        help_text="estimated calls, tokens_in, tokens_out and cost of missing answers",
     )
     frozen_at = serializers.DateTimeField(read_only=True, allow_null=True)
     digest = TextField(read_only=True)
@@ -207,7 +207,7 @@ class MachineLabels(APIView):
         operation_id="campaigns_machines_labels",
         responses={
             (200, "text/plain"): OpenApiResponse(
-                OpenApiTypes.BINARY, description="qrels of a machine; the first line says so"
+                OpenApiTypes.BINARY, description="qrels of an LLM judge, as the first line states"
             )
         },
     )
@@ -218,6 +218,6 @@ class MachineLabels(APIView):
             campaign,
             get_person(request),
             AuditAction.EXPORTED,
-            f"labels of the machine {judge.name}",
+            f"labels of the LLM judge {judge.name}",
         )
         return labels_response(judge)

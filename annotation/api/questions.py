@@ -25,7 +25,9 @@ from pooling.permissions import get_row_or_404
 
 
 class AskedQuestionSerializer(serializers.Serializer):
-    key = serializers.UUIDField(help_text="drawn by the page: sent again, it is the same question")
+    key = serializers.UUIDField(
+        help_text="random key chosen by the client, so that a repeated question is stored once"
+    )
     pair = serializers.IntegerField(min_value=1)
     text = serializers.CharField(max_length=questions.MAX_CHARACTERS)
 
@@ -98,14 +100,14 @@ class CampaignQuestionSerializer(serializers.Serializer):
     answered_at = serializers.DateTimeField(allow_null=True)
     is_read = serializers.BooleanField(help_text="whether the annotator opened the answer")
     example_in = serializers.IntegerField(
-        allow_null=True, help_text="version of the guidelines that has it as an example"
+        allow_null=True, help_text="version of the guidelines that contains it as an example"
     )
 
 
 class ReplySerializer(StrictSerializer):
     answer = TextField(max_length=5000)
     publish = serializers.BooleanField(
-        default=False, help_text="also as an example of the guidelines"
+        default=False, help_text="add it to the guidelines as an example"
     )
 
 

@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "threshold",
-                    models.PositiveSmallIntegerField(default=2, help_text="lowest relevant grade"),
+                    models.PositiveSmallIntegerField(default=2, help_text="minimum relevant grade"),
                 ),
                 ("judgements_per_pair", models.PositiveSmallIntegerField(default=3)),
                 ("target_per_annotator", models.PositiveIntegerField(default=300)),
@@ -88,26 +88,26 @@ class Migration(migrations.Migration):
                     "idle_seconds",
                     models.PositiveSmallIntegerField(
                         default=60,
-                        help_text="idle limit for a short document; it grows with its length",
+                        help_text="inactivity timeout for a short document; it grows with the length",
                     ),
                 ),
                 ("lease_minutes", models.PositiveSmallIntegerField(default=10)),
                 (
                     "lease_window",
-                    models.PositiveSmallIntegerField(default=3, help_text="pairs leased ahead"),
+                    models.PositiveSmallIntegerField(default=3, help_text="pairs assigned ahead"),
                 ),
                 (
                     "block_length",
                     models.PositiveSmallIntegerField(
                         default=10,
-                        help_text="pairs of one topic in a row before another is offered",
+                        help_text="consecutive pairs of one topic",
                     ),
                 ),
                 (
                     "expected_seconds",
                     models.FloatField(
                         default=48.0,
-                        help_text="expected seconds per judgement, for the cost preview",
+                        help_text="expected seconds per judgement, for previews of cost",
                     ),
                 ),
                 ("truncate_words", models.PositiveIntegerField(blank=True, null=True)),
@@ -126,7 +126,7 @@ class Migration(migrations.Migration):
                 (
                     "spans_from",
                     models.PositiveSmallIntegerField(
-                        default=2, help_text="lowest grade for which a span is required"
+                        default=2, help_text="lowest grade that requires a passage"
                     ),
                 ),
                 ("rotate_text", models.BooleanField(default=False)),
@@ -134,27 +134,25 @@ class Migration(migrations.Migration):
                     "gold_every",
                     models.PositiveSmallIntegerField(
                         default=20,
-                        help_text="one gold or everyone pair in so many pairs, on average",
+                        help_text="average number of pairs per gold or calibration pair",
                     ),
                 ),
                 (
                     "min_common",
                     models.PositiveSmallIntegerField(
                         default=0,
-                        help_text="planned overlap: pairs that two annotators should share",
+                        help_text="planned overlap: pairs shared by two annotators",
                     ),
                 ),
                 (
                     "min_partners",
                     models.PositiveSmallIntegerField(
-                        default=0, help_text="planned overlap: with how many others"
+                        default=0, help_text="planned overlap: number of other annotators"
                     ),
                 ),
                 (
                     "consent_text",
-                    models.TextField(
-                        blank=True, help_text="Markdown; empty: no consent is asked for"
-                    ),
+                    models.TextField(blank=True, help_text="Markdown; empty for no consent"),
                 ),
                 ("thanks_text", models.TextField(blank=True)),
                 (
@@ -168,7 +166,7 @@ class Migration(migrations.Migration):
                     "qualification_pass",
                     models.FloatField(
                         default=0.0,
-                        help_text="share of qualification pairs to get right; 0: no qualification",
+                        help_text="share of qualification pairs to answer correctly; 0 for no test",
                     ),
                 ),
                 (
@@ -251,7 +249,7 @@ class Migration(migrations.Migration):
                     "name",
                     models.CharField(
                         blank=True,
-                        help_text="the person for whom it is, if for one",
+                        help_text="name of the invited person, if it is for one person",
                         max_length=200,
                     ),
                 ),
@@ -312,13 +310,15 @@ class Migration(migrations.Migration):
                     "standing_reason",
                     models.TextField(
                         blank=True,
-                        help_text="why paused or excluded; shown to the annotator when paused",
+                        help_text="reason for a pause or exclusion; shown to paused annotators",
                     ),
                 ),
                 (
                     "target",
                     models.PositiveIntegerField(
-                        blank=True, help_text="own target; empty: the campaign's", null=True
+                        blank=True,
+                        help_text="individual target; empty for the campaign's target",
+                        null=True,
                     ),
                 ),
                 ("daily_limit", models.PositiveIntegerField(blank=True, null=True)),
@@ -327,14 +327,14 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="rows of Topic this annotator may judge; empty: all",
+                        help_text="rows of Topic that this annotator may judge; empty for all",
                     ),
                 ),
                 ("consented_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "guideline_read",
                     models.PositiveIntegerField(
-                        default=0, help_text="last guideline version acknowledged"
+                        default=0, help_text="last acknowledged version of the guidelines"
                     ),
                 ),
                 ("qualified_at", models.DateTimeField(blank=True, null=True)),
@@ -345,7 +345,7 @@ class Migration(migrations.Migration):
                     "seed",
                     models.BigIntegerField(
                         default=0,
-                        help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence",
+                        help_text="seed that spreads gold and calibration pairs over this annotator's sequence",
                     ),
                 ),
                 (
@@ -555,7 +555,7 @@ class Migration(migrations.Migration):
                 (
                     "why",
                     models.JSONField(
-                        default=dict, help_text="the rule and the numbers behind this claim"
+                        default=dict, help_text="rule that chose this pair, with its numbers"
                     ),
                 ),
                 (
@@ -585,12 +585,14 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("key", models.UUIDField(help_text="idempotency key made by the browser")),
+                ("key", models.UUIDField(help_text="idempotency key created by the browser")),
                 ("revision", models.PositiveSmallIntegerField(default=1)),
                 ("current", models.BooleanField(default=True)),
                 (
                     "grade",
-                    models.SmallIntegerField(blank=True, help_text="null: cannot judge", null=True),
+                    models.SmallIntegerField(
+                        blank=True, help_text="null if it cannot be judged", null=True
+                    ),
                 ),
                 (
                     "cannot_reason",
@@ -621,7 +623,10 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("late", models.BooleanField(default=False, help_text="the lease had expired")),
+                (
+                    "late",
+                    models.BooleanField(default=False, help_text="whether the lease had expired"),
+                ),
                 (
                     "after_deadline",
                     models.BooleanField(
@@ -635,7 +640,9 @@ class Migration(migrations.Migration):
                 (
                     "server_ms",
                     models.PositiveIntegerField(
-                        blank=True, help_text="lease to arrival by the server's clock", null=True
+                        blank=True,
+                        help_text="time from lease to arrival, by the server's clock",
+                        null=True,
                     ),
                 ),
                 ("guideline_version", models.PositiveIntegerField(default=0)),
@@ -644,7 +651,7 @@ class Migration(migrations.Migration):
                 (
                     "judged_at",
                     models.DateTimeField(
-                        help_text="when the key was pressed, by the server's clock as far as it can tell"
+                        help_text="when the key was pressed, estimated by the server's clock"
                     ),
                 ),
                 ("received_at", models.DateTimeField(auto_now_add=True)),
@@ -697,7 +704,7 @@ class Migration(migrations.Migration):
                 (
                     "may_create",
                     models.BooleanField(
-                        default=False, help_text="may make collections and campaigns"
+                        default=False, help_text="may create collections and campaigns"
                     ),
                 ),
                 (

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             name="closing_hours",
             field=models.PositiveSmallIntegerField(
                 default=24,
-                help_text="from so many hours before the deadline, pairs that have judgements come first whatever their priority",
+                help_text="hours before the deadline in which partly judged pairs come first",
             ),
         ),
         migrations.AddField(
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
             name="unjudgeable",
             field=models.BooleanField(
                 default=False,
-                help_text="as many annotators as it needs said that its query or document cannot be judged: not offered any more",
+                help_text="enough annotators said that it cannot be judged, so it is no longer assigned",
             ),
         ),
         migrations.AlterField(

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             field=models.BooleanField(
                 db_default=False,
                 default=False,
-                help_text="its document has no stored text yet: held back from annotators; kept by the services",
+                help_text="its document has no stored text yet, so it is not assigned; kept by the services",
             ),
         ),
         migrations.AddIndex(

@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             field=models.PositiveSmallIntegerField(
                 db_default=3,
                 default=3,
-                help_text="neighbouring priorities within which an annotator stays with a topic; 1: strictly by priority",
+                help_text="number of neighbouring priorities judged together; 1 for strict order",
             ),
         ),
         migrations.AddField(
@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
             name="today_since",
             field=models.DateTimeField(
                 blank=True,
-                help_text="the midnight that `n_today` was counted from; empty: not counted",
+                help_text="midnight from which `n_today` counts; empty if not counted",
                 null=True,
             ),
         ),

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.BigIntegerField(
                 db_default=0,
                 default=0,
-                help_text="row id of a judgement: answers to qualification pairs up to it are of an earlier try",
+                help_text="row ID of a judgement; qualification answers up to it belong to an earlier attempt",
             ),
         ),
     ]

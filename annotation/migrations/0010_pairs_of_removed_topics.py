@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
             field=models.BooleanField(
                 db_default=False,
                 default=False,
-                help_text="its topic is removed: neither served nor in labels and figures; kept by the services",
+                help_text="its topic is removed, so it is neither assigned nor counted; kept by the services",
             ),
         ),
         migrations.RunPython(leave_out, migrations.RunPython.noop),

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 choices=KINDS,
                 db_default="person",
                 default="person",
-                help_text="simulated: holds judgements of simulated annotators, which is said everywhere",
+                help_text="whether it contains judgements of simulated annotators, which every page states",
                 max_length=10,
             ),
         ),

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                     "endpoint",
                     models.CharField(
                         blank=True,
-                        help_text="base address of the chat-completions form",
+                        help_text="base URL of an OpenAI-compatible API",
                         max_length=300,
                     ),
                 ),
@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                     "key_variable",
                     models.CharField(
                         blank=True,
-                        help_text="name of the environment variable that has the key; the key is kept nowhere",
+                        help_text="environment variable that holds the API key; the key itself is not stored",
                         max_length=100,
                     ),
                 ),
@@ -55,26 +55,26 @@ class Migration(migrations.Migration):
                 ("prompt_version", models.PositiveIntegerField(default=1)),
                 (
                     "prompt_text",
-                    models.TextField(blank=True, help_text="the template with its placeholders"),
+                    models.TextField(blank=True, help_text="prompt template with placeholders"),
                 ),
                 (
                     "scale",
                     models.JSONField(
                         default=list,
-                        help_text="value, name, explanation of each grade as the machine is told them",
+                        help_text="value, name and explanation of each grade, as sent to the LLM",
                     ),
                 ),
                 (
                     "guidelines",
-                    models.TextField(blank=True, help_text="as the machine is told them"),
+                    models.TextField(blank=True, help_text="as sent to the LLM"),
                 ),
                 (
                     "parameters",
-                    models.JSONField(default=dict, help_text="of sampling, sent as they are"),
+                    models.JSONField(default=dict, help_text="sampling parameters, sent unchanged"),
                 ),
                 (
                     "samples",
-                    models.PositiveSmallIntegerField(default=1, help_text="answers of each pair"),
+                    models.PositiveSmallIntegerField(default=1, help_text="answers per pair"),
                 ),
                 (
                     "limits",
@@ -85,16 +85,14 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "troubles",
-                    models.JSONField(
-                        default=dict, help_text="calls without an answer, by what was wrong"
-                    ),
+                    models.JSONField(default=dict, help_text="calls without an answer, by problem"),
                 ),
                 ("file_name", models.CharField(blank=True, max_length=255)),
                 (
                     "related",
                     models.CharField(
                         blank=True,
-                        help_text="tags or groups of runs that were built with this model, with commas between",
+                        help_text="comma-separated tags or groups of runs that use this model",
                         max_length=500,
                     ),
                 ),
@@ -102,14 +100,14 @@ class Migration(migrations.Migration):
                     "digest",
                     models.CharField(
                         blank=True,
-                        help_text="SHA-256 of its labels as a file, once frozen",
+                        help_text="SHA-256 of its label file, if frozen",
                         max_length=64,
                     ),
                 ),
                 (
                     "frozen_at",
                     models.DateTimeField(
-                        blank=True, help_text="from then on nothing can be added", null=True
+                        blank=True, help_text="labels cannot be added after this time", null=True
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -162,7 +160,7 @@ class Migration(migrations.Migration):
                 ("grade", models.SmallIntegerField(blank=True, null=True)),
                 (
                     "answer",
-                    models.TextField(blank=True, help_text="what it said, with its reasons"),
+                    models.TextField(blank=True, help_text="text of the answer"),
                 ),
                 (
                     "key",

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             field=models.BooleanField(
                 db_default=False,
                 default=False,
-                help_text="adds nothing but an example: annotators are told in one line and go on",
+                help_text="only adds an example: annotators see a short notice and continue",
             ),
         ),
         migrations.AddField(
@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
             field=models.PositiveSmallIntegerField(
                 db_default=0,
                 default=0,
-                help_text="answers to own questions that were not opened yet, kept by the services",
+                help_text="unopened answers to the annotator's questions, kept by the services",
             ),
         ),
         migrations.CreateModel(
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                     "key",
                     models.UUIDField(
                         default=uuid.uuid4,
-                        help_text="drawn by the page: sent again, it is the same question",
+                        help_text="random key chosen by the page, so that a repeated question is stored once",
                     ),
                 ),
                 ("text", models.TextField()),
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
                     "example_in",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="version of the guidelines that has it as an example",
+                        help_text="version of the guidelines that contains it as an example",
                         null=True,
                     ),
                 ),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             model_name="apitokenrow",
             name="expires_at",
             field=models.DateTimeField(
-                blank=True, help_text="empty: made before tokens ended", null=True
+                blank=True, help_text="empty for tokens without an end", null=True
             ),
         ),
         migrations.AddField(
@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             name="scopes",
             field=models.CharField(
                 default="read judge manage",
-                help_text="words of Scope with blanks between; those made before there were scopes have all",
+                help_text="space-separated scopes",
                 max_length=60,
             ),
         ),

@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                     "device",
                     models.CharField(
                         blank=True,
-                        help_text="browser and system in words; no address and no version is kept",
+                        help_text="name of browser and system; neither address nor version is stored",
                         max_length=60,
                     ),
                 ),

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             name="n_judged",
             field=models.PositiveIntegerField(
                 default=0,
-                help_text="pairs judged, other than too fast and qualification ones; kept by the services",
+                help_text="judged pairs without too-fast and qualification ones; kept by the services",
             ),
         ),
     ]

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default="",
                 default="",
-                help_text="for the managers alone: never shown to annotators, in no release",
+                help_text="for managers only; neither shown to annotators nor released",
             ),
         ),
     ]

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.URLField(
                 blank=True,
                 db_default="",
-                help_text="by which the person opened this installation when asking for the to-do list by mail; empty: no mail",
+                help_text="address of this installation used in to-do emails; empty for no emails",
             ),
         ),
         migrations.AddField(
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
             name="to_do_looked_at",
             field=models.DateTimeField(
                 blank=True,
-                help_text="when it was last looked whether there is anything to mail",
+                help_text="last check for something to email",
                 null=True,
             ),
         ),

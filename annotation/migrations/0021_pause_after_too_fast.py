@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.PositiveSmallIntegerField(
                 db_default=0,
                 default=0,
-                help_text="too fast judgements after which an annotator is paused; 0: nobody is",
+                help_text="too-fast judgements after which an annotator is paused; 0 for never",
             ),
         ),
     ]

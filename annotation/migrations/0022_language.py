@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                help_text="code of a language of these pages; empty: what the browser asks for",
+                help_text="language code of the pages; empty for the browser's language",
                 max_length=10,
             ),
         ),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             field=models.PositiveSmallIntegerField(
                 db_default=0,
                 default=0,
-                help_text="judgements that managers ask for of this pair beyond the campaign's number",
+                help_text="additional judgements requested by managers",
             ),
         ),
     ]

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             name="least_priority",
             field=models.IntegerField(
                 blank=True,
-                help_text="pairs of a lower priority that nobody has judged wait; null: the whole pool is judged",
+                help_text="lowest priority that is judged; null for the whole pool",
                 null=True,
             ),
         ),
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             field=models.BooleanField(
                 db_default=False,
                 default=False,
-                help_text="its priority is below the campaign's least: served only if somebody has judged it; kept by the services",
+                help_text="its priority is below the campaign's lowest, so it is assigned only if it has judgements; kept by the services",
             ),
         ),
     ]

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             field=models.BooleanField(
                 db_default=False,
                 default=False,
-                help_text="a document very like one that the annotator has graded in the topic may be read beside it",
+                help_text="offer a very similar document with the annotator's own grade of it",
             ),
         ),
     ]

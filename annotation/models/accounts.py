@@ -22,19 +22,21 @@ class Profile(models.Model):
         max_length=10,
         blank=True,
         db_default="",
-        help_text="code of a language of these pages; empty: what the browser asks for",
+        help_text="language code of the pages; empty for the browser's language",
     )
     choices = models.JSONField(
         default=dict, blank=True, help_text="keys, text size, theme, highlighting, confirm mode"
     )
-    may_create = models.BooleanField(default=False, help_text="may make collections and campaigns")
+    may_create = models.BooleanField(
+        default=False, help_text="may create collections and campaigns"
+    )
     to_do_address = models.URLField(
         blank=True,
         db_default="",
-        help_text="by which the person opened this installation when asking for the to-do list by mail; empty: no mail",
+        help_text="address of this installation used in to-do emails; empty for no emails",
     )
     to_do_looked_at = models.DateTimeField(
-        null=True, blank=True, help_text="when it was last looked whether there is anything to mail"
+        null=True, blank=True, help_text="last check for something to email"
     )
     to_do_mailed_at = models.DateTimeField(null=True, blank=True)
 
@@ -64,10 +66,10 @@ class ApiTokenRow(models.Model):
     scopes = models.CharField(
         max_length=60,
         default=EVERY_SCOPE,
-        help_text="words of Scope with blanks between; those made before there were scopes have all",
+        help_text="space-separated scopes",
     )
     expires_at = models.DateTimeField(
-        null=True, blank=True, help_text="empty: made before tokens ended"
+        null=True, blank=True, help_text="empty for tokens without an end"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -90,7 +92,7 @@ class OpenSession(models.Model):
     device = models.CharField(
         max_length=60,
         blank=True,
-        help_text="browser and system in words; no address and no version is kept",
+        help_text="name of browser and system; neither address nor version is stored",
     )
     began_at = models.DateTimeField(auto_now_add=True)
 

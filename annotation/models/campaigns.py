@@ -79,7 +79,7 @@ class Campaign(models.Model):
     scale = models.JSONField(
         default=default_scale, help_text="2 to 9 grades: value, name, explanation, example, shape"
     )
-    threshold = models.PositiveSmallIntegerField(default=2, help_text="lowest relevant grade")
+    threshold = models.PositiveSmallIntegerField(default=2, help_text="minimum relevant grade")
     judgements_per_pair = models.PositiveSmallIntegerField(default=3)
     target_per_annotator = models.PositiveIntegerField(default=300)
     daily_limit = models.PositiveIntegerField(null=True, blank=True)
@@ -90,49 +90,46 @@ class Campaign(models.Model):
     pause_after_fast = models.PositiveSmallIntegerField(
         default=0,
         db_default=0,
-        help_text="too fast judgements after which an annotator is paused; 0: nobody is",
+        help_text="too-fast judgements after which an annotator is paused; 0 for never",
     )
     idle_seconds = models.PositiveSmallIntegerField(
-        default=60, help_text="idle limit for a short document; it grows with its length"
+        default=60, help_text="inactivity timeout for a short document; it grows with the length"
     )
     lease_minutes = models.PositiveSmallIntegerField(default=10)
-    lease_window = models.PositiveSmallIntegerField(default=3, help_text="pairs leased ahead")
+    lease_window = models.PositiveSmallIntegerField(default=3, help_text="pairs assigned ahead")
     block_length = models.PositiveSmallIntegerField(
-        default=10, help_text="pairs of one topic in a row before another is offered"
+        default=10, help_text="consecutive pairs of one topic"
     )
     band = models.PositiveSmallIntegerField(
         default=3,
         db_default=3,
-        help_text="neighbouring priorities within which an annotator stays with a topic; 1: strictly by priority",
+        help_text="number of neighbouring priorities judged together; 1 for strict order",
     )
     expected_seconds = models.FloatField(
-        default=48.0, help_text="expected seconds per judgement, for the cost preview"
+        default=48.0, help_text="expected seconds per judgement, for previews of cost"
     )
     truncate_words = models.PositiveIntegerField(null=True, blank=True)
     spans = models.CharField(max_length=10, choices=Spans, default=Spans.OFF)
     spans_from = models.PositiveSmallIntegerField(
-        default=2, help_text="lowest grade for which a span is required"
+        default=2, help_text="lowest grade that requires a passage"
     )
     rotate_text = models.BooleanField(default=False)
     show_near_duplicates = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="a document very like one that the annotator has graded in the topic may be read beside it",
+        help_text="offer a very similar document with the annotator's own grade of it",
     )
     gold_every = models.PositiveSmallIntegerField(
-        default=20, help_text="one gold or everyone pair in so many pairs, on average"
+        default=20, help_text="average number of pairs per gold or calibration pair"
     )
     closing_hours = models.PositiveSmallIntegerField(
         default=24,
-        help_text=(
-            "from so many hours before the deadline, pairs that have judgements come first "
-            "whatever their priority"
-        ),
+        help_text=("hours before the deadline in which partly judged pairs come first"),
     )
     least_priority = models.IntegerField(
         null=True,
         blank=True,
-        help_text="pairs of a lower priority that nobody has judged wait; null: the whole pool is judged",
+        help_text="lowest priority that is judged; null for the whole pool",
     )
     n_pairs = models.PositiveIntegerField(default=0, help_text="kept by the services")
     n_topics = models.PositiveIntegerField(
@@ -147,19 +144,17 @@ class Campaign(models.Model):
         default=0, db_default=0, help_text="number of the last version, kept by the services"
     )
     min_common = models.PositiveSmallIntegerField(
-        default=0, help_text="planned overlap: pairs that two annotators should share"
+        default=0, help_text="planned overlap: pairs shared by two annotators"
     )
     min_partners = models.PositiveSmallIntegerField(
-        default=0, help_text="planned overlap: with how many others"
+        default=0, help_text="planned overlap: number of other annotators"
     )
-    consent_text = models.TextField(
-        blank=True, help_text="Markdown; empty: no consent is asked for"
-    )
+    consent_text = models.TextField(blank=True, help_text="Markdown; empty for no consent")
     thanks_text = models.TextField(blank=True)
     completion_code = models.CharField(max_length=40, blank=True, default=completion_code)
     completion_url = models.URLField(blank=True)
     qualification_pass = models.FloatField(
-        default=0.0, help_text="share of qualification pairs to get right; 0: no qualification"
+        default=0.0, help_text="share of qualification pairs to answer correctly; 0 for no test"
     )
     gold_rule = models.CharField(
         max_length=10,
@@ -173,7 +168,7 @@ class Campaign(models.Model):
         choices=KIND_CHOICES,
         default=JudgeKind.PERSON.value,
         db_default=JudgeKind.PERSON.value,
-        help_text="simulated: holds judgements of simulated annotators, which is said everywhere",
+        help_text="whether it contains judgements of simulated annotators, which every page states",
     )
     seed = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(
@@ -234,7 +229,7 @@ class GuidelineVersion(models.Model):
     adds_example = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="adds nothing but an example: annotators are told in one line and go on",
+        help_text="only adds an example: annotators see a short notice and continue",
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

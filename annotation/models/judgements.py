@@ -43,24 +43,24 @@ class Pair(models.Model):
     asked_more = models.PositiveSmallIntegerField(
         default=0,
         db_default=0,
-        help_text="judgements that managers ask for of this pair beyond the campaign's number",
+        help_text="additional judgements requested by managers",
     )
     started = models.BooleanField(default=False, help_text="has a judgement or a live lease")
     without_text = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="its document has no stored text yet: held back from annotators; kept by the services",
+        help_text="its document has no stored text yet, so it is not assigned; kept by the services",
     )
     removed = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="its topic is removed: neither served nor in labels and figures; kept by the services",
+        help_text="its topic is removed, so it is neither assigned nor counted; kept by the services",
     )
     beyond_depth = models.BooleanField(
         default=False,
         db_default=False,
         help_text=(
-            "its priority is below the campaign's least: served only if somebody has judged it; "
+            "its priority is below the campaign's lowest, so it is assigned only if it has judgements; "
             "kept by the services"
         ),
     )
@@ -68,10 +68,7 @@ class Pair(models.Model):
     gold_explanation = models.TextField(blank=True)
     unjudgeable = models.BooleanField(
         default=False,
-        help_text=(
-            "as many annotators as it needs said that its query or document cannot be judged: not "
-            "offered any more"
-        ),
+        help_text=("enough annotators said that it cannot be judged, so it is no longer assigned"),
     )
     adjudicated_grade = models.SmallIntegerField(null=True, blank=True)
     adjudicated_by = models.ForeignKey(
@@ -149,7 +146,7 @@ class Lease(models.Model):
     served_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
-    why = models.JSONField(default=dict, help_text="the rule and the numbers behind this claim")
+    why = models.JSONField(default=dict, help_text="rule that chose this pair, with its numbers")
 
     class Meta:
         constraints = [
@@ -179,7 +176,7 @@ class Judgement(models.Model):
         CANNOT = "cannot judge", "has no grade, fills no slot"
         EXCLUDED = "excluded", "its annotator is excluded: kept as raw data"
 
-    key = models.UUIDField(help_text="idempotency key made by the browser")
+    key = models.UUIDField(help_text="idempotency key created by the browser")
     pair = models.ForeignKey(
         Pair, on_delete=models.PROTECT, related_name="judgements", db_index=False
     )
@@ -191,7 +188,7 @@ class Judgement(models.Model):
     )
     revision = models.PositiveSmallIntegerField(default=1)
     current = models.BooleanField(default=True)
-    grade = models.SmallIntegerField(null=True, blank=True, help_text="null: cannot judge")
+    grade = models.SmallIntegerField(null=True, blank=True, help_text="null if it cannot be judged")
     cannot_reason = models.CharField(
         max_length=20,
         blank=True,
@@ -202,7 +199,7 @@ class Judgement(models.Model):
         default=list, blank=True, help_text="[[start, end)] in code points of the stored text"
     )
     standing = models.CharField(max_length=12, choices=Standing, default=Standing.COUNTED)
-    late = models.BooleanField(default=False, help_text="the lease had expired")
+    late = models.BooleanField(default=False, help_text="whether the lease had expired")
     after_deadline = models.BooleanField(
         default=False, help_text="arrived in the grace after the deadline"
     )
@@ -211,13 +208,13 @@ class Judgement(models.Model):
     hidden_ms = models.PositiveIntegerField(null=True, blank=True)
     wall_ms = models.PositiveIntegerField(null=True, blank=True)
     server_ms = models.PositiveIntegerField(
-        null=True, blank=True, help_text="lease to arrival by the server's clock"
+        null=True, blank=True, help_text="time from lease to arrival, by the server's clock"
     )
     guideline_version = models.PositiveIntegerField(default=0)
     device = models.CharField(max_length=20, blank=True)
     served_at = models.DateTimeField(null=True, blank=True)
     judged_at = models.DateTimeField(
-        help_text="when the key was pressed, by the server's clock as far as it can tell"
+        help_text="when the key was pressed, estimated by the server's clock"
     )
     received_at = models.DateTimeField(auto_now_add=True)
 
@@ -265,7 +262,8 @@ class Question(models.Model):
     )
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="questions")
     key = models.UUIDField(
-        default=uuid.uuid4, help_text="drawn by the page: sent again, it is the same question"
+        default=uuid.uuid4,
+        help_text="random key chosen by the page, so that a repeated question is stored once",
     )
     text = models.TextField()
     asked_at = models.DateTimeField(auto_now_add=True)
@@ -283,7 +281,7 @@ class Question(models.Model):
         null=True, blank=True, help_text="when the annotator opened the answer"
     )
     example_in = models.PositiveIntegerField(
-        null=True, blank=True, help_text="version of the guidelines that has it as an example"
+        null=True, blank=True, help_text="version of the guidelines that contains it as an example"
     )
 
     class Meta:

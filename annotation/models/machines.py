@@ -28,40 +28,38 @@ class MachineJudge(models.Model):
     source = models.CharField(max_length=10, choices=Source, default=Source.ENDPOINT)
     model = models.CharField(max_length=200)
     endpoint = models.CharField(
-        max_length=300, blank=True, help_text="base address of the chat-completions form"
+        max_length=300, blank=True, help_text="base URL of an OpenAI-compatible API"
     )
     key_variable = models.CharField(
         max_length=100,
         blank=True,
-        help_text="name of the environment variable that has the key; the key is kept nowhere",
+        help_text="environment variable that holds the API key; the key itself is not stored",
     )
     prompt_name = models.CharField(max_length=60, blank=True)
     prompt_version = models.PositiveIntegerField(default=1)
-    prompt_text = models.TextField(blank=True, help_text="the template with its placeholders")
+    prompt_text = models.TextField(blank=True, help_text="prompt template with placeholders")
     scale = models.JSONField(
-        default=list, help_text="value, name, explanation of each grade as the machine is told them"
+        default=list, help_text="value, name and explanation of each grade, as sent to the LLM"
     )
-    guidelines = models.TextField(blank=True, help_text="as the machine is told them")
-    parameters = models.JSONField(default=dict, help_text="of sampling, sent as they are")
-    samples = models.PositiveSmallIntegerField(default=1, help_text="answers of each pair")
+    guidelines = models.TextField(blank=True, help_text="as sent to the LLM")
+    parameters = models.JSONField(default=dict, help_text="sampling parameters, sent unchanged")
+    samples = models.PositiveSmallIntegerField(default=1, help_text="answers per pair")
     limits = models.JSONField(
         default=dict,
         help_text="threads, attempts, timeout, per_minute, price_in, price_out, most_cost",
     )
-    troubles = models.JSONField(
-        default=dict, help_text="calls without an answer, by what was wrong"
-    )
+    troubles = models.JSONField(default=dict, help_text="calls without an answer, by problem")
     file_name = models.CharField(max_length=255, blank=True)
     related = models.CharField(
         max_length=500,
         blank=True,
-        help_text="tags or groups of runs that were built with this model, with commas between",
+        help_text="comma-separated tags or groups of runs that use this model",
     )
     digest = models.CharField(
-        max_length=64, blank=True, help_text="SHA-256 of its labels as a file, once frozen"
+        max_length=64, blank=True, help_text="SHA-256 of its label file, if frozen"
     )
     frozen_at = models.DateTimeField(
-        null=True, blank=True, help_text="from then on nothing can be added"
+        null=True, blank=True, help_text="labels cannot be added after this time"
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -99,7 +97,7 @@ class MachineLabel(models.Model):
     sample = models.PositiveSmallIntegerField(default=0, help_text="from 0")
     state = models.CharField(max_length=10, choices=State, default=State.ASKED)
     grade = models.SmallIntegerField(null=True, blank=True)
-    answer = models.TextField(blank=True, help_text="what it said, with its reasons")
+    answer = models.TextField(blank=True, help_text="text of the answer")
     key = models.CharField(max_length=32, blank=True, help_text="idempotency key of the call")
     calls = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveIntegerField(default=0)

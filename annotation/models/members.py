@@ -43,30 +43,32 @@ class Membership(models.Model):
     pseudonym = models.CharField(max_length=60)
     standing = models.CharField(max_length=10, choices=Standing, default=Standing.ACTIVE)
     standing_reason = models.TextField(
-        blank=True, help_text="why paused or excluded; shown to the annotator when paused"
+        blank=True, help_text="reason for a pause or exclusion; shown to paused annotators"
     )
     note = models.TextField(
         blank=True,
         default="",
         db_default="",
-        help_text="for the managers alone: never shown to annotators, in no release",
+        help_text="for managers only; neither shown to annotators nor released",
     )
     target = models.PositiveIntegerField(
-        null=True, blank=True, help_text="own target; empty: the campaign's"
+        null=True, blank=True, help_text="individual target; empty for the campaign's target"
     )
     daily_limit = models.PositiveIntegerField(null=True, blank=True)
     topic_rows = models.JSONField(
-        default=list, blank=True, help_text="rows of Topic this annotator may judge; empty: all"
+        default=list,
+        blank=True,
+        help_text="rows of Topic that this annotator may judge; empty for all",
     )
     consented_at = models.DateTimeField(null=True, blank=True)
     guideline_read = models.PositiveIntegerField(
-        default=0, help_text="last guideline version acknowledged"
+        default=0, help_text="last acknowledged version of the guidelines"
     )
     qualified_at = models.DateTimeField(null=True, blank=True)
     qualification_after = models.BigIntegerField(
         default=0,
         db_default=0,
-        help_text="row id of a judgement: answers to qualification pairs up to it are of an earlier try",
+        help_text="row ID of a judgement; qualification answers up to it belong to an earlier attempt",
     )
     finished_at = models.DateTimeField(null=True, blank=True)
     last_seen = models.DateTimeField(null=True, blank=True)
@@ -78,11 +80,11 @@ class Membership(models.Model):
     )
     seed = models.BigIntegerField(
         default=0,
-        help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence",
+        help_text="seed that spreads gold and calibration pairs over this annotator's sequence",
     )
     n_judged = models.PositiveIntegerField(
         default=0,
-        help_text="pairs judged, other than too fast and qualification ones; kept by the services",
+        help_text="judged pairs without too-fast and qualification ones; kept by the services",
     )
     current_topic_row = models.BigIntegerField(
         null=True, blank=True, help_text="row of the Topic of the current block"
@@ -95,12 +97,12 @@ class Membership(models.Model):
     today_since = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="the midnight that `n_today` was counted from; empty: not counted",
+        help_text="midnight from which `n_today` counts; empty if not counted",
     )
     unread_answers = models.PositiveSmallIntegerField(
         default=0,
         db_default=0,
-        help_text="answers to own questions that were not opened yet, kept by the services",
+        help_text="unopened answers to the annotator's questions, kept by the services",
     )
     joined_at = models.DateTimeField(auto_now_add=True)
 
@@ -141,7 +143,7 @@ class Invitation(models.Model):
         max_length=20, unique=True, null=True, blank=True, help_text="short code to type in"
     )
     name = models.CharField(
-        max_length=200, blank=True, help_text="the person for whom it is, if for one"
+        max_length=200, blank=True, help_text="name of the invited person, if it is for one person"
     )
     email = models.EmailField(blank=True)
     max_uses = models.PositiveIntegerField(null=True, blank=True)

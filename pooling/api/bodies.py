@@ -39,7 +39,7 @@ class StrictSerializer(serializers.Serializer):
         ):
             known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
             raise serializers.ValidationError(
-                {name: [f"There is no such key. There are {known}."] for name in unknown}
+                {name: [f"Unknown key. Known keys: {known}."] for name in unknown}
             )
         return super().to_internal_value(data)
 

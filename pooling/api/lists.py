@@ -39,7 +39,7 @@ class ListFilter:
             if word == text:
                 return choice
         raise ValidationError(
-            {self.name: [f"one of {', '.join(word for word, _ in self.values)} is needed"]}
+            {self.name: [f"Must be one of {', '.join(word for word, _ in self.values)}."]}
         )
 
     def schema(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def filter_rows(rows: Any, request: Request, view: Any) -> Any:
     if unknown := sorted(set(asked) - set(known)):
         raise ValidationError(
             {
-                name: [f"this list has no such parameter; it has {', '.join(known)}"]
+                name: [f"Unknown parameter. Known parameters: {', '.join(known)}."]
                 for name in unknown
             }
         )
@@ -88,7 +88,7 @@ def parse_ordering(text: str, orders: tuple[str, ...]) -> list[OrderBy]:
         raise ValidationError(
             {
                 "ordering": [
-                    f"{wrong[0]!r} is none of {', '.join(orders)}, each also with - before it"
+                    f"{wrong[0]!r} must be one of {', '.join(orders)}, with - before it for descending order."
                 ]
             }
         )
@@ -115,7 +115,7 @@ def read_integer(
         return default
     if text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most:
         return int(text)
-    raise ValidationError({name: [f"a whole number from {least} to {most} is needed"]})
+    raise ValidationError({name: [f"Must be a whole number from {least} to {most}."]})
 
 
 class LimitOffsetPages(LimitOffsetPagination):
@@ -148,7 +148,7 @@ class LimitOffsetPages(LimitOffsetPagination):
             "type": "object",
             "required": ["count", "next", "previous", "results"],
             "properties": {
-                "count": {"type": "integer", "description": "of all pages"},
+                "count": {"type": "integer", "description": "number of results on all pages"},
                 "next": {**link, "description": "null on the last page"},
                 "previous": {**link, "description": "null on the first page"},
                 "results": schema,
@@ -164,8 +164,8 @@ class LimitOffsetPages(LimitOffsetPagination):
         }
         offset = {"type": "integer", "minimum": 0, "maximum": MAX_NUMBER, "default": 0}
         parameters: list[tuple[str, str, dict[str, Any]]] = [
-            ("limit", "how many to a page", limit),
-            ("offset", "how many to leave out", offset),
+            ("limit", "results per page", limit),
+            ("offset", "number of results to skip", offset),
         ]
         orders = getattr(view, "orders", ())
         if orders:
@@ -174,12 +174,12 @@ class LimitOffsetPages(LimitOffsetPagination):
             parameters.append(
                 (
                     "ordering",
-                    f"{', '.join(orders)}; several are parted by commas, - before a name turns it round",
+                    f"{', '.join(orders)}; separated by commas, with - before a name for descending order",
                     pattern,
                 )
             )
         parameters += [
-            (one.name, "only those with this value", one.schema())
+            (one.name, "only results with this value", one.schema())
             for one in getattr(view, "filters", ())
         ]
         return [

@@ -14,25 +14,25 @@ from pooling.api.problems import CONTENT_TYPE
 from pooling.api.repeats import HEADER, KEY_PATTERN
 
 STATUS_DESCRIPTIONS = {
-    400: "The request is not understood; `errors` says of each field what is wrong with it.",
-    401: "Nobody is signed in, or the token is not valid.",
+    400: "The request is not valid. `errors` lists the problem of each field.",
+    401: "You are not signed in, or the token is not valid.",
     403: (
-        "You may not do this, the token's scopes do not reach so far, or a session's request came "
-        "without its CSRF token."
+        "You don't have permission for this, the token's scopes do not allow it, or the CSRF token "
+        "of the session is missing."
     ),
-    404: "There is no such thing, or you may not know of it.",
-    409: "What was asked for cannot be done as things stand; `detail` says why.",
+    404: "The resource does not exist, or you don't have access to it.",
+    409: "The request conflicts with the current state. `detail` says why.",
     413: (
-        "The body is longer than the server reads: five megabytes of anything but a file, and of "
-        "a file as much as there is room for."
+        "The request body is too large. The limit is five megabytes, except for files, which are "
+        "limited by free disk space."
     ),
-    415: "The body is of a kind that this operation does not read.",
+    415: "This address does not accept request bodies of this type.",
     422: "Another request was sent with this Idempotency-Key.",
-    503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
+    503: "The database or the disk is temporarily unavailable. Repeat the request after the time in Retry-After.",
 }
 IDEMPOTENCY_KEY_HELP = (
-    "A text of your own, new for each thing to create: the same request again within 24 hours "
-    "gets the first answer, and creates nothing."
+    "Unique text chosen by the client for each object to create. Repeating the request within 24 "
+    "hours returns the first response and creates nothing."
 )
 NOT_BLANK_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -42,18 +42,16 @@ class ProblemSerializer(serializers.Serializer):
     """An error: the members of RFC 9457 and additional ones."""
 
     type = serializers.CharField(help_text="address of the page that explains `code`")
-    title = serializers.CharField(help_text="the status in words")
+    title = serializers.CharField(help_text="name of the HTTP status")
     status = serializers.IntegerField()
-    detail = serializers.CharField(
-        help_text="what is wrong and what to do, as one sentence for a person"
-    )
-    code = serializers.CharField(help_text="what is wrong, as one word for a program")
+    detail = serializers.CharField(help_text="problem and remedy, for people")
+    code = serializers.CharField(help_text="stable identifier of the problem, for programs")
     request = serializers.CharField(
-        allow_blank=True, help_text="under which the server's log speaks of it"
+        allow_blank=True, help_text="reference of this request in the server's log"
     )
     server_time = serializers.DateTimeField()
     errors = serializers.JSONField(
-        required=False, help_text="with 400: what is wrong with each field"
+        required=False, help_text="problems of each field, with status 400"
     )  # type: ignore[assignment]
 
 
@@ -152,7 +150,7 @@ class ApiSchema(AutoSchema):
             )
         for status in {"201", "202"} & set(declared):
             declared[status].setdefault("headers", {})["Location"] = {
-                "description": "where what was created, or its job, is",
+                "description": "address of the created object or of its job",
                 "schema": {"type": "string"},
             }
         return declared

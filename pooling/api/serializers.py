@@ -35,9 +35,7 @@ class JobSerializer(serializers.ModelSerializer):
     )
     rows_per_second = serializers.SerializerMethodField(allow_null=True)
     bytes_per_second = serializers.SerializerMethodField(allow_null=True)
-    share = serializers.SerializerMethodField(
-        allow_null=True, help_text="0 to 1; null where it is not known"
-    )
+    share = serializers.SerializerMethodField(allow_null=True, help_text="0 to 1; null if unknown")
 
     class Meta:
         model = Job
@@ -92,7 +90,7 @@ class NewUploadSerializer(StrictSerializer):
     kind = serializers.ChoiceField(choices=Upload.Kind.choices)
     mode = serializers.ChoiceField(choices=MODES, default="careful")
     tag = TextField(
-        required=False, max_length=200, help_text="run: in place of the tag in the file"
+        required=False, max_length=200, help_text="run: tag that replaces the one in the file"
     )
     order = serializers.ChoiceField(
         choices=["score", "rank"],
@@ -101,29 +99,35 @@ class NewUploadSerializer(StrictSerializer):
     )
     lenient = serializers.BooleanField(
         required=False,
-        help_text="run, qrels: extra columns are ignored; runs of three or four columns are taken",
+        help_text="run, qrels: ignore extra columns, and accept runs of three or four columns",
     )
-    group = TextField(required=False, max_length=200, help_text="run: who submitted it")
-    description = TextField(required=False, max_length=5000, help_text="run")
-    submitted_on = serializers.DateField(required=False, help_text="run: its date on leaderboards")
-    baseline = serializers.BooleanField(required=False, help_text="run: made by the organisers")
+    group = TextField(required=False, max_length=200, help_text="run: group that submitted it")
+    description = TextField(required=False, max_length=5000, help_text="run: description")
+    submitted_on = serializers.DateField(
+        required=False, help_text="run: submission date, for leaderboards"
+    )
+    baseline = serializers.BooleanField(
+        required=False, help_text="run: whether it is a baseline of the organisers"
+    )
     name = TextField(
         required=False,
         max_length=200,
-        help_text="qrels: in place of the file's name; set: of the pool of its pairs",
+        help_text="qrels: name (default: the file name); set: name of the pool made from its pairs",
     )
     qrels_kind = serializers.ChoiceField(
-        choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks"
+        choices=Qrels.Kind.choices,
+        required=False,
+        help_text="qrels: source of the labels, judgements or clicks",
     )
     click_model = serializers.ChoiceField(
         choices=["dctr", "raw"],
         required=False,
-        help_text="qrels of a click log: how clicks become labels",
+        help_text="click log: method that turns clicks into labels",
     )
     thresholds = serializers.ListField(
         child=serializers.FloatField(min_value=0, max_value=1),
         required=False,
-        help_text="qrels of a click log by dctr: ascending rates above which the grade is 2, 3, ...",
+        help_text="click log with dctr: ascending rates above which the grade is 2, 3, ...",
     )
 
     OPTIONS = {
@@ -155,10 +159,10 @@ class DecisionSerializer(StrictSerializer):
     """The decision about a waiting file. Without options, it is imported as uploaded."""
 
     kind = serializers.ChoiceField(
-        choices=Upload.Kind.choices, required=False, help_text="import it as this kind of file"
+        choices=Upload.Kind.choices, required=False, help_text="file type to import it as"
     )
     tag = TextField(
-        required=False, max_length=200, help_text="run: in place of the tag in the file"
+        required=False, max_length=200, help_text="run: tag that replaces the one in the file"
     )
 
 
@@ -194,7 +198,7 @@ class DecisionsSerializer(StrictSerializer):
         max_length=200,
         default="",
         allow_blank=True,
-        help_text="why the topics of `remove` are removed; without: as proposed, or by hand",
+        help_text="reason for removing the topics in `remove` (default: as proposed, or by hand)",
     )
 
 

@@ -137,9 +137,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "label",
-                    models.CharField(
-                        help_text="what the person asked for, in words", max_length=300
-                    ),
+                    models.CharField(help_text="description of the requested job", max_length=300),
                 ),
                 ("campaign_id", models.BigIntegerField(blank=True, db_index=True, null=True)),
                 ("progress", models.BigIntegerField(default=0)),
@@ -243,7 +241,9 @@ class Migration(migrations.Migration):
                 ("tag", models.CharField(max_length=200)),
                 (
                     "group",
-                    models.CharField(blank=True, help_text="who submitted it", max_length=200),
+                    models.CharField(
+                        blank=True, help_text="group that submitted the run", max_length=200
+                    ),
                 ),
                 ("description", models.TextField(blank=True)),
                 ("submitted_on", models.DateField(blank=True, null=True)),

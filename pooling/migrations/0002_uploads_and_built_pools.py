@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
             name="built_at",
             field=models.DateTimeField(
                 blank=True,
-                help_text="empty while the job that builds it is at work, or has failed",
+                help_text="empty until the job that builds the pool has finished",
                 null=True,
             ),
         ),
@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        help_text="the file's name without any folder, as pages and messages show it",
+                        help_text="file name without its folder, as shown on pages",
                         max_length=255,
                     ),
                 ),

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             name="source",
             field=models.CharField(
                 blank=True,
-                help_text="the file that named its pairs; empty: they are from the runs",
+                help_text="file with its pairs; empty if they come from runs",
                 max_length=255,
             ),
         ),
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=dict,
-                help_text="settings of a campaign that came with its pairs, by the campaign's names",
+                help_text="campaign settings imported with the pairs",
             ),
         ),
         migrations.AddField(

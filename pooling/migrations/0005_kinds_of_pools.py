@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default=models.Value({}, models.JSONField()),
                 default=dict,
-                help_text="how a staged kind was drawn, by name",
+                help_text="parameters of a sampled or prioritised pool",
             ),
         ),
         migrations.AddField(
@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                 choices=[("chance", "chance"), ("choice", "choice")],
                 db_default="",
                 default="",
-                help_text="by chance or by choice",
+                help_text="selected at random or chosen",
                 max_length=6,
             ),
         ),
@@ -72,14 +72,14 @@ class Migration(migrations.Migration):
             model_name="poolentry",
             name="place",
             field=models.PositiveIntegerField(
-                blank=True, help_text="in the shuffle of its stratum, from 0", null=True
+                blank=True, help_text="position in the shuffled stratum, from 0", null=True
             ),
         ),
         migrations.AddField(
             model_name="poolentry",
             name="stage",
             field=models.PositiveSmallIntegerField(
-                blank=True, help_text="in which it was drawn or chosen, from 1", null=True
+                blank=True, help_text="stage in which it was selected, from 1", null=True
             ),
         ),
         migrations.AddField(
@@ -94,7 +94,7 @@ class Migration(migrations.Migration):
             name="depth",
             field=models.PositiveIntegerField(
                 blank=True,
-                help_text="ranks of each run that it holds; empty: a file gave its pairs without ranks",
+                help_text="number of ranks taken from each run; empty if the pairs come from a file without ranks",
                 null=True,
             ),
         ),
@@ -115,10 +115,13 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        help_text="topic/band, or *band where it spans all topics", max_length=300
+                        help_text="topic/window, or *window if it spans all topics", max_length=300
                     ),
                 ),
-                ("size", models.PositiveIntegerField(help_text="pairs when it was drawn: N_h")),
+                (
+                    "size",
+                    models.PositiveIntegerField(help_text="pairs at the time of sampling: N_h"),
+                ),
                 (
                     "drawn",
                     models.JSONField(

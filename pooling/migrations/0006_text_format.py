@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                 choices=[("plain", "plain text"), ("markdown", "Markdown")],
                 db_default="plain",
                 default="plain",
-                help_text="how documents are set for reading",
+                help_text="format of document texts on the judging page",
                 max_length=10,
             ),
         ),

@@ -53,9 +53,9 @@ def test_json_that_is_nested_too_deeply_is_malformed(ask, body):
 def test_a_row_of_a_campaigns_document_that_is_no_table_is_refused(ask):
     answer = ask(b'{"campaign": {"slug": "c", "gold": [1, []]}}')["/api/v1/campaigns/"]
     assert answer.status_code == 400
-    assert answer.json()["errors"]["campaign.gold[0]"] == ["0 is no table, expected key = value"], (
-        answer.json()
-    )
+    assert answer.json()["errors"]["campaign.gold[0]"] == [
+        "0 is not a table, expected key = value"
+    ], answer.json()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_row_of_a_campaigns_document_that_is_no_table_is_refused(ask):
             {"name": "a", "colour": "red"},
             {
                 "colour": [
-                    "There is no such key. There are slug, name, description, n_documents, text_format."
+                    "Unknown key. Known keys: slug, name, description, n_documents, text_format."
                 ]
             },
         ),
@@ -98,7 +98,7 @@ def test_a_body_that_is_no_file_is_refused_from_five_megabytes_on_unread(ask, se
             error_shape.CONTENT_TYPE,
         ), place
         assert (
-            "The body has 2001 bytes; other than files at most 2,000 are read."
+            "The body has 2001 bytes, but the limit (except for files) is 2,000."
             in answer.json()["detail"]
         )
     assert {answer.status_code for answer in ask(b" " * 2_000, kind).values()}.isdisjoint(
