@@ -427,11 +427,8 @@ def answers_to(
     return ask_all
 
 
-def make_world(brought: Brought | None = None) -> World:
-    brought = brought or Brought()
-    say, call = brought.say, brought.call
-    manager = make_user("manager", may_create=True)
-    collection = create_collection(name=say("Small"), user=manager)
+def import_files(collection: Collection, brought: Brought, manager: User) -> None:
+    call = brought.call
     for kind, content, name in (
         ("topics", brought.topics, call("topics.tsv")),
         ("run", brought.runs[0], call("a.run")),
@@ -441,6 +438,14 @@ def make_world(brought: Brought | None = None) -> World:
     ):
         job = bring_in(collection, kind, content, name=name, user=manager)
         assert job.state == "done", (job.message, job.report)
+
+
+def make_world(brought: Brought | None = None) -> World:
+    brought = brought or Brought()
+    say, call = brought.say, brought.call
+    manager = make_user("manager", may_create=True)
+    collection = create_collection(name=say("Small"), user=manager)
+    import_files(collection, brought, manager)
     runs = list(collection.runs.all())
     assert (
         run(

@@ -206,7 +206,7 @@ def test_such_an_account_has_no_other_way_in_and_judges_like_all(
     member.save()
     address = f"/judge/{member.campaign.slug}/"
     assert [client.get(address).status_code for _ in range(2)] == [200, 200]
-    with django_assert_num_queries(1):  # as after a password
+    with django_assert_num_queries(3):  # session, user and membership, as after a password
         client.get(address)
 
 
@@ -264,7 +264,7 @@ def test_the_header_hands_over_no_account_that_was_made_here(header):
     ("header", "proxies", "issuer", "says"),
     [
         ("X-Remote-User", [], "", "ASSAY_USER_HEADER requires ASSAY_TRUSTED_PROXIES"),
-        ("X_Remote_User", ["127.0.0.1"], "", "is not a header name"),
+        ("X_Remote_User", ["127.0.0.1"], "", "must be a header name"),
         (
             "X-Remote-User",
             ["127.0.0.1"],

@@ -326,7 +326,7 @@ class TestThePageOfTheManager:
             f"/campaigns/{judged.slug}/readers/", {"action": "link", "name": "x", "days": "7"}
         )
         assert answer.status_code == 400
-        assert f"{MAX_LINKS} links" in answer.content.decode()
+        assert f"the maximum of {MAX_LINKS} results links" in answer.content.decode()
 
     def test_an_invited_viewer_comes_to_the_results_and_goes_when_removed(self, judged):
         manager = client_of(manager_of(judged))
