@@ -32,7 +32,7 @@ class ApiToken(BaseAuthentication):
             )
         if row.is_over:
             raise AuthenticationFailed(
-                f"This token ended on {row.expires_at:%Y-%m-%d}. Create a new one on the account page."
+                f"This token expired on {row.expires_at:%Y-%m-%d}. Create a new one on the account page."
             )
         return row.user, row
 
@@ -61,7 +61,7 @@ class HasTokenScope(BasePermission):
         needed = Scope.JUDGE if judging else Scope.MANAGE if changes else Scope.READ
         has = " and ".join(row.scopes.split())
         raise OutOfScope(
-            f"This token has the scope {has}, and this needs {needed}. Create another token on the account page."
+            f"This token has the scope {has}, but this request needs {needed}. Create another token on the account page."
         )
 
 

@@ -170,8 +170,8 @@ class AccountForm(forms.Form):
         )
         if is_console_backend():
             unsent = (
-                "No mail server is set (ASSAY_EMAIL_HOST): the list is printed on the worker's "
-                "console, and nobody gets it."
+                "No mail server is set (ASSAY_EMAIL_HOST): the list is only printed on the "
+                "worker's console."
             )
             self.fields["to_do_mail"].help_text = unsent
         zone: Any = self.fields["time_zone"]  # a field with choices

@@ -43,24 +43,24 @@ class OidcProvider(OIDCAuthenticationBackend):
         PROVIDER_ERRORS."""
         self.authenticate(request, nonce=nonce, code_verifier=code_verifier)
         if self.identity is None:
-            raise SuspiciousOperation("the provider did not say who it is")
+            raise SuspiciousOperation("the provider did not identify the user")
         return self.identity
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> None:
         """Check the token's content. Called by the package after it has verified the signature."""
         audience = payload["aud"] if isinstance(payload["aud"], list) else [payload["aud"]]
         if payload["iss"] != settings.OIDC_ISSUER:
-            raise SuspiciousOperation("the token is of another issuer")
+            raise SuspiciousOperation("the token is from another issuer")
         if (
             settings.OIDC_RP_CLIENT_ID not in audience
             or payload.get("azp", settings.OIDC_RP_CLIENT_ID) != settings.OIDC_RP_CLIENT_ID
         ):
-            raise SuspiciousOperation("the token was made for another program")
+            raise SuspiciousOperation("the token is for another client")
         if "exp" not in payload:
-            raise SuspiciousOperation("the token has no end")
+            raise SuspiciousOperation("the token has no expiry")
         said = self.get_userinfo(access_token, id_token, payload)
         if said["sub"] != payload["sub"]:
-            raise SuspiciousOperation("the token and the answer are of two people")
+            raise SuspiciousOperation("token and user information are of different users")
         groups = said.get(settings.OIDC_GROUPS_CLAIM, payload.get(settings.OIDC_GROUPS_CLAIM)) or []
         self.identity = InstitutionIdentity(
             subject=f"oidc {payload['iss']} {payload['sub']}",

@@ -55,7 +55,7 @@ def queue_task(task: str, row: int) -> bool:
         import_string(settings.WORKER_APP).send_task(task, [row], retry=False)
     except (OperationalError, OSError):
         log.warning(
-            "the broker did not take %s of %s; the row is still there for the worker to find",
+            "the broker did not accept %s of %s; a worker will find its row in the database",
             task,
             row,
             exc_info=True,

@@ -55,7 +55,7 @@ class Upkeep:
             except DatabaseError:
                 raise
             except Exception:
-                log.exception("work that is due by itself could not be asked for")
+                log.exception("scheduled jobs could not be requested")
 
 
 def run_first_job(waiting: Callable[[], list[int]]) -> bool:
@@ -81,7 +81,7 @@ def poll_forever(look: Callable[[], object], *, pause: float, is_over: Callable[
 
 def _report_idle() -> None:
     try:
-        log.warning("a look at the job table failed", exc_info=True)
+        log.warning("reading the job table failed", exc_info=True)
         connection.close()
     except Exception:  # logging itself may run out of memory
         return

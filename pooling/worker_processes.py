@@ -90,7 +90,7 @@ def run_processes(n_processes: int) -> None:
             if process is not None and process.is_alive():
                 continue
             if process is not None:
-                log.error("a process of the worker ended (%s); another begins", process.exitcode)
+                log.error("a worker process ended (%s); starting another one", process.exitcode)
             processes[place] = start_process(n_processes, only_urgent=place == n_processes)
         care.step()
 

@@ -34,11 +34,11 @@ def parse_mixture(text: str) -> dict[str, float]:
         kind, _, weight = part.partition(":")
         if kind not in ANNOTATOR_KINDS:
             raise ValueError(
-                f"{kind!r} is not a kind of annotator; the kinds are {', '.join(ANNOTATOR_KINDS)}"
+                f"{kind!r} is not a kind of annotator; choose from {', '.join(ANNOTATOR_KINDS)}"
             )
         weights[kind] = float(weight or 1)
     if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
-        raise ValueError(f"{text!r} names no annotators; write for instance reliable:8,clicker:1")
+        raise ValueError(f"{text!r} names no annotators; an example is reliable:8,clicker:1")
     return weights
 
 

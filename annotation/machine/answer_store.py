@@ -36,7 +36,7 @@ class AnswerStore:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self.file)
-            raise BadInput(f"{self.path}: another program is writing to it") from None
+            raise BadInput(f"{self.path}: another program is writing to this file") from None
         try:
             self._load()
         except BaseException:
@@ -62,7 +62,7 @@ class AnswerStore:
                 raise
             except (ValueError, KeyError, TypeError):
                 raise BadInput(
-                    f"{self.path}:{number}: no line of a store of answers; give --store another file"
+                    f"{self.path}:{number}: not a line of a store of answers; name another file with --store"
                 ) from None
         if not whole:
             self._write({"setting": self.setting})
@@ -76,8 +76,8 @@ class AnswerStore:
             ]
             if differing:
                 raise BadInput(
-                    f"{self.path}: made with another {', '.join(sorted(differing))}; answers are not mixed. "
-                    "Give --store another file, or the settings that it had"
+                    f"{self.path}: its answers were made with another {', '.join(sorted(differing))}. "
+                    "Name another file with --store, or use the same settings"
                 )
         elif "asked" in row:
             self.asked[row["asked"]] = self.asked.get(row["asked"], 0) + 1

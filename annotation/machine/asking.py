@@ -224,7 +224,7 @@ class _Labeller:
                 if error.final:
                     self.end.set()
                     raise BadInput(
-                        f"the endpoint takes no such call ({error}); look at the address, the model's name and the key"
+                        f"the endpoint refused the call ({error}); check the address, the model's name and the key"
                     ) from None
                 pause = self.plan.pause * 2**attempt if error.wait is None else error.wait
                 self._wait(min(pause, MAX_PAUSE))

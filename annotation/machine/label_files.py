@@ -99,7 +99,7 @@ def _read_umbrela(path: Source, name: str) -> Iterator[FileLabel]:
                 )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise FormatError.single(
-                name, number, "no judged passage", EXPECTED_FORMS, text[:200]
+                name, number, "no labelled passage", EXPECTED_FORMS, text[:200]
             ) from None
 
 

@@ -163,7 +163,7 @@ def labels(request: SignedInRequest, slug: str, pk: int) -> StreamingHttpRespons
     campaign = get_managed_campaign(request, slug)
     judge = _get_judge(campaign, pk)
     record_event(
-        campaign, request.user, AuditAction.EXPORTED, f"labels of the machine {judge.name}"
+        campaign, request.user, AuditAction.EXPORTED, f"labels of the LLM judge {judge.name}"
     )
     return labels_response(judge)
 

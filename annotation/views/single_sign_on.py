@@ -35,9 +35,7 @@ def by_header(request: HttpRequest) -> HttpResponse:
     if not settings.USER_HEADER:
         raise Http404
     if not is_from_trusted_proxy(request):
-        log.warning(
-            "somebody asked for the sign-in by %s past the trusted proxy", settings.USER_HEADER
-        )
+        log.warning("a request for sign-in by %s bypassed the trusted proxy", settings.USER_HEADER)
         return _render_refusal(
             request, _("This sign-in works only through the institution's proxy."), status=403
         )

@@ -32,7 +32,7 @@ def get_collection(slug: str) -> Collection:
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
         slugs = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        raise ImportFailed(f"no collection is called {slug!r}; there are: {slugs}")
+        raise ImportFailed(f"there is no collection {slug!r}; existing collections: {slugs}")
     return collection
 
 
@@ -41,7 +41,7 @@ def get_user(name: str | None) -> Any:
         return None
     user = get_user_model().objects.filter(username=name).first()
     if user is None:
-        raise ImportFailed(f"nobody has the user name {name!r}")
+        raise ImportFailed(f"there is no user {name!r}")
     return user
 
 
@@ -184,9 +184,9 @@ def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:
         if not inspect:
             said, way = "; ".join(job.report["hold"]), ""
             if other := job.report.get("looks_like"):
-                way = f" Use {uploads.IMPORT_COMMANDS[other]}, or --as-named to import it as {kept.kind} all the same."
+                way = f" Use {uploads.IMPORT_COMMANDS[other]}, or --as-named to import it as {kept.kind} anyway."
             elif job.report.get("brought_as"):
-                way = f" With --as-named it is imported as {kept.kind} all the same."
+                way = f" Use --as-named to import it as {kept.kind} anyway."
             raise ImportFailed(f"{kept.name}: {said}{'' if said.endswith('?') else '.'}{way}")
     return job
 

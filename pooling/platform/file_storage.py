@@ -49,7 +49,7 @@ class FolderStorage(FileSystemStorage):
 
     is_cache = False
     """Whether the folder only holds copies."""
-    where = "ASSAY_DATA_DIR has to be the folder that all its machines share, or ASSAY_STORAGE their object store"
+    where = "set ASSAY_DATA_DIR to the folder that all machines share, or ASSAY_STORAGE to their object store"
 
     @property
     def called(self) -> str:
@@ -101,7 +101,7 @@ class ObjectStorage(FolderStorage):
     """
 
     is_cache = True
-    where = "ASSAY_STORAGE has to name the bucket that all its machines share"
+    where = "set ASSAY_STORAGE to the bucket that all machines share"
 
     @property
     def called(self) -> str:

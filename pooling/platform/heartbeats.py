@@ -35,7 +35,7 @@ def heartbeat_thread(sign: Callable[[], bool], what: str) -> Iterator[None]:
                     if not sign():
                         return
                 except (DatabaseError, MemoryError, OSError):
-                    log.warning("%s: no heartbeat could be written", what, exc_info=True)
+                    log.warning("%s: the heartbeat could not be written", what, exc_info=True)
                     connection.close()
         finally:
             connection.close()
@@ -45,7 +45,7 @@ def heartbeat_thread(sign: Callable[[], bool], what: str) -> Iterator[None]:
         try:
             _thread.start_new_thread(beat, ())
         except (RuntimeError, MemoryError):
-            log.warning("%s: no thread for its heartbeat could be begun", what, exc_info=True)
+            log.warning("%s: the heartbeat thread could not be started", what, exc_info=True)
     try:
         yield
     finally:

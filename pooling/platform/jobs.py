@@ -132,7 +132,7 @@ def register_job_kind(
         function: Callable[[ClaimedJob], dict[str, Any] | None],
     ) -> Callable[[ClaimedJob], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
-            raise ValueError(f"two kinds of jobs are called {name!r}")
+            raise ValueError(f"duplicate kind of job {name!r}")
         KINDS[name] = JobKind(name, function, unit, figures, resumes, urgent)
         return function
 
@@ -156,7 +156,7 @@ def enqueue(
     """Create a queued job. The caller must also call `pooling.tasks.send(job)`.
     `pooling.tasks.enqueue` does both."""
     if kind not in KINDS:
-        raise ValueError(f"no kind of job is called {kind!r}")
+        raise ValueError(f"unknown kind of job {kind!r}")
     check_quota(user)
     return Job.objects.create(
         kind=kind,
@@ -386,7 +386,7 @@ def run_job(job_id: int) -> bool:
         work._close(
             Job.State.FAILED,
             report={},
-            message=f"this installation knows no jobs of the kind {job.kind!r}",
+            message=f"unknown kind of job {job.kind!r}",
         )
         return True
     watch = JobWatch(work.end_reason, lambda reason: _end_early(work, reason))
@@ -510,7 +510,7 @@ def describe_refusal(error: FormatError) -> dict[str, Any]:
 
 
 def format_refusal(error: FormatError) -> str:
-    return f"{error.count:,} problem{'' if error.count == 1 else 's'} in {error.file}; nothing of it was kept"
+    return f"{error.count:,} problem{'' if error.count == 1 else 's'} in {error.file}; nothing was kept"
 
 
 def _make_printable(text: str, length: int = 300) -> str:

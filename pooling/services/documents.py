@@ -62,7 +62,7 @@ def import_documents(work: ClaimedJob) -> dict[str, Any]:
     hold = []
     if again:
         hold.append(
-            f"{again:,} of its documents are in an earlier file already; the earlier text is used"
+            f"{again:,} of its documents are already in an earlier file; the earlier text is used"
         )
     matched, more = _match_runs(collection, known, digests, work)
     if matched and not matched["found in this file"]:
@@ -170,9 +170,9 @@ def inspect_documents(source: Upload | uploads.UnpackedPart, work: ClaimedJob) -
             work.progress(len(ids))
     facts: dict[str, Any] = {
         "documents": len(ids),
-        "words a document": round(counts.n_words / len(ids), 1),
-        f"longer than {LONG_WORDS} words": f"{counts.n_long:,} ({100 * counts.n_long / len(ids):.1f} %)",
-        "without any text": counts.n_empty,
+        "words per document": round(counts.n_words / len(ids), 1),
+        f"longer than {LONG_WORDS} words": f"{counts.n_long:,} ({100 * counts.n_long / len(ids):.1f}%)",
+        "without text": counts.n_empty,
     }
     warnings = (
         [
@@ -241,7 +241,7 @@ def _match_runs(
     return facts, [
         (
             f"{format_part(len(missing), len(needed), 'document')} in the runs' top {MATCHED_DEPTH} {are} "
-            f"in no document file{format_examples(names)}"
+            f"not in any document file{format_examples(names)}"
         )
     ]
 
@@ -251,7 +251,7 @@ def file_digest(path: str, work: ClaimedJob) -> str:
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
             total.update(piece)
-            work.progress(message="taking the digest")
+            work.progress(message="computing the checksum")
     work.progress(message="", now=True)
     return total.hexdigest()
 

@@ -102,7 +102,7 @@ def check_ids(
             {
                 "unknown topics": len(unknown),
                 "removed topics": removed,
-                "kept topics it does not have": absent,
+                "kept topics without rows": absent,
             }
         )
         if unknown:
@@ -119,7 +119,7 @@ def check_ids(
             names = [one.decode("utf-8", "replace") for one in missing[:MAX_SHOWN].tolist()]
             are = "is" if len(missing) == 1 else "are"
             warnings.append(
-                f"{len(missing):,} of {len(documents):,} {what} {are} in no document file{format_examples(names)}"
+                f"{len(missing):,} of {len(documents):,} {what} {are} not in any document file{format_examples(names)}"
             )
     return facts, warnings
 
@@ -130,7 +130,7 @@ def _zero_padding_hint(unknown: Iterable[str], known: Iterable[str]) -> str:
     bare = {topic.lstrip("0"): topic for topic in known}
     for topic in unknown:
         if same := bare.get(topic.lstrip("0")):
-            return f"; ids are text, and {topic} is not the collection's {same}: write them alike in both files"
+            return f"; IDs are compared as text, so {topic} does not match {same}: write them the same way in both files"
     return ""
 
 
@@ -158,7 +158,7 @@ def map_query_texts(rows: Rows, collection: Collection) -> tuple[Rows, dict[str,
             % {"n": f"{len(rows.topics):,}", "queries": shown}
         )
     facts = {
-        "queries that are a topic's text": len(matched.topics),
+        "queries matched to topics": len(matched.topics),
         "queries left out": len(left_out),
     }
     if not left_out:
@@ -170,7 +170,9 @@ def map_query_texts(rows: Rows, collection: Collection) -> tuple[Rows, dict[str,
     return (
         matched,
         facts,
-        [f"{left}, no topic's text or a topic's second one, {are} left out: {shown}"],
+        [
+            f"{left} {are} left out, because they match no topic or one that is already matched: {shown}"
+        ],
     )
 
 

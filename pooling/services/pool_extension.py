@@ -122,7 +122,7 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     return jobs.enqueue(
         "take extension back",
         parameters,
-        label=f"Take the extension of {pool.name} back",
+        label=f"Undo the extension of {pool.name}",
         user=user,
         collection=pool.collection,
     )
@@ -182,7 +182,7 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
     )
     facts = {
         "pairs": len(pairs),
-        "pairs taken back": len(gone),
+        "pairs removed": len(gone),
         "depth": was["depth"],
         "runs": len(runs),
     }

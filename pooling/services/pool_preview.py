@@ -82,8 +82,8 @@ def preview_pool(work: ClaimedJob) -> dict[str, Any]:
         facts |= {"distinct documents": len(distinct), "documents without text": missing}
         if missing:
             warnings.append(
-                f"{format_part(missing, len(distinct), 'document', 'is', 'are')} in no document file; "
-                f"the pairs with such documents cannot be judged"
+                f"{format_part(missing, len(distinct), 'document', 'is', 'are')} not in any document file; "
+                f"pairs with these documents cannot be judged"
             )
     else:
         warnings.append(

@@ -113,7 +113,7 @@ def request_extension(
 ) -> Job:
     """Request the job that adds runs, increases the depth, or both. Judgements do not change."""
     new, deeper = check_extension(pool, runs=runs, depth=depth)
-    what = [f"by {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
+    what = [f"with {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
     what += [f"to depth {deeper}"] if deeper > pool.least_depth else []
     parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
     return jobs.enqueue(
@@ -359,7 +359,7 @@ def read_tops(
             warnings.append(f"run {run.tag} ends at rank {run.max_depth:,}")
     if nothing := len(kept) - len(seen):
         warnings.append(
-            f"{nothing:,} of {len(kept):,} kept topics have no result in any run, so no pair"
+            f"{nothing:,} of {len(kept):,} kept topics have no result in any run, and so no pairs"
         )
     work.progress(len(runs), message="pooling", now=True)
     return tops, warnings

@@ -166,13 +166,13 @@ def describe_grades(
     )
     if 0 not in values:
         warnings.append(
-            "no pair has grade 0: every pair is relevant from grade 1; if the lowest grade is 1, "
-            "choose a threshold to fit"
+            "no pair has grade 0, so every pair is relevant from grade 1; if the lowest grade is 1, "
+            "choose a higher minimum relevant grade"
         )
     if values.size and values[0] < 0:
         warnings.append(
             f"{format_count(int(counts[values < 0].sum()), 'pair', 'has', 'have')} a negative grade: "
-            f"in the pool, but unjudged"
+            f"pooled but unjudged"
         )
     return histogram, facts, warnings
 

@@ -32,7 +32,9 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
     and while a job works on one of them.
     """
     wanted, before = (
-        _check_name(tag, f"a tag has 1 to {MAX_TAG_LENGTH} characters", longest=MAX_TAG_LENGTH),
+        _check_name(
+            tag, f"a tag must have 1 to {MAX_TAG_LENGTH} characters", longest=MAX_TAG_LENGTH
+        ),
         run.tag,
     )
     if wanted == before:
@@ -61,7 +63,9 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
     """Rename a pool. Raises Refused for an invalid or taken name."""
     wanted, before = (
         _check_name(
-            name, f"a pool's name has 1 to {MAX_NAME_LENGTH} characters", longest=MAX_NAME_LENGTH
+            name,
+            f"a pool's name must have 1 to {MAX_NAME_LENGTH} characters",
+            longest=MAX_NAME_LENGTH,
         ),
         pool.name,
     )

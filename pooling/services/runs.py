@@ -49,7 +49,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
         rankings,
         collection,
         documents=list_top_documents(rankings, MATCHED_DEPTH),
-        what=f"documents of its top {MATCHED_DEPTH}",
+        what=f"documents in its top {MATCHED_DEPTH}",
     )
     shape = {
         "tag": tag,

@@ -192,7 +192,7 @@ def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
     except ValueError as error:
         raise Refused(str(error)) from None
     pool_pairs.check_idle(pool)
-    label = f"Draw {pool.name} on to {100 * share:g} %"
+    label = f"Sample {pool.name} up to {100 * share:g}%"
     return jobs.enqueue(
         "draw stage",
         {"pool": pool.pk, "share": share},

@@ -133,7 +133,7 @@ def _read_set(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         raise FormatError.single(
             upload.name,
             1,
-            "no set that is known",
+            "unknown set format",
             EXPECTED_FORMS,
             head[:200].split(b"\n")[0].decode("utf-8", "replace"),
         )
@@ -157,7 +157,7 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         same = parts.setdefault(role.role, [])
         if len(forms) == 1 and same and (role.role != "qrels" or len(same) >= 1000):
             raise FormatError.single(
-                upload.name, None, f"a second {role.name}", "one set, with each of its files once"
+                upload.name, None, f"duplicate {role.name}", "one set with each file once"
             )
         same.append(UnpackedPart(str(folder / f"{role.role}-{len(same)}"), role.name))
         return Path(same[-1].path)
@@ -183,15 +183,15 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         names_said = (
             ", ".join(name for names in forms.values() for name in names[:3])
             or ", ".join(passed_over[:5])
-            or "no file at all"
+            or "no files"
         )
         raise FormatError.single(
-            upload.name, None, f"not the files of one set: {names_said}", EXPECTED_FORMS
+            upload.name, None, f"these files do not form one set: {names_said}", EXPECTED_FORMS
         )
     form = next(iter(forms))
     if absent := missing_files(form, parts):
         raise FormatError.single(
-            upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs"
+            upload.name, None, f"a {form} without {' and '.join(absent)}", "all required files"
         )
     bound = {"max_bytes": settings.MAX_UNPACKED_BYTES}
     with uploads.open_upload(parts["topics"][0], work, counted=False) as feed:
@@ -208,7 +208,7 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
     for part in parts.get("settings", []):
         content.suggested, unused = read_fira_config(part.path, name=part.name, **bound)
         content.warnings += (
-            [f"what {part.name} says of {', '.join(unused)} has no counterpart and is left out"]
+            [f"settings of {part.name} that Assay does not have are ignored: {', '.join(unused)}"]
             if unused
             else []
         )
@@ -285,7 +285,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
         same_file = collection.document_files.filter(digest=digest).first()
         if same_file is not None:
             warnings.append(
-                f"the documents of {content.documents.name} are there already, as {same_file.name}"
+                f"the documents of {content.documents.name} have already been imported as {same_file.name}"
             )
         else:
             inspection = documents.inspect_documents(content.documents, work)
@@ -297,7 +297,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
             ]
             if again:
                 hold.append(
-                    f"{format_count(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used"
+                    f"{format_count(again, 'document', 'is', 'are')} already in an earlier file; the earlier text is used"
                 )
     grades, notes = [], []
     for name, one in content.grades:
@@ -309,12 +309,12 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
         facts |= {
             f"{one.name}: {what}": n
             for what, n in matched.items()
-            if n and what != "kept topics it does not have"
+            if n and what != "kept topics without rows"
         }
         taken = collection.qrels.filter(name=one.name).first()
         if taken is not None and taken.n_rows == len(one) and taken.grades == histogram:
             warnings.append(
-                f"qrels {one.name} are there already, with as many pairs of each grade, and stay as they are"
+                f"qrels {one.name} already exist with the same number of pairs per grade and are not changed"
             )
             continue
         if taken is not None:
@@ -335,7 +335,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
     if content.passed_over:
         n, shown = len(content.passed_over), format_examples(sorted(content.passed_over))
         warnings.append(
-            f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part "
+            f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} not part "
             f"of the set and left out{shown}"
         )
     report = {
@@ -369,7 +369,7 @@ def _make_new_topics(
     ]
     facts: dict[str, Any] = {"topics": len(content.topics)}
     if len(new) < len(content.topics):
-        facts["topics that are there already"] = len(content.topics) - len(new)
+        facts["existing topics"] = len(content.topics) - len(new)
     if not new:
         return [], facts, [], []
     topics.check_new_topics(collection, new, content.topics_name)
@@ -413,7 +413,7 @@ def _describe_pairs(
         )
     facts: dict[str, Any] = {
         "pairs": len(pairs),
-        "pairs for everyone": int(pairs.everyone.sum()),
+        "calibration pairs": int(pairs.everyone.sum()),
         "topics of pairs": len(pairs.topics),
     }
     without = find_unmatched_documents(np.unique(pairs.documents), digests)
@@ -423,8 +423,8 @@ def _describe_pairs(
     names = [one.decode("utf-8", "replace") for one in islice(without.tolist(), 5)]
     return facts, [
         (
-            f"in {content.pairs_name}: {format_count(len(without), 'document', 'is', 'are')} in no "
-            f"document file; such pairs wait for it{format_examples(names)}"
+            f"in {content.pairs_name}: {format_count(len(without), 'document', 'is', 'are')} not in any "
+            f"document file; their pairs wait for the texts{format_examples(names)}"
         )
     ]
 

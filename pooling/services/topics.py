@@ -52,7 +52,7 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
             facts[f"with {name}"] = n
     further = sorted({key for topic in topics_read for key in topic.fields})
     if further:
-        facts["further fields"] = ", ".join(further[:20])
+        facts["other fields"] = ", ".join(further[:20])
     warnings = runs_without_topics_warning(collection, topics_read)
     report: dict[str, Any] = {"file": upload.name, "facts": facts, "warnings": warnings}
     if not uploads.can_proceed(work, report, hold=warnings):
@@ -124,7 +124,7 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
         FileProblem(
             topic.line,
             f"topic {topic.topic} is already in the collection",
-            "ids that are new, or delete the topics first",
+            "new IDs; to replace topics, delete them first",
             topic.text,
         )
         for topic in topics_read
@@ -133,7 +133,7 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
     problems += [
         FileProblem(
             topic.line,
-            f"a topic id of {len(topic.topic):,} characters",
+            f"topic ID of {len(topic.topic):,} characters",
             f"at most {MAX_ID_LENGTH}",
             topic.text,
         )
@@ -157,8 +157,8 @@ def runs_without_topics_warning(
     if named and absent:
         return [
             (
-                f"{format_part(len(absent), len(topics_read), 'topic', 'is', 'are')} in none of the "
-                f"collection's runs{format_examples(absent)}"
+                f"{format_part(len(absent), len(topics_read), 'topic', 'is', 'are')} not in any run "
+                f"of the collection{format_examples(absent)}"
             )
         ]
     return []
@@ -194,7 +194,7 @@ def request_check(collection: Collection, *, level: str, user: Any) -> Job:
     return jobs.enqueue(
         "check topics",
         {"level": level},
-        label=f"Check the topics, level {level}",
+        label=f"Check topics at level {level}",
         user=user,
         collection=collection,
     )

@@ -203,7 +203,7 @@ KIND_WORDS = {
 }
 KIND_DESCRIPTIONS = {
     FileKind.RUN: "a run",
-    FileKind.SET: "a whole set",
+    FileKind.SET: "a set",
     FileKind.POOL: "a pool of pairs",
     FileKind.CLICKS: "a click log",
 } | {FileKind.MACHINE_LABELS: "LLM labels"}
@@ -212,8 +212,8 @@ OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(
         "judgement files can be used in reports and on the command line, but not in a collection"
     ),
-    FileKind.POOL: "pairs come into a collection as a whole set",
-    FileKind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
+    FileKind.POOL: "import a list of pairs as a set",
+    FileKind.CLICKS: "import it as qrels, with labels made from the clicks?",
     FileKind.MACHINE_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
     FileKind.NUGGETS: gettext_lazy("Assay does not support nugget files"),
     FileKind.ANSWERS: gettext_lazy("Assay does not support answer files"),

@@ -113,7 +113,7 @@ class Command(DatabaseCommand):
         """Ask for confirmation at the terminal. Raises BadInput if there is no terminal."""
         if not asked or not sys.stdin.isatty():
             raise BadInput(
-                f"{format_count(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them"
+                f"{format_count(len(changes), 'change')}, not confirmed: apply with --yes, or list them with --dry-run"
             )
         self.stdout.write("\n".join(shown(change.words for change in changes)))
         return input("Apply? [y/N] ").strip().lower() in ("y", "yes")
@@ -128,7 +128,7 @@ class Command(DatabaseCommand):
         )
         if campaign is None and not collection_only:
             slugs = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
-            raise BadInput(f"no campaign is called {slug!r}; there are: {slugs}")
+            raise BadInput(f"there is no campaign {slug!r}; existing campaigns: {slugs}")
         if campaign is not None:
             source, description = campaign.collection, describe_all(campaign)
         else:
@@ -139,7 +139,7 @@ class Command(DatabaseCommand):
             )
         if files:
             if not output or output == "-":
-                raise BadInput("--files writes a folder: name it with --output FOLDER")
+                raise BadInput("--files needs a folder: name it with --output FOLDER")
             self.write_folder(Path(output), source, description)
         elif output and output != "-":
             with write_text_atomically(output) as out:
@@ -164,7 +164,7 @@ class Command(DatabaseCommand):
             os.path.realpath(folder)
         )  # a symbolic link is kept and points to the new folder
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadInput(f"{folder} is there already: name a new folder")
+            raise BadInput(f"{folder} already exists: name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:
@@ -196,7 +196,7 @@ class Command(DatabaseCommand):
         told = shown(change["words"] for change in result["changes"])
         beyond = (
             [
-                "Not named in the file, and as it was:",
+                "Not in the file, and unchanged:",
                 *(f"  {words}" for words in shown(result["unnamed"])),
             ]
             if result["unnamed"]
@@ -204,9 +204,9 @@ class Command(DatabaseCommand):
         )
         beyond = [*(f"Warning: {words}" for words in result["warnings"]), *beyond]
         if not told:
-            return "\n".join(["Nothing to change: everything is as the file says.", *beyond])
+            return "\n".join(["Nothing to change.", *beyond])
         n = format_count(len(result["changes"]), "change")
-        end = f"{n} made." if result["applied"] else f"{n}; nothing was changed."
+        end = f"{n} applied." if result["applied"] else f"{n}, not applied."
         return "\n".join(
             [*([] if result["applied"] and not options["yes"] else told), end, *beyond]
         )

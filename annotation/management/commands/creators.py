@@ -40,5 +40,5 @@ class Command(BaseCommand):
         for name in names:
             accounts.set_creator(users[name], may_create=action == "add", actor=None)
             self.stdout.write(
-                f"{name} {'may' if action == 'add' else 'may no longer'} make collections and campaigns"
+                f"{name} {'may' if action == 'add' else 'may no longer'} create collections and campaigns"
             )

@@ -108,14 +108,14 @@ class Command(DatabaseCommand):
         names = [part.strip() for part in grade_names.split(",") if part.strip()]
         if names and len(names) != grades:
             raise BadInput(
-                f"--grade-names has {len(names)} names, expected {grades}, one for each of --grades"
+                f"--grade-names has {len(names)} names, expected {grades}, one per grade of --grades"
             )
         person = None
         if (
             user is not None
             and (person := get_user_model().objects.filter(username=user).first()) is None
         ):
-            raise BadInput(f"nobody has the user name {user!r}")
+            raise BadInput(f"there is no user {user!r}")
         place = None
         if (
             collection is not None
@@ -161,6 +161,5 @@ class Command(DatabaseCommand):
             f"campaign {result['campaign']} on collection {result['collection']}: "
             f"{format_count(result['judgements'], 'judgement')} of "
             f"{format_count(result['pairs'], 'pair')} "
-            f"by {format_count(result['annotators'], 'annotator')} under pseudonyms; it is closed, and "
-            f"every page and command works on it"
+            f"by {format_count(result['annotators'], 'annotator')} under pseudonyms; the campaign is closed"
         )

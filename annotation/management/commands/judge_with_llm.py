@@ -49,10 +49,12 @@ from assay.tabular import Table, to_text
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (
-    Grade(0, "Irrelevant", "It has nothing to do with what was asked."),
-    Grade(1, "Related", "It is about the same subject but answers nothing."),
-    Grade(2, "Partly relevant", "It answers a part, or the answer is hidden among other things."),
-    Grade(3, "Relevant", "It answers what was asked."),
+    Grade(0, "Irrelevant", "Has nothing to do with the query."),
+    Grade(1, "Related", "Is about the same subject but does not answer the query."),
+    Grade(
+        2, "Partly relevant", "Answers part of the query, or the answer is hidden in other text."
+    ),
+    Grade(3, "Relevant", "Answers the query."),
 )
 
 
@@ -215,9 +217,7 @@ class Command(FileCommand):
         if options["estimate"]:
             return result
         if plan.most_cost is not None and not (plan.price_in or plan.price_out):
-            raise BadInput(
-                "--max-cost without --price-in and --price-out: nothing tells what a call costs"
-            )
+            raise BadInput("--max-cost requires --price-in and --price-out")
         with AnswerStore(store, plan.setting()) as answers:
             with ProgressLine("answers", expected.calls) as progress:
                 report = label_pairs(wanted, plan, answers, told=progress.step)
@@ -235,7 +235,9 @@ class Command(FileCommand):
         scale = tuple(options["grade"] or SCALE)
         values = [grade.value for grade in scale]
         if len(values) < 2 or values != sorted(set(values)):
-            raise BadInput("--grade: two grades or more, lowest first, each value once")
+            raise BadInput(
+                "--grade must be given for at least two grades, lowest first, each value once"
+            )
         guidelines = (
             Path(options["guidelines"]).read_text(encoding="utf-8") if options["guidelines"] else ""
         )
@@ -269,11 +271,9 @@ class Command(FileCommand):
         if lacking := [
             topic for topic in dict.fromkeys(topic for topic, _ in wanted) if topic not in texts
         ]:
-            raise BadInput(f"{topics}: no topic {format_first(lacking)}, which {path} asks about")
+            raise BadInput(f"{topics}: topic {format_first(lacking)} of {path} is missing")
         if lacking := sorted(needed - set(record_of)):
-            raise BadInput(
-                f"no document {format_first(lacking)} in the files given; a judge must see the text"
-            )
+            raise BadInput(f"document {format_first(lacking)} is missing from the document files")
         return [
             PairToJudge(topic, document, make_prompt_input(texts[topic], record_of[document]))
             for topic, document in wanted
@@ -333,13 +333,13 @@ class Command(FileCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         before = result["estimate"]
         parts = [
-            f"{result['model']}: {format_count(result['pairs'], 'pair')}, {result['samples']} of each, "
+            f"{result['model']}: {format_count(result['pairs'], 'pair')}, {result['samples']} answers per pair, "
             f"prompt {result['prompt']['name']} {result['prompt']['version']}",
             f"Estimated: {format_count(before['calls'], 'call')}, {format_count(before['tokens_in'], 'token')} sent and "
             f"{before['tokens_out']:,} received, cost {before['cost']:.2f}",
         ]
         if "answers" not in result:
-            return "\n".join([*parts, "Nothing was asked."])
+            return "\n".join([*parts, "No calls were made."])
         calls, tokens = result["calls"], result["tokens"]
         parts.append(
             f"Counted: {format_count(calls['ever'], 'call')} ({calls['now']:,} now), "
@@ -347,8 +347,8 @@ class Command(FileCommand):
         )
         rows = [*result["outcomes"].items(), *result["troubles"].items()]
         rows += [
-            ("lost with a program that ended", calls["lost"]),
-            ("left for another time", result["unanswered"]),
+            ("calls lost in earlier interrupted runs", calls["lost"]),
+            ("missing answers", result["unanswered"]),
         ]
         parts.append(
             to_text(
@@ -376,8 +376,8 @@ class Command(FileCommand):
         if result["stopped"]:
             parts.append(f"Stopped: {result['stopped']}.")
         parts.append(
-            "These are LLM labels. They are unfit for verdicts; compare_llm_judges tells "
-            "what they add to people's."
+            "These are LLM labels, which cannot replace human labels in comparisons of systems. "
+            "compare_llm_judges shows what they add to human labels."
         )
         return "\n\n".join(parts)
 
@@ -437,7 +437,7 @@ def address(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise ArgumentTypeError(
-            f"{text!r}: expected an address such as http://127.0.0.1:11434/v1, without a name or key in it"
+            f"{text!r}: expected an address such as http://127.0.0.1:11434/v1, without credentials"
         )
     return text
 
@@ -448,5 +448,5 @@ def seconds(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e9:
-        raise ArgumentTypeError(f"{text!r} is not a number from 0")
+        raise ArgumentTypeError(f"{text!r} is not a number of at least 0")
     return value

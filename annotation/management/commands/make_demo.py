@@ -17,9 +17,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if Collection.objects.exists():
             raise CommandError(
-                "there are collections already; the demo is made on an empty database only"
+                "the database already has collections; the demo needs an empty database"
             )
         create_demo(self.stdout.write)
-        self.stdout.write("Sign-ins (role, user name, password):")
+        self.stdout.write("Sign-ins (role, username, password):")
         for role, name, password in read_sign_ins():
             self.stdout.write(f"  {role:<10} {name:<12} {password}")

@@ -112,14 +112,14 @@ class Command(BaseCommand):
         if campaign is None:
             raise CommandError(f"There is no campaign {options['campaign']!r}.", returncode=2)
         if campaign.state != Campaign.State.OPEN:
-            raise CommandError(f"The campaign is {campaign.state}; open it first.", returncode=2)
+            raise CommandError(f"The campaign is {campaign.state}. Open it first.", returncode=2)
         if (
             options["n_annotators"] < 1
             or options["seconds"] <= 0
             or not 0 <= options["reliability"] <= 1
         ):
             raise CommandError(
-                "--n-annotators and --seconds are above 0, and --reliability is between 0 and 1.",
+                "--n-annotators and --seconds must be above 0, and --reliability from 0 to 1.",
                 returncode=2,
             )
         try:
@@ -193,7 +193,7 @@ class Command(BaseCommand):
                     f"  {name}: "
                     + ", ".join(f"{key} {n}" for key, n in sorted(result[name].items()))
                 )
-            self.stdout.write(f"  slots still open {left}, held by leases {result['slots_held']}")
+            self.stdout.write(f"  open slots: {left}, assigned: {result['slots_held']}")
         if report.errors:
             raise CommandError("; ".join(report.errors[:3]))
 
@@ -213,7 +213,7 @@ def _check_address(url: str, *, remote: bool) -> None:
         ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses
     ):
         raise CommandError(
-            f"{parts.hostname} is not this machine; --remote allows it.", returncode=2
+            f"{parts.hostname} is not this machine. Use --remote to allow it.", returncode=2
         )
     try:
         socket.create_connection((parts.hostname, port), timeout=10).close()

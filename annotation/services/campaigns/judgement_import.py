@@ -86,8 +86,8 @@ def import_judgements(
         raise FormatError.single(
             judgements.name,
             None,
-            f"it cannot be stored ({said[:300]})",
-            "settings that a campaign can have",
+            f"the campaign cannot be stored ({said[:300]})",
+            "valid settings of a campaign",
         ) from None
 
 
@@ -105,7 +105,7 @@ def _refuse_unstorable(judgements: JudgementColumns) -> None:
                     FileProblem(
                         line,
                         f"{what} {name[:60]!r}",
-                        "an id without blanks of at most 255 characters",
+                        "an ID of at most 255 characters without spaces",
                     )
                 )
     if problems:
@@ -189,17 +189,17 @@ class _JudgementImport:
         n = len(self.file.topic)
         if undated := int(np.isnan(self.file.judged_at).sum()):
             self.warnings.append(
-                f"{format_part(undated, n, 'judgement', 'has', 'have')} no time; they are dated at this import "
-                "in the order of the file, and pages over time say nothing of them"
+                f"{format_part(undated, n, 'judgement', 'has', 'have')} no time; they get the time of this import "
+                "in the order of the file, so charts over time are not meaningful"
             )
         if untimed := int(np.isnan(self.file.seconds).sum()):
             self.warnings.append(
-                f"{format_part(untimed, n, 'judgement', 'has', 'have')} no duration; without one nothing is too fast"
+                f"{format_part(untimed, n, 'judgement', 'has', 'have')} no duration, so none can be too fast"
             )
         if gold := int(self.file.gold.sum()):
             self.warnings.append(
-                f"{format_count(gold, 'judgement', 'is', 'are')} of gold pairs; the file holds no "
-                f"known grades, so such pairs are like all others"
+                f"{format_count(gold, 'judgement', 'is', 'are')} of gold pairs; the file has no "
+                f"known grades, so these pairs are ordinary pairs"
             )
 
     def _build_pairs(self) -> list[PairRow]:
@@ -290,7 +290,7 @@ class _JudgementImport:
         absent = [name for name in self.file.topics if name not in topic_of]
         if absent and self.wanted.collection is not None:
             self.warnings.append(
-                f"{format_count(len(absent), 'topic')} of the file not in the collection before, such as {absent[0]}"
+                f"{format_count(len(absent), 'topic')} of the file added to the collection, such as {absent[0]}"
             )
         rows = [
             (0, {"id": name, "text": self.wanted.texts.get(name, ""), "position": first + k})
@@ -334,7 +334,7 @@ class _JudgementImport:
         )
         return {
             "name": self.wanted.name,
-            "description": f"Judgements made elsewhere, from {self.file.name}.",
+            "description": f"Judgements imported from {self.file.name}.",
             "scale": [{"value": k, "name": name} for k, name in enumerate(names)],
             "threshold": self.wanted.threshold,
             "judgements_per_pair": self.per_pair,

@@ -133,7 +133,7 @@ def resume_skipped_pair(
             served_at=now,
             expires_at=lease_expiry(locked, now),
             why={
-                "rule": "put aside earlier, and taken up again by the annotator",
+                "rule": "skipped earlier, resumed by the annotator",
                 "priority": pair.priority,
                 "position": pair.position,
             },

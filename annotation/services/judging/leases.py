@@ -126,7 +126,7 @@ def heed_steps() -> None:
     if step:
         n = begin_leases_anew(timezone.now())
         log.warning(
-            "the clock was set %s by %.0f s: %s live leases begin their time anew",
+            "the clock was set %s by %.0f s: %s live leases restarted",
             "on" if step > 0 else "back",
             abs(step),
             n,

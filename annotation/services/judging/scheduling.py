@@ -577,7 +577,7 @@ def _find_skipped_pair(annotator: Membership, wait: bool) -> TakenPair | None:
     if not rows and locking and fetch_rows(plain, values, prepare=not topics):
         raise ClaimContended
     return (
-        (Candidate(*rows[0]), True, {"rule": "put aside earlier, nothing else is left"})
+        (Candidate(*rows[0]), True, {"rule": "skipped earlier; nothing else is left"})
         if rows
         else None
     )

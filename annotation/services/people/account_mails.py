@@ -49,17 +49,17 @@ def request_sign_in_link(*, email: str, address: str) -> Job | None:
     if Job.objects.filter(
         kind=SIGN_IN_LINK, state=Job.State.QUEUED, created_at__lt=timezone.now() - UNSENT_TIMEOUT
     ).exists():
-        log.error("sign-in links wait for a worker, and none takes them")
+        log.error("sign-in links are waiting, but no worker is running")
         raise away
     try:
         connection = get_connection()
         connection.open()
         connection.close()
     except MAIL_ERRORS as error:
-        log.exception("sign-in links cannot be mailed")
+        log.exception("sign-in links cannot be sent")
         raise away from error
     return jobs.enqueue(
-        SIGN_IN_LINK, {"email": email, "address": address}, label="Mail a sign-in link", user=None
+        SIGN_IN_LINK, {"email": email, "address": address}, label="Send a sign-in link", user=None
     )
 
 
@@ -76,7 +76,7 @@ def change_address(user: User, email: str) -> Job | None:
     return jobs.enqueue(
         ADDRESS_CHANGED,
         {"user": user.pk, "old": old},
-        label="Mail that an address was changed",
+        label="Send a notice about a changed address",
         user=None,
     )
 
@@ -107,7 +107,7 @@ def _send_and_forget(work: ClaimedJob, send: Callable[[], object]) -> dict[str, 
     try:
         send()
     except MAIL_ERRORS:
-        log.exception("a mail about an account could not be sent")
+        log.exception("an email about an account could not be sent")
         mine.update(parameters={})
         raise Refused(
             _("The mail server rejected the email. The server log has the details.")

@@ -110,7 +110,7 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
             file,
             None,
             f"not a table ({error})",
-            "one name in each line, or a header with name and email",
+            "one name per line, or a header with name and email",
         ) from None
     rows = [
         (number, [cell.strip() for cell in row])
@@ -119,7 +119,7 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
     ]
     if not rows:
         raise FormatError.single(
-            file, None, "no names", "one name in each line, or a header with name and email"
+            file, None, "no names", "one name per line, or a header with name and email"
         )
     header = [cell.lower() for cell in rows[0][1]]
     if "name" in header or "email" in header:
@@ -135,14 +135,14 @@ def read_names(text: str, *, file: str = "names.csv") -> list[tuple[str, str]]:
         email = cells[email_at] if email_at is not None and email_at < len(cells) else ""
         if not name and not email:
             problems.append(
-                FileProblem(number, "neither name nor address", "a name", ",".join(cells))
+                FileProblem(number, "missing name and email address", "a name", ",".join(cells))
             )
             continue
         if len(name) > LONGEST_NAME or len(email) > LONGEST_EMAIL:
             limits = f"at most {LONGEST_NAME} and {LONGEST_EMAIL} characters"
             problems.append(
                 FileProblem(
-                    number, "a name or address that is too long", limits, ",".join(cells)[:200]
+                    number, "name or email address is too long", limits, ",".join(cells)[:200]
                 )
             )
             continue
@@ -403,7 +403,7 @@ def set_creator(user: User, *, may_create: bool, actor: User | None) -> None:
         profile.may_create = may_create
         profile.save(update_fields=["may_create"])
         log.warning(
-            "%s %s make campaigns, says %s",
+            "%s %s create campaigns, set by %s",
             user,
             "may" if may_create else "may no longer",
             actor or "the command line",
@@ -509,5 +509,5 @@ def send_sign_in_link(*, email: str, address: str) -> None:
                 subject, text, settings.DEFAULT_FROM_EMAIL, [user.email], connection=connection
             )
         except MAIL_ERRORS:
-            log.exception("no sign-in link could be mailed to %s", user)
+            log.exception("no sign-in link could be sent to %s", user)
     connection.close()

@@ -193,7 +193,9 @@ def send_reminders(work: ClaimedJob) -> dict[str, Any]:
     actor = User.objects.filter(pk=asked["actor"]).first()
     chosen = get_annotators(campaign).filter(pk__in=asked["members"])
     done = deliver_reminders(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
-    warnings = [f"{name} got none: {reason}" for name, reason in done["left_out"] + done["failed"]]
+    warnings = [
+        f"no email to {name}: {reason}" for name, reason in done["left_out"] + done["failed"]
+    ]
     if is_console_backend():
         warnings.insert(
             0,
@@ -203,7 +205,7 @@ def send_reminders(work: ClaimedJob) -> dict[str, Any]:
         )
     return {
         **done,
-        "facts": {"mails printed" if is_console_backend() else "mails sent": len(done["sent"])},
+        "facts": {"emails printed" if is_console_backend() else "emails sent": len(done["sent"])},
         "warnings": warnings,
     }
 
@@ -278,6 +280,6 @@ def send_to_do_mail(profile: Profile, *, subject: str, body: str, now: datetime)
     try:
         EmailMessage(subject, body, settings.DEFAULT_FROM_EMAIL, [profile.user.email]).send()
     except MAIL_ERRORS:
-        log.exception("the to-do list of %s could not be mailed", profile)
+        log.exception("the to-do list of %s could not be sent", profile)
         return
     Profile.objects.filter(pk=profile.pk).update(to_do_mailed_at=now)

@@ -19,7 +19,7 @@ from annotation.services.people.accounts import PeopleError, get_profile, set_cr
 
 log = logging.getLogger(__name__)
 NO_PACKAGE_MESSAGE = (
-    "OpenID Connect (ASSAY_OIDC_ISSUER) needs the package mozilla-django-oidc beside Assay: pip "
+    "OpenID Connect (ASSAY_OIDC_ISSUER) needs the package mozilla-django-oidc: pip "
     "install mozilla-django-oidc"
 )
 
@@ -98,7 +98,7 @@ def _create_account(identity: InstitutionIdentity) -> User:
         IntegrityError
     ):  # another user with that name, or the same user in another window, came at the same time
         raise PeopleError(f"{taken} {_('Or try again.')}") from None
-    log.warning("%s has an account by %s", user, settings.INSTITUTION)
+    log.warning("%s has an account through %s", user, settings.INSTITUTION)
     return user
 
 
@@ -113,7 +113,7 @@ def _apply_group_rights(user: User, groups: frozenset[str]) -> None:
             user.is_superuser = user.is_staff = is_administrator
             user.save(update_fields=["is_superuser", "is_staff"])
             log.warning(
-                "%s is %s administrator, by the groups of %s",
+                "%s is %s administrator, according to the groups of %s",
                 user,
                 "an" if is_administrator else "no longer an",
                 settings.INSTITUTION,

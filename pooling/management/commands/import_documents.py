@@ -24,13 +24,13 @@ class Command(ImportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(
             parser,
-            "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or packed",
+            "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or compressed",
             at_least="*",
         )
         parser.add_argument(
             "--ir-datasets",
             metavar="ID",
-            help="take the documents of this data set of the package ir_datasets, where that is installed",
+            help="data set of the package ir_datasets whose documents are imported, instead of files",
         )
 
     def handle(
@@ -38,7 +38,7 @@ class Command(ImportCommand):
     ) -> None:
         get_collection(collection)
         if not files and not ir_datasets:
-            raise ImportFailed("name a FILE of documents, or a data set with --ir-datasets ID")
+            raise ImportFailed("a document file or --ir-datasets ID is required")
         with tempfile.TemporaryDirectory() as folder:
             if ir_datasets:
                 path = Path(folder) / f"{ir_datasets.replace('/', '-')}.jsonl.gz"

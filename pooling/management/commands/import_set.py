@@ -122,7 +122,7 @@ def _pack(folder: Path, out: Any) -> None:
     ]
     if not paths:
         raise ImportFailed(
-            f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or "
+            f"{folder}: not a set, expected corpus.jsonl, queries.jsonl and qrels/, or "
             f"documents.tsv, queries.tsv and judgement-pairs.tsv"
         )
     with tarfile.open(

@@ -12,4 +12,4 @@ class Command(ImportCommand):
     kind = "topics"
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "TREC topics, TSV, JSONL or BEIR queries; plain or packed")
+        add_file_arguments(parser, "TREC topics, TSV, JSONL or BEIR queries; plain or compressed")

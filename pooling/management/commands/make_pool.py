@@ -90,7 +90,7 @@ class Command(BaseCommand):
             "--llm-judge",
             default="",
             metavar="CAMPAIGN/JUDGE",
-            help="frozen LLM judge whose grades make the strata, with --strata machine",
+            help="frozen LLM judge whose grades form the strata, with --strata machine",
         )
         parser.add_argument(
             "--preview",
@@ -124,10 +124,10 @@ class Command(BaseCommand):
                 ", ".join(target.runs.order_by("tag").values_list("tag", flat=True)[:20])
                 or "none yet"
             )
-            raise ImportFailed(f"no run has the tag {', '.join(absent)}; there are: {tags}")
+            raise ImportFailed(f"no run has the tag {', '.join(absent)}; existing tags: {tags}")
         try:
             if ordered and sample_shares:
-                raise ImportFailed("a pool is relevant first or sampled, not both")
+                raise ImportFailed("--relevant-first and --sample-shares cannot be used together")
             kind = (
                 PoolKind.ORDERED
                 if ordered
@@ -155,12 +155,12 @@ class Command(BaseCommand):
             raise ImportFailed(str(error)) from None
         done = run_job_here(job, self.stderr)
         stages = [
-            f"stage {n}: {100 * one['share']:g} %, {format_count(one['pairs'], 'pair')}"
+            f"stage {n}: {100 * one['share']:g}%, {format_count(one['pairs'], 'pair')}"
             for n, one in enumerate(done.report.get("stages", []), start=1)
         ]
         if "batches" in done.report:
             stages = [
-                "{batches:,} batches of {batch:,} pairs, {audit:,} of each at random".format(
+                "{batches:,} batches of {batch:,} pairs, each with {audit:,} audit pairs drawn at random".format(
                     **done.report
                 )
             ]

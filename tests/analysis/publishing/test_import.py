@@ -255,7 +255,12 @@ def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_ca
             "first\tt1\td1\t2",
             "the labels of first do not match its digest",
         ),
-        ("machine-labels.tsv", "first\tt1\td1\t1", "nobody\tt1\td1\t1", "unexpected label of 'nobody'"),
+        (
+            "machine-labels.tsv",
+            "first\tt1\td1\t1",
+            "nobody\tt1\td1\t1",
+            "unexpected label of 'nobody'",
+        ),
         ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\tx", "grade 'x'"),
         ("machines.json", '"name": "second"', '"name": "first"', "duplicate LLM judge 'first'"),
         ("machines.json", '"frozen_at": "2', '"frozen_at": "x2', "is not a date and time"),

@@ -250,7 +250,7 @@ def mixed(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
         (
             "names",
             b"name\nAda" + b"x" * 200 + b"\n",
-            "a name or address that is too long, expected at most 200",
+            "name or email address is too long, expected at most 200",
         ),
         ("prel", b"t1 0 d1 s1 99999999999999999999\n", "is not a grade"),
         ("prel", b"t1 0 d1 s1 " + b"9" * 5000 + b"\n", "is not a grade"),

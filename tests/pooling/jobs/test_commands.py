@@ -68,13 +68,13 @@ def test_bad_files_collections_people_and_tags_end_with_status_2_and_reasons(col
             "--collection",
             collection.slug,
         ],
-        "no collection is called 'nothing'": [
+        "there is no collection 'nothing'": [
             "import_run",
             folder / "a.run",
             "--collection",
             "nothing",
         ],
-        "no user has the username": [
+        "there is no user": [
             "import_run",
             folder / "a.run",
             "--collection",
@@ -88,7 +88,7 @@ def test_bad_files_collections_people_and_tags_end_with_status_2_and_reasons(col
             "--collection",
             collection.slug,
         ],
-        "no run has the tag Z; there are: none yet": [
+        "no run has the tag Z; existing tags: none yet": [
             "make_pool",
             "--collection",
             collection.slug,

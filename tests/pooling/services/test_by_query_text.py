@@ -38,7 +38,7 @@ def test_ratings_become_qrels_under_the_topics_ids(text, collection, bring):
         for warning in job.report["warnings"]
     )
     assert (
-        job.report["facts"]["queries that are a topic's text"],
+        job.report["facts"]["queries matched to topics"],
         job.report["facts"]["queries left out"],
     ) == (2, 1)
     assert bring("qrels", text, name="case.csv").state == "done"

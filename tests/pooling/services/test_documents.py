@@ -40,7 +40,7 @@ def test_a_document_file_is_kept_as_it_came_and_no_document_is_stored_yet(
     )
     assert file.file.read() == packed
     assert not Document.objects.exists()
-    assert job.report["facts"]["longer than 512 words"] == "1 (33.3 %)"
+    assert job.report["facts"]["longer than 512 words"] == "1 (33.3%)"
     assert job.report["warnings"] == ["1 document has neither title nor text, such as d2"]
 
 
@@ -50,7 +50,7 @@ def test_documents_of_the_runs_that_no_file_has_are_named(collection, bring):
     assert job.report["facts"]["documents in the runs' top 10"] == 3
     assert job.report["facts"]["still without text"] == 1
     assert (
-        "1 of 3 documents in the runs' top 10 is in no document file, such as d77"
+        "1 of 3 documents in the runs' top 10 is not in any document file, such as d77"
         in job.report["warnings"]
     )
 
@@ -60,7 +60,7 @@ def test_a_run_is_matched_with_the_document_files_that_are_there(collection, bri
     job = bring("run", "1 Q0 d1 1 9 t\n1 Q0 d77 2 8 t\n", mode="careful")
     assert job.report["stored"] is False
     assert job.report["warnings"] == [
-        "1 of 2 documents of its top 10 is in no document file, such as d77"
+        "1 of 2 documents in its top 10 is not in any document file, such as d77"
     ]
 
 
@@ -145,7 +145,7 @@ def test_an_earlier_file_wins_where_two_have_a_document(collection, bring):
         name="b",
     )
     assert (
-        "1 of its documents are in an earlier file already; the earlier text is used"
+        "1 of its documents are already in an earlier file; the earlier text is used"
         in job.report["warnings"]
     )
     bring("run", "1 Q0 d1 1 9 t\n1 Q0 d9 2 8 t\n")

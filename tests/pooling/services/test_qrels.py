@@ -12,7 +12,7 @@ def test_qrels_are_stored_as_columns_with_their_grades_counted(collection, bring
     row = collection.qrels.get()
     assert (row.name, row.kind, row.n_rows, row.n_topics) == ("expert", "judged", 4, 2)
     assert row.grades == {"-1": 1, "0": 1, "1": 1, "2": 1}
-    assert row.warnings == ["1 pair has a negative grade: in the pool, but unjudged"]
+    assert row.warnings == ["1 pair has a negative grade: pooled but unjudged"]
     grades = qrels.load_grades(row)
     assert grades.topics == ["7", "051"]
     assert grades.documents.tolist() == [b"d1", b"d2", b"d1", b"d9"]

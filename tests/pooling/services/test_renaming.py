@@ -136,8 +136,8 @@ def test_batches_and_samples_are_those_of_the_old_name(full, manager, making):
     ("tag", "reason"),
     [
         pytest.param("B", "a run with the tag B already exists", id="taken"),
-        pytest.param(" \n ", "a tag has 1 to 200 characters", id="empty"),
-        pytest.param("x" * 201, "a tag has 1 to 200 characters", id="long"),
+        pytest.param(" \n ", "a tag must have 1 to 200 characters", id="empty"),
+        pytest.param("x" * 201, "a tag must have 1 to 200 characters", id="long"),
         pytest.param("a\0b", "a name must not contain control characters", id="null"),
         pytest.param("a\x1bb", "a name must not contain control characters", id="escape"),
         pytest.param(

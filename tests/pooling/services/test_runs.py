@@ -66,7 +66,7 @@ def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection
     job = bring("run", RUN, mode="careful")
     assert job.report["stored"] is False
     assert job.report["facts"]["unknown topics"] == 1
-    assert job.report["facts"]["kept topics it does not have"] == 1
+    assert job.report["facts"]["kept topics without rows"] == 1
     assert job.report["warnings"] == ["1 of its 2 topics is not in the collection, such as 051"]
     again = uploads.request_import(Upload.objects.get(), mode="import", options={}, user=manager)
     jobs.run_job(again.pk)
@@ -97,7 +97,7 @@ def test_a_wrong_line_refuses_the_whole_file_with_place_text_and_what_was_expect
     with django_capture_on_commit_callbacks(execute=True):
         job = bring("run", RUN + "7 Q0 d9 4 high bm25\n7 Q0 d9 5\n", name="bm25.run")
     assert job.state == "failed"
-    assert job.message == "2 problems in bm25.run; nothing of it was kept"
+    assert job.message == "2 problems in bm25.run; nothing was kept"
     assert [problem["line"] for problem in job.report["problems"]] == [5, 6]
     assert job.report["problems"][0]["text"] == "7 Q0 d9 4 high bm25"
     assert "6 columns" in job.report["problems"][1]["expected"]

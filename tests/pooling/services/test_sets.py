@@ -211,9 +211,9 @@ def test_a_topic_that_has_another_text_here_is_refused_with_its_line(collection,
     [
         ({"corpus.jsonl": CORPUS}, "without queries.jsonl"),
         ({"queries.tsv": "1\tone\n"}, "without judgement-pairs.tsv"),
-        ({"a.txt": "x"}, "not the files of one set: a.txt"),
-        (BEIR | {"queries.tsv": "1\tone\n"}, "not the files of one set"),
-        (BEIR | {"other/corpus.jsonl": CORPUS}, "a second corpus.jsonl"),
+        ({"a.txt": "x"}, "these files do not form one set: a.txt"),
+        (BEIR | {"queries.tsv": "1\tone\n"}, "do not form one set"),
+        (BEIR | {"other/corpus.jsonl": CORPUS}, "duplicate corpus.jsonl"),
     ],
 )
 def test_archives_that_are_not_one_set_are_refused(
@@ -252,9 +252,7 @@ def test_links_and_encrypted_and_cut_off_archives_are_refused(collection, bring)
         link = tarfile.TarInfo("corpus.jsonl")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    assert (
-        "not the files of one set" in bring("set", out.getvalue()).report["problems"][0]["problem"]
-    )
+    assert "do not form one set" in bring("set", out.getvalue()).report["problems"][0]["problem"]
     assert "damaged" in bring("set", zipped(BEIR)[:-60]).report["problems"][0]["problem"]
     assert "cut off" in bring("set", tarred(BEIR)[:-60]).report["problems"][0]["problem"]
     assert "cut off" in bring("set", tarred(BEIR, "w")[:600]).report["problems"][0]["problem"]
@@ -282,7 +280,7 @@ def test_firas_files_become_topics_documents_and_a_pool_with_priorities(collecti
     facts = job.report["facts"]
     assert (
         facts["pairs"],
-        facts["pairs for everyone"],
+        facts["calibration pairs"],
         facts["documents of pairs without text"],
     ) == (4, 1, 0)
     assert (
@@ -491,7 +489,7 @@ def test_the_command_takes_a_folder_into_a_new_collection(manager, own_storage, 
     with pytest.raises(CommandError, match=r"queries.jsonl:1: not JSON"):
         call_command("import_set", str(tmp_path / "small"), new="Broken")
     assert not Collection.objects.filter(name="Broken").exists()
-    with pytest.raises(CommandError, match="no file of a set"):
+    with pytest.raises(CommandError, match="not a set, expected"):
         call_command("import_set", str(own_storage), collection="my-beir")
 
 

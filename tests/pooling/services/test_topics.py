@@ -112,7 +112,7 @@ def test_ids_that_are_there_refuse_the_whole_file_with_its_lines(collection, bri
         {
             "line": 2,
             "problem": "topic 9 is already in the collection",
-            "expected": "ids that are new, or delete the topics first",
+            "expected": "new IDs; to replace topics, delete them first",
             "text": "another text",
         }
     ]
@@ -135,7 +135,7 @@ def test_topics_that_no_run_has_are_warned_about(collection, bring):
     job = bring("topics", TOPICS, mode="careful")
     assert job.report["stored"] is False
     assert job.report["warnings"] == [
-        "6 of 7 topics are in none of the collection's runs, such as 7, 8, 9, 10, 11"
+        "6 of 7 topics are not in any run of the collection, such as 7, 8, 9, 10, 11"
     ]
 
 

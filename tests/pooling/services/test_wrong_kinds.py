@@ -102,7 +102,7 @@ def test_ids_with_and_without_zeros_are_told_apart(collection, manager):
         collection, "run", "001 Q0 a 1 9 A\n002 Q0 a 1 9 A\n", mode="careful", user=manager
     )
     assert (
-        "ids are text, and 001 is not the collection's 1: write them alike in both files"
+        "IDs are compared as text, so 001 does not match 1: write them the same way in both files"
         in job.report["hold"][0]
     )
 

@@ -395,7 +395,10 @@ def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
         ("t1 Q0 d1 7 1 m\n", ":1: grade 7 is not on the campaign's scale"),
         ("t1 Q0 d1 1 1 m\nt1 Q0 d2 1 high m\n", "not a confidence"),
         ("x 0 d1 1\n", "no row matches a pair of the campaign's pool"),
-        ('{"query": "topic 1", "passage": "document 1", "judgment": "two"}\n', "no judged passage"),
+        (
+            '{"query": "topic 1", "passage": "document 1", "judgment": "two"}\n',
+            "no labelled passage",
+        ),
         (
             (
                 '{"query": "topic 1", "passage": "document 1", "judgment": 1}\n{"query": "topic 1", '
