@@ -37,6 +37,10 @@ class QualificationScore(NamedTuple):
     def share(self) -> float | None:
         return self.right / self.judged if self.judged else None
 
+    @property
+    def exact_share(self) -> float | None:
+        return self.exact / self.judged if self.judged else None
+
 
 def correct_answer_filter(campaign: Campaign, *, grade: str, gold: str) -> Q:
     """Return a filter for judgements that are correct by the campaign's rule. grade, gold: names of

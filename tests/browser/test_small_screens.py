@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,26 +165,34 @@ def test_the_tab_of_the_page_is_in_view_on_a_phone(signed_in_page: Callable[...,
         expect(tab).to_be_in_viewport(ratio=0.9)  # its line lies over that of all
 
 
-def test_topics_of_gold_pairs_have_room_beside_the_form(
+def test_selected_gold_pairs_are_changed_from_a_bar_and_one_in_a_dialog(
     signed_in_page: Callable[..., Page],
 ) -> None:
     campaign, _ = make_job()
     pair = campaign.pairs.select_related("entry__topic").order_by("position").first()
     assert pair is not None
-    pair.entry.topic.text = "running a subprocess and capturing its output"
-    pair.entry.topic.save()
     manager = campaign.memberships.get(role="manager").user
     set_pair_kind(pair, "gold", gold_grade=1, explanation="It says so.", actor=manager)
-    page = signed_in_page(manager, viewport={"width": 1280, "height": 800})
+    page = signed_in_page(manager, viewport={"width": 390, "height": 800})
     page.goto(f"/campaigns/{campaign.slug}/gold/")
-    cell = page.locator("#known td.topic")
-    box, form = cell.bounding_box(), page.locator("#known .set-kind").bounding_box()
     wrap = page.locator("#known .table-wrap")
-    assert box is not None
-    assert form is not None
-    assert box["width"] >= 140
     assert wrap.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
-    assert form["height"] <= 50, "in one line"
+    bar = page.locator("#chosen-known")
+    expect(bar).to_be_hidden()
+    page.get_by_label("Select all pairs on this page").check()
+    expect(bar).to_be_in_viewport()
+    expect(bar.locator("output")).to_have_text("1")
+    page.get_by_role("button", name=re.compile("^Edit ")).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Explanation").fill("The last sentence says so.")
+    dialog.get_by_role("button", name="Save").click()
+    page.wait_for_load_state()
+    pair.refresh_from_db()
+    assert (pair.kind, pair.gold_grade, pair.gold_explanation) == (
+        "gold",
+        1,
+        "The last sentence says so.",
+    )
 
 
 def test_a_tag_stays_in_one_line_where_numbers_leave_it_no_room(chromium: Browser) -> None:

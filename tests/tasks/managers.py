@@ -92,12 +92,12 @@ def pause_clicker(hands: Hands) -> None:
 
 def gold_from_file(hands: Hands) -> None:
     open_campaign(hands, "Gold")
-    hands.touch(hands.page.locator("summary", has_text="From qrels or a file"))
+    hands.touch(hands.page.locator("summary", has_text="Import or replace from qrels or a file"))
     hands.drop_text(hands.given["known"], "known.qrels", on="[name=known_file]")
     hands.click("button", "Add questions")
-    expect(hands.page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(
-        N_KNOWN
-    )
+    expect(
+        hands.page.get_by_role("region", name="Control pairs").locator("tbody tr")
+    ).to_have_count(N_KNOWN)
 
 
 def disputed(hands: Hands) -> None:

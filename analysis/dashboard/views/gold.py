@@ -3,6 +3,7 @@ results."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -19,8 +20,9 @@ from analysis.judgements.live import get_snapshot
 from annotation.forms_campaign_creation import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import get_managed_campaign
-from annotation.selectors.pairs import get_kept_pairs
+from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
 from annotation.selectors.qualification import (
+    QualificationScore,
     correct_answer_filter,
     get_known_scores,
     get_single_key_warnings,
@@ -35,7 +37,7 @@ from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
 
-MOST_PROPOSALS, PER_PAGE = 12, 20
+MOST_PROPOSALS, PER_PAGE = 12, 10
 KIND_CHOICES = [
     (
         Pair.Kind.GOLD,
@@ -86,13 +88,16 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Saved."))
         return redirect(request.get_full_path())
     query = request.GET.get("q", "").strip()
+    scores = get_known_scores(campaign)
     context = {
         "campaign": campaign,
         "tab": "gold",
         "kinds": KIND_CHOICES,
         "known_form": KnownPairsForm(campaign.collection, initial={"n_gold": 20}),
         "known": known_pairs_page(request, campaign),
-        "results": results_page(request, campaign),
+        "results": results_page(request, campaign, scores),
+        "answers": sum_gold_scores(scores),
+        "n_qualification": get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count(),
         "proposals": propose_gold_pairs(campaign),
         "query": query,
         "single_key": get_single_key_warnings(campaign),
@@ -117,7 +122,11 @@ def read_grade(request: HttpRequest) -> int | None:
 
 def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
     """Remove the selected control pairs, or change their grade."""
-    ids, grade = [parse_row_id(one) for one in request.POST.getlist("known")], read_grade(request)
+    if request.POST.get("all"):  # on all pages of the list as it is filtered
+        ids = list(known_pairs_page(request, campaign).fitting.values_list("pk", flat=True))
+    else:
+        ids = [parse_row_id(one) for one in request.POST.getlist("known")]
+    grade = read_grade(request)
     try:
         if not ids:
             raise CampaignError(_("Select pairs first."))
@@ -142,7 +151,7 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
 def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     """List the control pairs."""
     kinds = [(value.value, name) for value, name, _ in KIND_CHOICES if value != Pair.Kind.NORMAL]
-    return ListPage(
+    shown = ListPage(
         request,
         list_known_pairs(campaign),
         search=(
@@ -162,18 +171,41 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "right": "n_right",
             "exact": "n_exact",
             "kind": ("kind", "position"),
+            "grade": ("gold_grade", "position"),
         },
-        choices=[RowFilter("kind", _("Kind"), kinds, lambda rows, value: rows.filter(kind=value))],
+        choices=[RowFilter("kind", _("Type"), kinds, lambda rows, value: rows.filter(kind=value))],
         per_page=PER_PAGE,
         prefix="known-",
         part="known",
     )
+    names: Mapping[int | None, str] = dict(
+        zip(campaign.grades.values, campaign.grades.names, strict=True)
+    )
+    rows: list[Any] = list(shown)
+    for pair in rows:
+        pair.grade_name = names.get(pair.gold_grade, "")
+    shown.show(rows)
+    return shown
 
 
-def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+def sum_gold_scores(scores: Mapping[int, Mapping[str, QualificationScore]]) -> QualificationScore:
+    """Return the answers of all annotators to gold."""
+    gold = [one["gold"] for one in scores.values() if "gold" in one]
+    return QualificationScore(
+        sum(one.right for one in gold),
+        sum(one.exact for one in gold),
+        sum(one.judged for one in gold),
+        gold[0].total if gold else 0,
+    )
+
+
+def results_page(
+    request: HttpRequest,
+    campaign: Campaign,
+    scores: Mapping[int, Mapping[str, QualificationScore]],
+) -> ListPage:
     """List annotators who have judged control pairs, with their scores in the qualification test
     and on gold questions."""
-    scores = get_known_scores(campaign)
     members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pk__in=scores).order_by(
         "pseudonym"
     )
@@ -233,8 +265,10 @@ def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
     pairs: list[Any] = sorted(
         normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position)
     )  # with the proposed grade
+    names = dict(zip(campaign.grades.values, campaign.grades.names, strict=True))
     for pair in pairs:
         pair.proposed = wanted[pair.pk]
+        pair.proposed_name = names[wanted[pair.pk]]
     return pairs
 
 

@@ -182,7 +182,10 @@ def change_known_pairs(
             kind, explanation = (
                 (Pair.Kind.NORMAL, "") if remove else (pair.kind, pair.gold_explanation)
             )
-            set_pair_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+            try:
+                set_pair_kind(pair, kind, gold_grade=grade, explanation=explanation, actor=actor)
+            except CampaignError as error:
+                raise CampaignError(f"{pair.entry}: {error}") from None
     campaign.refresh_from_db()
     return len(pairs)
 

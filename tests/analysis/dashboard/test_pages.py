@@ -565,6 +565,11 @@ class TestGold:
         ).content.decode()
         assert "3 pairs are ordinary again." in told
         assert not campaign.pairs.exclude(kind="normal").exists()
+        for pair in (first, second):
+            set_pair_kind(pair, "gold", gold_grade=1)
+        set_pair_kind(third, "everyone")
+        client.post(f"{address}?known-kind=gold", {"action": "remove-chosen", "all": "on"})
+        assert [p.kind for p in campaign.pairs.exclude(kind="normal")] == ["everyone"], "as listed"
         foreign = make_campaign(n_topics=1, n_documents=1).pairs.get()
         set_pair_kind(foreign, "gold", gold_grade=1)
         client.post(address, {"action": "remove-chosen", "known": [foreign.pk]})
@@ -591,10 +596,10 @@ class TestGold:
             client.get(address, {"known-page": n, "q": "query number"}) for n in (1, 2)
         )
         seen = [pair.pk for response in (first, second) for pair in response.context["known"]]
-        assert seen == [pair.pk for pair in pairs[:25]]
-        assert [len(response.context["known"]) for response in (first, second)] == [20, 5]
-        assert "1 to 20 of 25, page 1 of 2" in text_of(first)
-        assert "1 to 20 of 30, page 1 of 2" in text_of(first)
+        assert seen == [pair.pk for pair in pairs[:20]]
+        assert [len(response.context["known"]) for response in (first, second)] == [10, 10]
+        assert "1 to 10 of 25, page 1 of 3" in text_of(first)
+        assert "1 to 10 of 30, page 1 of 3" in text_of(first)
         assert 'href="?q=query+number&amp;known-page=2#known"' in first.content.decode()
         assert (
             'href="?known-page=1&amp;q=query+number&amp;found-page=2#search"'

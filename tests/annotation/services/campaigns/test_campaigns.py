@@ -11,12 +11,14 @@ from annotation.models import AuditEvent, Lease, Pair
 from annotation.selectors.judging import check_invariants
 from annotation.selectors.kept_figures import deferred_faults, immediate_faults
 from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.control_pairs import change_known_pairs
 from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from pooling.models import PoolEntry
 from tests.builders import (
     judge,
+    judge_pair,
     make_annotator,
     make_campaign,
     make_collection,
@@ -245,3 +247,15 @@ def test_a_judged_pair_cannot_become_a_qualification_pair():
         lifecycle.set_pair_kind(row.pair, Pair.Kind.QUALIFICATION, gold_grade=1)
     with pytest.raises(CampaignError, match="must be on the scale"):
         lifecycle.set_pair_kind(row.pair, Pair.Kind.GOLD, gold_grade=9)
+
+
+def test_control_pairs_that_cannot_be_removed_are_named_and_all_stay():
+    campaign = make_campaign(n_topics=1, n_documents=2, qualification_pass=0.5)
+    first, second = campaign.pairs.order_by("position")
+    lifecycle.set_pair_kind(first, Pair.Kind.GOLD, gold_grade=1)
+    lifecycle.set_pair_kind(second, Pair.Kind.QUALIFICATION, gold_grade=1)
+    judge_pair(make_annotator(campaign), second, 1, now=timezone.now())
+    with pytest.raises(CampaignError, match="t1 d2: The pair has judgements"):
+        change_known_pairs(campaign, [first.pk, second.pk], remove=True, actor=None)
+    first.refresh_from_db()
+    assert first.kind == Pair.Kind.GOLD
