@@ -174,6 +174,18 @@ def test_a_release_from_before_the_rule_for_gold_keeps_counting_the_exact_grade(
     )
 
 
+def test_a_release_written_before_this_version_comes_in_with_its_labels_and_llm_judges() -> None:
+    path = Path(__file__).parents[2] / "data" / "release-before-0.2.0.zip"
+    found = parts(path.read_bytes())
+    campaign = import_release(path, name="old.zip", user=make_user())
+    assert campaign.pairs.count() == len(found["pairs.tsv"].splitlines()) - 1
+    assert (
+        MachineJudge.objects.filter(campaign=campaign).count()
+        == len(json.loads(found["machines.json"]))
+        == 2
+    )
+
+
 def with_machines() -> Campaign:
     """A campaign with two frozen machines, one asked at an endpoint and one from a file, and one
     that is not frozen."""
