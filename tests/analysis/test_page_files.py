@@ -142,10 +142,7 @@ def test_a_picture_comes_as_svg_and_png_with_the_measure_of_the_page(
     assert "measure=AP" in svg
     drawn = client.get(svg)
     assert drawn.headers["Content-Type"] == "image/svg+xml"
-    assert (
-        drawn.headers["Content-Disposition"]
-        == 'attachment; filename="mean-ap-over-8-topics-best-first.svg"'
-    )
+    assert drawn.headers["Content-Disposition"] == 'attachment; filename="mean-ap-by-run.svg"'
     assert ElementTree.fromstring(drawn.content).tag.endswith("svg")
     assert b"mean AP" in drawn.content
     assert client.get(png).content.startswith(b"\x89PNG")

@@ -137,4 +137,4 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
         "rank_llm_judges", people, "--llm-labels", f"other={other}", "--min-relevant", "2"
     )["machines"]["other"]
     assert undefined["gain"] is None
-    assert undefined["undefined"].startswith("people call none of the pairs relevant")
+    assert undefined["undefined"].startswith("humans call none of the pairs relevant")

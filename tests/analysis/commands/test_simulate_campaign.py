@@ -163,10 +163,10 @@ def test_what_cannot_be_played_is_refused(judged: list[str]) -> None:
     assert "no pair of the pool has a grade of at least 2" in refused(
         "simulate_campaign", *judged, "--min-relevant", 2
     )
-    assert "--part is for ordered pools" in refused(
+    assert "--part needs a prioritised pool" in refused(
         "simulate_campaign", *judged, "--strategy", "sampled", "--part", "0.5,2"
     )
-    assert "--measures is for ordered pools" in refused(
+    assert "--measures needs a prioritised pool" in refused(
         "simulate_campaign", *judged, "--strategy", "sampled", "--measures", "AP"
     )
     with pytest.raises(Exception, match="expected shares of the pool above 0"):

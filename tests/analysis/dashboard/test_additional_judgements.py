@@ -65,7 +65,10 @@ def test_the_cost_is_shown_before_the_deed_and_then_it_is_done_for_all_that_were
 def test_a_choice_of_nothing_or_of_what_cannot_be_says_so(campaign: Campaign) -> None:
     for form, words in (
         ({"action": "more"}, "Select pairs first"),
-        ({"action": "back", "pair": [campaign.pairs.first().pk]}, "no further judgement"),
+        (
+            {"action": "back", "pair": [campaign.pairs.first().pk]},
+            "no additional judgement was requested",
+        ),
     ):
         client = manager_of(campaign)
         answer = client.post(

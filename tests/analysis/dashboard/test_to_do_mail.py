@@ -104,7 +104,7 @@ def test_without_an_address_it_cannot_be_asked_for():
         "/account", {"action": "details", "email": "", "time_zone": "", "to_do_mail": "on"}
     )
     assert answer.status_code == 400
-    assert "needs an address" in answer.content.decode()
+    assert "Enter an email address to receive the to-do list." in answer.content.decode()
 
 
 def test_only_one_job_is_on_its_way(campaign):

@@ -136,7 +136,7 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
         "Annotators are judging, and on SQLite their judgements would have to wait while raw.csv is imported"
         in page.content.decode()
     )
-    assert f"or now by checking “{BOX}”." in page.content.decode()
+    assert f"or now by selecting “{BOX}”." in page.content.decode()
     assert BOX in page.content.decode().split("by checking")[1], (
         "the box that the sentence speaks of"
     )

@@ -146,8 +146,8 @@ def test_a_command_that_cannot_estimate_refuses_the_campaign_with_the_reason(cam
     status, out, said = refused(name, *MORE.get(name, []), "--campaign", campaign.slug)
     assert (status, out) == (2, "")
     assert (
-        f"the pool of {campaign.slug} is sampled, and this would count every pair that was not "
-        f"drawn as not relevant; `evaluate --campaign"
+        f"the pool of {campaign.slug} is sampled, and this measure would count every pair that was "
+        f"not drawn as not relevant. `evaluate --campaign"
     ) in said
 
 
@@ -240,12 +240,12 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
     if not kind.estimates:
         with pytest.raises(
             Refused,
-            match="is sampled, and this would count every pair that was not drawn as not relevant",
+            match="is sampled, and this measure would count every pair that was not drawn as not relevant",
         ):
             reports.request_report(kind, **asked)
         return
     if name == "compare_llm_judges":
-        with pytest.raises(Refused, match="no machine judge of this campaign is frozen"):
+        with pytest.raises(Refused, match="no LLM judge of this campaign is frozen"):
             reports.request_report(kind, **asked)
         return
     report = reports.request_report(kind, **asked)
@@ -361,8 +361,7 @@ def test_exports_and_releases_score_nothing_and_say_what_they_are(campaign):
     )
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
     assert (
-        "A measure under qrels.txt would count all others as not relevant; scores are estimated from prels.txt"
-        in sheet
+        "qrels.txt would count all others as not relevant. Estimate scores from prels.txt" in sheet
     )
     assert "assay evaluate prels.txt RUN... --sampled" in sheet
 
@@ -410,5 +409,5 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
             called(marked)
         with pytest.raises(assay.BadInput, match="not drawn as not relevant"):
             called(assay.read_qrels(marked))
-        with pytest.raises(assay.FormatError, match="--sampled estimates"):
+        with pytest.raises(assay.FormatError, match="which needs --sampled"):
             called(five)

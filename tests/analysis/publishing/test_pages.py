@@ -239,7 +239,7 @@ def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_i
     )
     again = client.post(address + "recipes/", recipe_data("usual"))
     assert again.status_code == 400
-    assert "There is a recipe of this name" in again.content.decode()
+    assert "A recipe with this name already exists" in again.content.decode()
     usual, strict = Recipe.objects.get(name="usual"), Recipe.objects.get(name="strict")
     assert (strict.choices["min_judgements"], strict.choices["exclude"]) == (5, ["A001"])
     page = client.get(
@@ -406,7 +406,7 @@ def test_an_uploaded_release_becomes_a_campaign_and_what_is_none_says_why(campai
         f"A collection called {made.collection.name} already exists ({campaign.collection.slug})"
         in page
     )
-    assert f"has made one of its own, at {made.collection.slug}" in page
+    assert f"was imported into a new one, {made.collection.slug}" in page
     assert client.post("/import-campaign/", {}).status_code == 400
 
 

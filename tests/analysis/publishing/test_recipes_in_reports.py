@@ -99,13 +99,13 @@ def test_labels_of_two_grades_by_a_recipe_reach_no_higher_grade_than_1():
     campaign = small_campaign(small_collection(), judged=False)
     reference = f"recipe:binary:{save_recipe(campaign, ReleasePlan('mine'), user=None).pk}"
     clicks = campaign.collection.qrels.get(name="clicks B")
-    given = {"qrels": reference, "click_qrels": [f"imported:{clicks.pk}"], "threshold": "3"}
+    given = {"qrels": reference, "click_qrels": [f"imported:{clicks.pk}"], "min_relevant": "3"}
     form = ReportForm(
         given, kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign
     )
     assert (
-        "No label of “This campaign, 2 grades, recipe mine” is 3 or more; its highest is 1."
-        in form.errors["threshold"][0]
+        "No label of “This campaign, 2 grades, recipe mine” has grade 3 or higher; the highest is 1."
+        in form.errors["min_relevant"][0]
     )
 
 
@@ -116,7 +116,7 @@ def test_a_recipe_that_is_gone_is_said_and_nothing_is_computed(campaign, recipe)
         KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
     )
     delete_recipe(recipe, user=None)
-    with pytest.raises(Refused, match="no more, the recipe"):
+    with pytest.raises(Refused, match="no longer has the recipe"):
         list_input_files(
             KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
         )

@@ -180,7 +180,7 @@ def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
         ).hexdigest(),
     )
     sheet = after["datasheet.md"].decode()
-    assert "## Machine labels" in sheet
+    assert "## LLM labels" in sheet
     assert told["digest"] in sheet
     assert "second opinion" not in before["datasheet.md"].decode()
 
@@ -294,7 +294,7 @@ def test_the_release_says_whether_and_since_when_near_duplicates_were_shown():
     ] == [False, True, False]
     sheets = [one["datasheet.md"].decode() for one in found]
     said = (
-        "that one could be read with the annotator's own grade of it (resemblance 0.5 or more of "
+        "the annotator could open that one with their own grade (resemblance at least 0.5 of "
         "shingles of 5 words)"
     )
     assert [said in sheet for sheet in sheets] == [False, True, True]
@@ -380,7 +380,7 @@ def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
     data = release.file.open("rb").read()
     assert hashlib.sha256(data).hexdigest() == release.digest == job.report["digest"]
     assert len(parts(data)["qrels.txt"].splitlines()) == 4  # pairs with three judgements
-    with pytest.raises(CampaignError, match="stays"):
+    with pytest.raises(CampaignError, match="cannot be deleted"):
         recipes.delete_recipe(recipe, user=manager)
     release.file.delete(save=False)
 

@@ -303,7 +303,7 @@ def test_before_the_first_stage_is_complete_nothing_is_estimated(collection):
     with pytest.raises(NotEstimable, match="pairs of the first stage of c wait for judgements"):
         read_campaign_sample(campaign, LabelChoices())
     status, _, said = refused("evaluate", "--campaign", campaign.slug)
-    assert (status, "before its end nothing can be estimated" in said) == (2, True)
+    assert (status, "Estimates begin when the first stage is complete" in said) == (2, True)
 
 
 def test_where_too_many_pairs_cannot_be_judged_there_is_no_interval(collection):

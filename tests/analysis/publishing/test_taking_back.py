@@ -99,11 +99,11 @@ def test_choices_say_whom_they_take_back():
     assert LabelChoices(take_back=("A003", "A007")).words() == [
         "majority",
         "at least 2 judgements",
-        "taking back A003, A007 (even if excluded)",
+        "including A003, A007 (even if excluded)",
     ]
     assert (
         LabelChoices.of({"take_back": ["A003", ALL_JUDGES]}).words()[-1]
-        == "taking back all excluded annotators"
+        == "including all excluded annotators"
     )
     assert LabelChoices.of({}).words() == ["majority", "at least 2 judgements"]
 
@@ -116,7 +116,7 @@ def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_label
     path.write_bytes(built(campaign, ReleasePlan("all", LabelChoices(take_back=(ALL_JUDGES,)))))
     held = {name: content.decode() for name, content in parts(path.read_bytes()).items()}
     assert held["qrels.txt"] == GRADED
-    assert "taking back all excluded annotators" in held["datasheet.md"]
+    assert "including all excluded annotators" in held["datasheet.md"]
     assert json.loads(held["campaign.json"])["recipe"]["take_back"] == [ALL_JUDGES]
     assert "A003" not in held["excluded.tsv"]
     restored = import_release(path, name="release.zip", user=None)
@@ -147,7 +147,7 @@ def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
         reverse("campaign-recipe-difference", args=[campaign.slug]),
         {"first": first.pk, "second": second.pk},
     ).content.decode()
-    assert "taking back A003 (even if excluded)" in page
+    assert "including A003 (even if excluded)" in page
 
 
 def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):

@@ -160,7 +160,7 @@ class TestTheAnswerOfSystems:
             assert answer["words"] in unescape(words(page))
             assert page.count('<figure class="figure"') == 3
             assert "Significant differences" in page
-            assert "Runs by nDCG@10, best first" in page
+            assert "Mean nDCG@10 by run" in page
         for page in (by_account, by_link):
             assert pictures_of(page) == pictures_of(manager) != []
             names = [

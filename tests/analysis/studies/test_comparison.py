@@ -510,7 +510,7 @@ def test_mistakes_are_told_by_line_and_nothing_is_written(tmp_path: Path) -> Non
     )
     assert "study.toml:2: not TOML" in refusal(tmp_path, "comparison", "\nqrels = \n")
     assert "the file is for the study 'sota'" in refusal(tmp_path, "comparison", 'study = "sota"\n')
-    assert "no part of the study comparison can be made" in refusal(tmp_path, "comparison", "")
+    assert "no part of the study comparison can be computed" in refusal(tmp_path, "comparison", "")
 
 
 def test_only_a_study_that_nobody_has_changed_is_replaced(tmp_path: Path) -> None:
@@ -518,7 +518,7 @@ def test_only_a_study_that_nobody_has_changed_is_replaced(tmp_path: Path) -> Non
 
     out = made(tmp_path)
     again = ("study", "comparison", str(tmp_path / "inputs" / "study.toml"), "--output", str(out))
-    assert "--replace puts the new one in its place" in refused(*again)[2]
+    assert "add --replace to overwrite it" in refused(*again)[2]
     (out / "notes.txt").write_text("mine", encoding="utf-8")
     status, _, err = refused(*again, "--replace")
     assert (status, (out / "notes.txt").read_text(encoding="utf-8")) == (2, "mine")

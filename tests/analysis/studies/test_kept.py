@@ -228,7 +228,7 @@ def test_judged_qrels_are_never_taken_for_clicks(campaign, owner, client, tmp_pa
         study=get_study("tripjudge"), collection=campaign.collection, campaign=campaign
     )
     assert "clicks" not in form.fields or form.fields["clicks"].choices == []
-    with pytest.raises(Refused, match="judged, old holds judgements"):
+    with pytest.raises(Refused, match="judged, old contains judgements"):
         write_campaign_inputs(
             get_study("tripjudge"),
             campaign.slug,
@@ -244,7 +244,7 @@ def test_what_a_study_does_not_take_is_refused_at_the_form(campaign, owner, clie
     address = reverse("campaign-study-new", args=[campaign.slug, "leaderboard"])
     answer = client.post(address, sent(form, institutions="no sign of equality"))
     assert answer.status_code == 400
-    assert "write name = words" in answer.content.decode()
+    assert "expected name = words" in answer.content.decode()
     assert client.post(address, sent(form, trials=0)).status_code == 400
     assert (
         client.get(reverse("campaign-study-new", args=[campaign.slug, "nonsense"])).status_code

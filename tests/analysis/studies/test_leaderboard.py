@@ -104,7 +104,7 @@ def test_a_baseline_that_no_board_has_is_refused(tmp_path: Path) -> None:
     said = refusal(
         tmp_path, "leaderboard", 'baselines = "a,z"\n[boards]\ndocuments = "board.txt"\n'
     )
-    assert "no board has a run called z" in said
+    assert "no leaderboard has a run called z" in said
 
 
 @pytest.mark.data

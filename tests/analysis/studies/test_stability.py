@@ -252,7 +252,7 @@ def test_elements_may_be_chosen(tmp_path: Path) -> None:
     assert set(about(out)["left_out"]) == {"documents", "assessments", "positive", "joint"}
     data = json.loads((out / "tables" / "elements.json").read_text(encoding="utf-8"))
     assert {row[0] for row in data["rows"]} == {"topics"}
-    assert "there are documents, topics" in refusal(
+    assert "choose from documents, topics" in refusal(
         tmp_path / "inputs", "stability", TOML + 'elements = "queries"\n'
     )
 
@@ -303,4 +303,4 @@ def test_without_pairs_of_elements_the_part_is_left_out_with_a_reason(tmp_path: 
         qrels=QRELS,
         **runs(),
     )
-    assert "topics+queries; there are documents+topics" in about(out)["left_out"]["joint"]
+    assert "topics+queries; choose from documents+topics" in about(out)["left_out"]["joint"]

@@ -138,7 +138,7 @@ def test_where_no_reason_is_known_none_is_said_to_be_missing():
     assert describe_unjudged(answer) == "Unjudged documents count as not relevant in these means."
     why = "AP uses the runs to their ends"
     assert describe_unjudged(answer | {"why_no_bounds": why}).endswith(
-        f"means. How far they could move the means is not said: {why}."
+        f"means. Score bounds are not available: {why}."
     )
 
 
@@ -196,8 +196,8 @@ def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("nonsense", "No measure is called"),
-        ("HT-nDCG@10", "this campaign&#x27;s is none"),
+        ("nonsense", "nknown measure"),
+        ("HT-nDCG@10", "pool is not sampled"),
         ("Judged@10", "how much is judged"),
     ],
 )

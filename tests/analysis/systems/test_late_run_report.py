@@ -86,7 +86,7 @@ def test_a_run_all_of_whose_results_are_judged_closes_the_report(collection):
     }
     (table,) = found.tables(result)
     assert table.note.startswith(
-        "Every result of late down to rank 10 has been judged: nothing is open."
+        "Every result of late down to rank 10 has been judged: the score is certain."
     )
     assert found.pictures(result)
 
@@ -98,7 +98,7 @@ def test_the_first_run_is_the_late_one_unless_another_is_named(collection):
 
 
 def test_what_names_no_late_run_is_refused(collection):
-    with pytest.raises(Refused, match="the late run is not one of the runs"):
+    with pytest.raises(Refused, match="the unpooled run is not among the selected runs"):
         asked(collection, late="sys.9")
-    with pytest.raises(Refused, match=r"sys\.3 is not another one"):
+    with pytest.raises(Refused, match=r"sys\.3 is not another selected run"):
         asked(collection, late="sys.3", against="sys.3")

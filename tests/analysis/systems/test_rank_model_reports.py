@@ -102,5 +102,5 @@ def test_the_form_offers_it_on_a_sampled_pool_alone_and_other_labels_are_refused
         bring_in(campaign.collection, "qrels", "1 0 d1-00 2\n", name="other.qrels").state == "done"
     )
     imported = f"imported:{campaign.collection.qrels.get().pk}"
-    with pytest.raises(Refused, match="the labels that were chosen are not of one; leave it out"):
+    with pytest.raises(Refused, match="the selected labels are not from one; switch it off"):
         asked(campaign, kind, qrels=imported, rank_model=True)

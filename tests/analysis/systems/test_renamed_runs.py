@@ -222,6 +222,6 @@ def test_a_machine_judge_goes_on_naming_its_related_systems(campaign):
     renamed(campaign, "north", "sys.2")
     judge.refresh_from_db()
     assert judge.related == "other, ours, sys.2, north", "two runs are of the group"
-    with pytest.raises(Refused, match="names ours as related"):
+    with pytest.raises(Refused, match="lists ours as a related system"):
         renamed(campaign, "ours", "a, b")
     assert campaign.collection.runs.filter(tag="ours").exists()

@@ -101,7 +101,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     assert "This report is closed." in page
     then = f"Before the top-up, its score bounds were {then_low:.3f} and {then_high:.3f}."
     assert (
-        f"Every result down to rank 10 has been judged. nDCG@10 of sys.3 is {low:.3f}; {then}"
+        f"Every result down to rank 10 has been judged. nDCG@10 of sys.3 is {low:.3f}. {then}"
         in page
     )
     after = client.get(reverse("report", args=[closed.pk])).content.decode()
@@ -157,7 +157,7 @@ def test_the_api_makes_it_once_and_only_for_who_may_make_campaigns(collection, c
         {"campaign": "top-up-of-sys3", "n_pairs": 3},
     )
     refused = client.post(path, {}, content_type="application/json")
-    assert (refused.status_code, "is there already" in json.dumps(refused.json())) == (409, True)
+    assert (refused.status_code, "already exists" in json.dumps(refused.json())) == (409, True)
 
 
 def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
@@ -207,7 +207,7 @@ def test_what_has_left_the_collection_is_refused_in_words(collection):
     collection.topics.filter(topic_id=report.result["order"][0][0]).update(
         removed_reason="a duplicate"
     )
-    with pytest.raises(Refused, match="left the collection since; compute the report again"):
+    with pytest.raises(Refused, match="is no longer in the collection; compute the report again"):
         top_ups.create_top_up(report, None, user=collection.managers.get())
 
 
