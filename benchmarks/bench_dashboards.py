@@ -327,7 +327,7 @@ def run_jobs() -> float:
 
 
 def submit_judgements(n: list[int]) -> None:
-    """Claim and answer n pairs, for one annotator after the other."""
+    """Claim and answer one pair. n: counter of the calls, which selects the annotator and the grade."""
     from annotation.models import Membership
     from annotation.services.judging import scheduling, submission
 

@@ -97,7 +97,8 @@ def paired_t_test(differences: ArrayLike) -> Floats:
     """Return p of Student's paired t-test (1908) with n - 1 degrees of freedom, for differences
     (..., n).
 
-    NaN without variance: for equal differences other than zero, or fewer than two topics.
+    NaN without topics, and without variance if the differences are not zero: if all are equal, or
+    for a single topic.
     """
     d = np.asarray(differences, float)
     n = d.shape[-1]

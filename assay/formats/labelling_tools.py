@@ -184,7 +184,8 @@ def _read_annotation(
 
 
 def _read_grade(results: Any) -> int:
-    """Return the grade of an annotation's results. Raises InvalidCell if there is none."""
+    """Return the grade of an annotation's results. Raises InvalidCell unless exactly one can be
+    it."""
     if not isinstance(results, list):
         raise InvalidCell("the list of results is missing", "a list of results")
     known = [
