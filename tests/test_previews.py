@@ -72,10 +72,10 @@ TABLE = {
         "preview", ("annotation/machine.html", "This permanently deletes the judge's labels")
     ),
     "account": Protected(
-        "confirm", ("annotation/account.html", "it cannot be brought back.")
+        "confirm", ("annotation/account.html", "This can't be undone.")
     ),  # a browser signs in again
     "installation-sessions": Protected(
-        "confirm", ("config/sessions.html", "it cannot be brought back.")
+        "confirm", ("config/sessions.html", "Tokens cannot be restored.")
     ),
     "accounts": Protected("undo", ("annotation/accounts.html", 'value="give"')),
     "campaign-exclude": Protected("preview", ("analysis/_exclusion.html", "_exclusion_body.html")),

@@ -41,7 +41,7 @@ def truncate_log() -> int:
     if left > WARN_BYTES:
         log.warning(
             (
-                "SQLite's write-ahead log has %.0f MB: somebody has been reading for long (a shell, a "
+                "SQLite's write-ahead log has %.0f MB: another process has been reading for a long time (a shell, a "
                 "backup by another program)"
             ),
             left / 1e6,

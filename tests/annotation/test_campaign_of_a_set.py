@@ -144,7 +144,7 @@ def test_the_pages_of_such_a_pool_and_its_entries_in_the_api(collection):
     client.force_login(collection.managers.get())
     pool = collection.pools.get()
     page = client.get(f"/collections/{collection.slug}/pools/{pool.pk}/").content.decode()
-    assert "The pairs of trip.zip: judgement-pairs.tsv" in page
+    assert "airs from trip.zip" in page
     assert page.count(">everyone<") == 2
     assert client.get(f"/collections/{collection.slug}/pools/").status_code == 200
     entries = client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/entries").json()[

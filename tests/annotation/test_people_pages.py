@@ -272,7 +272,7 @@ class TestSignInLinks:
         printed = (
             "The link is only printed on the server",
             "The link is only printed on the server",
-            "the list is printed on the worker",
+            "the list is only printed on the",
         )
         for said, unsaid, backend in (
             (promised, printed, settings.EMAIL_BACKEND),
@@ -576,7 +576,7 @@ class TestAccount:
         )
         answer = script.get("/api/v1/jobs/", headers=headers)
         assert (answer.status_code, answer["Content-Type"]) == (401, "application/problem+json")
-        assert "This token ended on" in answer.json()["detail"]
+        assert "This token expired on" in answer.json()["detail"]
         ApiTokenRow.objects.filter(pk=kept.pk).update(
             expires_at=None
         )  # as one made before tokens ended

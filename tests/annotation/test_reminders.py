@@ -168,7 +168,7 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
         campaign, [ada], "please go on.", address=ADDRESS, actor=campaign.created_by
     )
     job = do(asked)
-    assert job.report["facts"] == {"mails printed": 1}
+    assert job.report["facts"] == {"emails printed": 1}
     assert job.report["warnings"] == [
         "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed on the worker's console and not delivered."
     ]

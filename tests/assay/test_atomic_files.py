@@ -145,7 +145,7 @@ def test_a_symbolic_link_is_followed_and_stays(tmp_path: Path, there: bool):
 
 def test_a_backup_does_not_take_the_place_of_a_link_that_leads_nowhere(tmp_path: Path):
     (tmp_path / "backup").symlink_to("nowhere")
-    with pytest.raises(BackupError, match="exists already"):
+    with pytest.raises(BackupError, match="already exists"):
         create_backup(tmp_path / "backup")
 
 

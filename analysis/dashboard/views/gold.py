@@ -178,9 +178,7 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
         prefix="known-",
         part="known",
     )
-    names: Mapping[int | None, str] = dict(
-        zip(campaign.grades.values, campaign.grades.names, strict=True)
-    )
+    names: Mapping[int | None, str] = dict(enumerate(campaign.grades.names))
     rows: list[Any] = list(shown)
     for pair in rows:
         pair.grade_name = names.get(pair.gold_grade, "")
@@ -265,7 +263,7 @@ def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
     pairs: list[Any] = sorted(
         normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position)
     )  # with the proposed grade
-    names = dict(zip(campaign.grades.values, campaign.grades.names, strict=True))
+    names = dict(enumerate(campaign.grades.names))
     for pair in pairs:
         pair.proposed = wanted[pair.pk]
         pair.proposed_name = names[wanted[pair.pk]]

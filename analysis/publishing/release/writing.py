@@ -237,7 +237,7 @@ def compute_truncated_share(campaign: Campaign) -> float | None:
 def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
     """Return agreement with the keys of `agreement --campaign` and its default options."""
     if not len(made.table):
-        return {"undefined": "no judgement counts"}
+        return {"undefined": "no counted judgements"}
     report = make_agreement_report(
         made.table,
         threshold=made.threshold,

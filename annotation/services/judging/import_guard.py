@@ -35,7 +35,7 @@ FORCE_HELP = (
     "import even while annotators judge on SQLite; their judgements wait until the import is done"
 )
 FORCE_OPTION_HINT = "with --force"
-FORCE_CHECKBOX_HINT = gettext_lazy("by checking “Also while people judge”")
+FORCE_CHECKBOX_HINT = gettext_lazy("by selecting “Import while people are judging”")
 
 
 def has_one_writer() -> bool:

@@ -65,7 +65,7 @@ class SampledEvaluationOptions(EvaluationOptions):
     rank_model: bool = option(
         False,
         "Add the rank model",
-        help="also estimate HT-P@k and HT-DCG@k with a regression on ranks, with --sampled",
+        help="additional estimates of HT-P@k and HT-DCG@k with a regression on ranks, with --sampled",
         hint="Also estimates HT-P@k and HT-DCG@k with a regression of the labels on ranks, "
         "which has the effect of a larger sample.",
         more={"of_samples": True},

@@ -168,8 +168,8 @@ class TestOnPages:
         ("days", "headline", "level"),
         [
             (3, "late, too uncertain to say by how much", "bad"),
-            (15, "too uncertain to say when it ends", ""),
-            (25, "too uncertain to say when it ends", ""),
+            (15, "completion date still too uncertain", ""),
+            (25, "completion date still too uncertain", ""),
         ],
     )
     def test_a_forecast_too_wide_to_plan_by_names_no_date(self, campaign, days, headline, level):

@@ -47,7 +47,7 @@ def exported(campaign: Campaign, name: str) -> str:
 
 def of_a_command(campaign: Campaign, grades: str) -> str:
     out = io.StringIO()
-    write_qrels(label_loader(campaign, {"grades": grades, "method": "majority"})(), out)
+    write_qrels(label_loader(campaign, {"labels": grades, "method": "majority"})(), out)
     return out.getvalue()
 
 

@@ -55,9 +55,7 @@ def everywhere(campaign: Campaign) -> dict[str, Any]:
         "command": of_a_command(campaign, "graded"),
         "report": of_a_report(campaign, "graded"),
         "statistics": run("campaign_stats", "--campaign", slug),
-        "agreement": run("agreement", "--campaign", slug, "--min-common", "2", "--bootstrap", "20")[
-            "graded"
-        ]["percent"],
+        "agreement": run("agreement", "--campaign", slug, "--min-common", "2")["graded"]["percent"],
         "labels": run("aggregate", "--campaign", slug)["labels"],
         "page": re.findall(r"Pairs complete</dt>\s*<dd>(\d+) <small>of (\d+)", live),
     }

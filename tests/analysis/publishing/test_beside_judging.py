@@ -137,7 +137,7 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
         in page.content.decode()
     )
     assert f"or now by selecting “{BOX}”." in page.content.decode()
-    assert BOX in page.content.decode().split("by checking")[1], (
+    assert BOX in page.content.decode().split("by selecting")[1], (
         "the box that the sentence speaks of"
     )
     assert posted(path, anyway="on").status_code == 302

@@ -114,7 +114,7 @@ def test_page_api_and_command_give_the_same_file_to_managers_alone(worked):
 @pytest.mark.parametrize(
     ("rate", "per", "said"),
     [
-        ("ten", "hour", "'ten' is no rate"),
+        ("ten", "hour", "instead of 'ten'"),
         ("-1", "hour", "between 0"),
         ("NaN", "hour", "between 0"),
         ("1", "day", "per day"),

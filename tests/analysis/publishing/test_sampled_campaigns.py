@@ -332,7 +332,7 @@ def test_numbers_that_need_the_whole_pool_are_refused_with_the_reason(campaign):
 def test_reports_estimate_or_refuse(campaign):
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
     chosen = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {}}
-    with pytest.raises(Refused, match="is sampled, and this would count"):
+    with pytest.raises(Refused, match="is sampled, and this measure would count"):
         reports.request_report(
             KINDS["bootstrap"],
             collection=campaign.collection,
@@ -356,7 +356,7 @@ def test_reports_estimate_or_refuse(campaign):
     assert means == expected
     assert list(expected["A"]) == ["HT-nDCG@10", "HT-P@10", "xinfAP"]
     titles = [table.title for table in KINDS["evaluate"].tables(report.result)]
-    assert titles == ["Estimates under c-graded", "The sample"]
+    assert titles == ["Estimates under c-graded", "Sample"]
     assert [cells[0] for cells in report.result["these_topics"]["c-graded"].items()] == ["A", "B"]
     assert KINDS["evaluate"].pictures(report.result)
 

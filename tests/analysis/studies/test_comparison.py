@@ -278,9 +278,9 @@ def test_topics_needed_are_those_of_the_noncentral_t(tmp_path: Path) -> None:
         str(topics_for(0.2, highest)),
     )
     assert (
-        topics_for(float(row["seen here"]), median)
+        topics_for(float(row["detectable here"]), median)
         == 6
-        < topics_for(float(row["seen here"]) - 1e-4, median)
+        < topics_for(float(row["detectable here"]) - 1e-4, median)
     )
     seen = {int(row[0]): float(row[1]) for row in drawn(out, "planning")[1:]}
     assert all(
@@ -526,7 +526,7 @@ def test_only_a_study_that_nobody_has_changed_is_replaced(tmp_path: Path) -> Non
     other = tmp_path / "mine"
     other.mkdir()
     (other / "a").write_text("a", encoding="utf-8")
-    assert "is no study" in refused(*again[:3], "--output", str(other), "--replace")[2]
+    assert "is not a study folder" in refused(*again[:3], "--output", str(other), "--replace")[2]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 

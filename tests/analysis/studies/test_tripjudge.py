@@ -463,7 +463,7 @@ def test_labels_alone_give_their_shares_and_say_what_they_lack(tmp_path: Path) -
     left = about(out)["left_out"]
     assert "needs `judgements`" in left["agreement"]
     needs_labels = (
-        'needs `judgements` or `binary_labels`, or `system_labels = "graded"` to take the '
+        'needs `judgements` or `binary_labels`, or `system_labels = "graded"` to use the '
         "given `labels`"
     )
     clicks = "needs `clicks` (click qrels) or `click_log` (to derive them from)"

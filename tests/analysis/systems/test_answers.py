@@ -118,7 +118,7 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     page = page_of(judged, client)
     assert job.report["words"] in html.unescape(page)
     assert (
-        "Over 8 of 8 topics, those with a label; 40 labels, each by the majority of at least 2 judgements."
+        "Over the 8 of 8 topics with a label; 40 labels, each by majority of at least 2 judgements."
         in page
     )
     assert "they count as not relevant here" in page

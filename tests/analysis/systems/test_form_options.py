@@ -470,7 +470,7 @@ def test_documents_of_a_list(campaign, client, tmp_path) -> None:
             "ids.txt:2: 2 words",
         ),
         ({"element": "documents", "docids": [file("ids.txt", "\n")]}, "no IDs"),
-        ({"element": "documents", "documents": "list"}, "upload the file"),
+        ({"element": "documents", "documents": "list"}, "pload the file"),
         ({"element": "topics", "documents": "imported"}, "only if documents vary"),
     ],
 )
@@ -524,7 +524,7 @@ def test_the_noise_of_labels_needs_a_campaigns_own(campaign, client, tmp_path) -
     found = same_by_command(report, tmp_path)["nDCG@5"]["labels"]
     assert found["pairs"] == 40  # each judged twice
     page = client.get(reverse("report", args=[report.pk])).content.decode()
-    assert "What more judgements a pair would buy" in page
+    assert "Topics by judgements per pair" in page
 
 
 def test_baselines_of_a_leaderboard_without_dates(campaign, client, tmp_path) -> None:

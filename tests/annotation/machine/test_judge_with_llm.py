@@ -171,7 +171,7 @@ def test_lies_and_nonsense_are_counted_and_make_no_label(tmp_path: Path, asked: 
     assert found["outcomes"] == {"graded": 6, "refused": 3, "malformed": 6}
     assert found["without_label"] == 9
     assert found["labels"]["2"] >= 3
-    assert "unfit for verdicts" in text
+    assert "cannot replace human labels" in text
 
 
 def test_failures_pass_and_are_counted(tmp_path: Path, asked: list[str]) -> None:
@@ -254,7 +254,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
         assert found["answers"] < 15
         assert "cost limit" in found["stopped"]
         assert found["unanswered"] == 15 - found["answers"]
-        assert "nothing tells what a call costs" in refused(
+        assert "--max-cost requires --price-in and --price-out" in refused(
             "judge_with_llm",
             *asked,
             "--store",
@@ -282,7 +282,7 @@ def test_answers_of_another_setting_are_not_mixed(tmp_path: Path, asked: list[st
             "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--model", "other"
         )
         (tmp_path / "answers.jsonl").write_text("not a store\n")
-        assert "answers.jsonl:1: no line of a store" in refused(
+        assert "answers.jsonl:1: not a line of a store" in refused(
             "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url
         )
 
@@ -295,10 +295,10 @@ def test_what_cannot_be_asked_is_refused_before_any_call(tmp_path: Path, asked: 
         assert "$scale missing" in refused(*call, "--prompt", tmp_path / "mine.txt")
         assert "neither grade nor reasons nor a file" in refused(*call, "--prompt", "other")
         (tmp_path / "topics.tsv").write_text("0\tonly one\n")
-        assert "no topic 1 and 1 more" in refused(*call)
+        assert "topic 1 and 1 more of" in refused(*call)
         (tmp_path / "documents.jsonl").write_text('{"_id": "d0", "text": "x"}\n')
         (tmp_path / "topics.tsv").write_text("0\ta\n1\tb\n2\tc\n")
-        assert "no document d1 and 3 more" in refused(*call)
+        assert "document d1 and 3 more" in refused(*call)
     assert not replay.requests
 
 
@@ -392,7 +392,7 @@ def test_two_programs_do_not_write_to_one_store(tmp_path: Path, asked: list[str]
         first = threading.Thread(target=lambda: said.append(answer(*call)))
         first.start()
         assert replay.held.wait(60)
-        assert "another program is writing to it" in refused(*call)
+        assert "another program is writing to this file" in refused(*call)
         replay.released.set()
         first.join()
     assert said[0][0]["answers"] == 15

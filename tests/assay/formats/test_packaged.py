@@ -124,6 +124,6 @@ def test_the_command_imports_them_like_a_file(catalogue, settings, tmp_path):
             stdout=out,
             stderr=StringIO(),
         )
-    with pytest.raises(CommandError, match="name a FILE"):
+    with pytest.raises(CommandError, match="a document file or --ir-datasets ID is required"):
         call_command("import_documents", collection=collection.slug, stdout=out, stderr=StringIO())
     assert collection.document_files.count() == 1

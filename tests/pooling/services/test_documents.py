@@ -67,7 +67,7 @@ def test_a_run_is_matched_with_the_document_files_that_are_there(collection, bri
 def test_an_id_twice_a_line_that_is_no_json_and_the_same_file_again_are_refused(collection, bring):
     twice = bring("documents", jsonl([*DOCUMENTS, DOCUMENTS[0]]))
     assert twice.state == "failed"
-    assert "twice" in twice.report["problems"][0]["problem"]
+    assert "duplicate" in twice.report["problems"][0]["problem"]
     assert twice.report["problems"][0]["line"] == 4
     broken = bring("documents", jsonl(DOCUMENTS) + "{not json}\n")
     assert broken.report["problems"][0]["line"] == 4

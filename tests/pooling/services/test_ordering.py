@@ -98,7 +98,11 @@ def positions(pool: Pool) -> list[int]:
 
 def test_the_first_batch_is_the_same_of_each_topic_by_rank_fusion_and_audit_pairs_of_all(filled):
     pool = ordered(filled)
-    assert (pool.kind, pool.words, pool.n_pairs) == ("ordered", "relevant first, depth 40", 150)
+    assert (pool.kind, pool.words, pool.n_pairs) == (
+        "ordered",
+        "most likely relevant first, depth 40",
+        150,
+    )
     first = pool.entries.filter(stage=1)
     chosen = first.filter(entered="choice")
     assert (first.count(), chosen.count(), first.filter(entered="chance", stratum=1).count()) == (
@@ -319,7 +323,7 @@ def test_a_preview_tells_of_every_way_what_half_of_it_answers(filled):
     assert [one.pairs for one in found[:2]] == [150, 150]
     assert 30 <= found[2].pairs < 50
     assert found[0].hours == pytest.approx(3), "150 pairs x 2 x 36 s"
-    assert "In each batch 10 pairs are drawn at random" in found[1].half_way[2]
+    assert "In each batch, 10 pairs are drawn at random" in found[1].half_way[2]
 
 
 def test_a_preview_says_what_half_of_it_answers(filled):
@@ -334,7 +338,7 @@ def test_a_preview_says_what_half_of_it_answers(filled):
     )
     assert (job.report["batches"], job.report["batch"], job.report["audit"]) == (1, 150, 15)
     assert "about half more relevant documents for the same work" in job.report["half_way"][0]
-    assert "to compare systems early, use a sampled pool" in job.report["half_way"][1]
+    assert "To compare systems early, use a sampled pool" in job.report["half_way"][1]
 
 
 def test_the_pool_lists_its_batches(filled, judged):

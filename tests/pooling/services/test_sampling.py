@@ -149,7 +149,7 @@ def test_what_is_no_way_to_sample_is_refused(filled):
     for strata, stages in (("colour", (0.2,)), ("rank", (0.3, 0.2)), ("rank", ())):
         with pytest.raises(Refused):
             sampling.make_sampled_parameters(strata, stages)
-    with pytest.raises(Refused, match="each more than the one before"):
+    with pytest.raises(Refused, match="stages must be ascending shares"):
         sampling.request_stage(sampled(filled), 0.3, user=None)
     plain = run(pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, user=None))
     with pytest.raises(Refused, match="is not a sampled pool"):

@@ -143,7 +143,7 @@ def test_estimates_stay_those_of_the_stage_before_until_the_late_pairs_are_judge
 def test_a_further_stage_draws_from_late_strata_too_and_a_release_has_them(campaign):
     grown = extended(campaign)
     judge_stage(grown, 3)
-    with pytest.raises(Refused, match="each more than the one before"):
+    with pytest.raises(Refused, match="stages must be ascending shares"):
         sampling.request_stage(grown.pool, 0.6, user=None)
     assert do(sampling.request_stage(grown.pool, 1.0, user=None)).state == "done"
     pool = Pool.objects.get(pk=grown.pool_id)

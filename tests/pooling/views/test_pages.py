@@ -68,7 +68,7 @@ def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection
     )
     page = signed_in.get(f"/jobs/{run(Job.objects.get()).pk}/part").content.decode()
     assert "2 comment lines (beginning with #) were skipped" in page
-    assert "Ties ordered by document id, as trec_eval does" in page
+    assert "Ties are ordered by document ID, as in trec_eval" in page
     assert "to look at" not in page
 
 

@@ -227,7 +227,7 @@ def test_an_annotator_whom_the_file_excludes_is_excluded(tmp_path: Path) -> None
         (
             "topic,document,annotator,grade\nt,a b,x,1\n",
             "a.csv",
-            "a.csv:2: document 'a b', expected an id without blanks",
+            "a.csv:2: document 'a b', expected an ID of at most 255 characters without spaces",
         ),
         (POTATO.replace("3 Perfect", "Perfect"), "a.tsv", "a.tsv:2: label 'Perfect' has no number"),
         (
@@ -237,7 +237,7 @@ def test_an_annotator_whom_the_file_excludes_is_excluded(tmp_path: Path) -> None
         ),
         (LABEL_STUDIO.replace("query_id", "question"), "a.json", "task 7: its data lack topic"),
         (LABEL_STUDIO.replace("2 Partial", "9 Partial"), "a.json", "grade 9 of topic q1"),
-        ('[{"id": 1}]', "a.json", "no list of annotated tasks"),
+        ('[{"id": 1}]', "a.json", "does not contain annotated tasks"),
     ],
 )
 def test_a_wrong_file_is_told_by_line_and_leaves_nothing(
@@ -253,7 +253,10 @@ def test_a_wrong_file_is_told_by_line_and_leaves_nothing(
 def test_wrong_options_leave_nothing(tmp_path: Path) -> None:
     path = written(tmp_path, FIRA)
     assert "expected 4" in refused("import_judgements", path, "--grade-names", "no,yes")[2]
-    assert "it cannot be stored" in refused("import_judgements", path, "--min-relevant", "9")[2]
+    assert (
+        "the campaign cannot be stored"
+        in refused("import_judgements", path, "--min-relevant", "9")[2]
+    )
     assert not Collection.objects.exists()
 
 

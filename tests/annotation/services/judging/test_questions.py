@@ -131,7 +131,7 @@ def test_the_manager_answers_on_the_page_and_by_the_api(ada):
     address = f"/campaigns/{ada.campaign.slug}/questions/"
     page = client.get(address).content.decode()
     assert page.index("First?") < page.index("Second?")
-    assert "2 open" in page
+    assert '<span class="badge warn" title="Unanswered questions">2</span>' in page
     refused = client.post(address, {"question": first.pk, "action": "answer", "answer": " "})
     assert refused.status_code == 400
     assert "Enter an answer." in refused.content.decode()
