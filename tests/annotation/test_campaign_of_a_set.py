@@ -145,7 +145,7 @@ def test_the_pages_of_such_a_pool_and_its_entries_in_the_api(collection):
     pool = collection.pools.get()
     page = client.get(f"/collections/{collection.slug}/pools/{pool.pk}/").content.decode()
     assert "airs from trip.zip" in page
-    assert page.count(">everyone<") == 2
+    assert page.count(">calibration<") == 2
     assert client.get(f"/collections/{collection.slug}/pools/").status_code == 200
     entries = client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/entries").json()[
         "results"

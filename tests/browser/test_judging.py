@@ -296,7 +296,7 @@ def test_shortcut_sheet_lists_every_key_and_opens_at_its_beginning_on_a_phone(
         "history",
     ):
         expect(sheet).to_contain_text(word)
-    row = sheet.locator(".keys > div", has_text="Compare with a very like document")
+    row = sheet.locator(".keys > div", has_text="Compare with a similar document I graded")
     expect(row.locator("kbd")).to_have_text("C")
     judging.press("Escape")
     judging.page.set_viewport_size(PHONE)  # type: ignore[arg-type]

@@ -251,7 +251,7 @@ def test_forbidden_storage_is_said_and_judging_works_all_the_same(signed_in_page
     )
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
-    expect(page.locator("[data-name=storage]")).to_contain_text("Do not close this page")
+    expect(page.locator("[data-name=storage]")).to_contain_text("Don't close this page")
     judging.saved()
     assert len(own_judgements(ada)) == 1
 

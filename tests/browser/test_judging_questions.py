@@ -175,7 +175,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     desk = signed_in_page(campaign.created_by)
     desk.goto(f"/campaigns/{campaign.slug}/questions/")
     desk.get_by_role("textbox", name="Answer").fill("Yes, where it is systematic.")
-    desk.get_by_label("Publish as example").check()
+    desk.get_by_label("Publish as an example in the guidelines").check()
     photograph(desk, "questions")
     desk.get_by_role("button", name="Answer", exact=True).click()
     expect(desk.locator("article")).to_contain_text("example in version 2")
