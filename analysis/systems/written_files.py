@@ -204,7 +204,7 @@ def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
         collection=report.collection, pk=int(reference.rpartition(":")[2])
     ).first()
     if row is None:
-        raise Refused(_("qrels that were chosen are not in the collection any more"))
+        raise Refused(_("the selected qrels are no longer in the collection"))
     return load_grades(row)
 
 

@@ -388,7 +388,7 @@ def test_lists_of_judgements_are_read_whole_and_open_one_at_any_width(
     for width in (390, 820, 1024, 1280, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         page.locator("#menu summary").click()
-        page.get_by_role("button", name="My judgements").click()
+        page.get_by_role("button", name="My judgements", exact=True).click()
         button = page.locator("#history-list tbody button")
         expect(button).to_be_in_viewport(ratio=1)
         look(page, f"history-{width}")

@@ -397,7 +397,7 @@ def test_files_of_a_deleted_run_are_refused_with_a_reason(campaign, owner, clien
     answer = client.get(reverse("report-files", args=[report.pk]), follow=True)
     assert "has been deleted" in answer.content.decode()
     again = client.post(reverse("report-again", args=[report.pk]), follow=True)
-    assert "not in the collection any more" in again.content.decode()
+    assert "no longer in the collection" in again.content.decode()
 
 
 def test_the_same_question_on_the_same_input_has_the_same_digest_result_and_figures(
