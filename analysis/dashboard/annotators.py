@@ -420,8 +420,8 @@ def _median_or_none(seconds: np.ndarray) -> float | None:
 
 @dataclass(frozen=True)
 class RandomLikeAnnotator:
-    """An annotator whose judgements may have nothing to do with the documents. sign: of
-    LIKE_RANDOM. n_labels: labels that would be gone, or others, without them."""
+    """An annotator whose judgements may be unrelated to the documents. sign: one of LIKE_RANDOM.
+    n_labels: labels that would be lost or change without them."""
 
     pseudonym: str
     sign: str
@@ -432,8 +432,8 @@ class RandomLikeAnnotator:
 def find_random_like_annotators(
     campaign: Campaign, live: CampaignSnapshot
 ) -> list[RandomLikeAnnotator]:
-    """Annotators with such a sign, whether they still judge or not, but for excluded ones: those on
-    whom most labels rest first."""
+    """Return annotators whose judgements look random, including inactive but not excluded ones.
+    Those behind most labels come first."""
     if len(live.rows.annotators) < 2:
         return []
     suspects = []

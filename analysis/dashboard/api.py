@@ -1,4 +1,4 @@
-"""How far a campaign is and how far its annotators agree, in the API: the figures of the pages."""
+"""API of a campaign's progress and agreement, with the statistics of the pages."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ FORECAST_MOMENTS = ("expected", "early", "late", "possible_from")
 
 
 class ForecastSerializer(serializers.Serializer):
-    """When the last judgement will be made; expected is null where there is no forecast, and reason
-    says why."""
+    """The expected time of the last judgement. expected is null without a forecast, and reason then
+    gives the reason."""
 
     expected = serializers.DateTimeField(allow_null=True)
     early = serializers.DateTimeField(allow_null=True)
@@ -161,10 +161,10 @@ class ToDoOfPerson(APIView):
 
     @extend_schema(operation_id="to_do", responses=ToDoListSerializer)
     def get(self, request: Request) -> Response:
-        """What needs a person in the campaigns that one manages: the list of Home."""
+        """Return the to-do list of the campaigns that the user manages, as on Home."""
         items, asked = get_to_do_list(
             cast("User", request.user)
-        )  # whoever is not signed in was refused
+        )  # the permission check has refused anonymous users
         for job in asked:
             tasks.send(job)
         return Response(ToDoListSerializer({"items": items}).data)
@@ -175,7 +175,8 @@ class AgreementOfCampaign(APIView):
 
     @extend_schema(operation_id="campaigns_agreement", responses=AgreementOfCampaignSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """The newest figures; asking has them computed anew where they are out of date."""
+        """Return the newest statistics. If they are out of date, the request starts a new
+        computation."""
         campaign = get_managed_campaign(request, slug)
         figures, job = agreement_metrics.agreement_with_refresh(campaign, get_snapshot(campaign))
         if job is not None:

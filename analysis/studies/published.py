@@ -11,15 +11,18 @@ TRIPJUDGE_STATISTICS: dict[str, str | int | float] = {
     "annotators": 135,
     "per_annotator": 287,
 }
-"""Table 1. Judgements and annotators are before cleaning, topics and pairs after it."""
+"""Table 1 of TripJudge. Judgements and annotators are before cleaning, topics and pairs after it.
+"""
 TRIPJUDGE_GRADES = ((3811, 0.10, 39), (10901, 0.28, 47), (13008, 0.33, 54), (11090, 0.29, 44))
-"""Table 1, for the grades Wrong, Topic, Partial and Perfect: judgements, share, mean seconds."""
+"""Table 1 of TripJudge, for the grades Wrong, Topic, Partial and Perfect: judgements, share, mean
+seconds."""
 TRIPJUDGE_DECISIONS = {
     "graded": {"unanimous": 0.20, "lowest_grade": 0.22},
     "binary": {"unanimous": 0.48, "lowest_grade": 0.02},
 }
 TRIPJUDGE_KAPPA = {"graded": 0.60, "binary": 0.63}
-"""Figure 2: mean kappa over annotators. Half of the kappas are between 0.50 and 0.70."""
+"""Figure 2 of TripJudge: mean kappa over annotators. Half of the kappas are between 0.50 and 0.70.
+"""
 TRIPJUDGE_SURVEY = {"Very good": 0.33, "Good": 0.28, "Decent": 0.27, "Don't like it": 0.12}
 
 TRIPJUDGE_RUNS = (
@@ -31,7 +34,7 @@ TRIPJUDGE_RUNS = (
     "bert_cat",
     "3bert_fix_ensemble_avg",
 )
-"""The systems of Table 2, with the names in the authors' evaluation script."""
+"""The systems of Table 2 of TripJudge, with the names in the authors' evaluation script."""
 TRIPJUDGE_MEANS = {
     "TripJudge": {
         "nDCG@5": (0.694, 0.540, 0.377, 0.538, 0.527, 0.540, 0.698),
@@ -49,11 +52,11 @@ TRIPJUDGE_MEANS = {
         "R@100": (0.464, 0.496, 0.518, 0.547, 0.551, 0.552, 0.556),
     },
 }
-"""Table 2, in the order of the systems."""
+"""Mean scores in Table 2 of TripJudge, in the order of TRIPJUDGE_RUNS."""
 TRIPJUDGE_TAU = {
     "nDCG@5": {"TripJudge-DCTR": 0.333, "TripJudge-Raw": 0.333, "DCTR-Raw": 1.0},
     "nDCG@10": {"TripJudge-DCTR": 0.428, "TripJudge-Raw": 0.428, "DCTR-Raw": 1.0},
     "RR@10": {"TripJudge-DCTR": 0.238, "TripJudge-Raw": 0.238, "DCTR-Raw": 1.0},
     "R@100": {"TripJudge-DCTR": 0.238, "TripJudge-Raw": 0.333, "DCTR-Raw": 0.714},
 }
-"""Table 3."""
+"""Kendall's tau in Table 3 of TripJudge."""
