@@ -231,7 +231,7 @@ def test_processes_that_were_killed_with_9_are_replaced_and_their_jobs_done_by_o
     assert sorted(place.lines("done")) == ["1", "2", "3"]
     assert [attempt for _, attempt in place.jobs()] == [1, 2, 2]
     assert worker.poll() is None
-    assert "another begins" in (place.folder / "worker.log").read_text()
+    assert "starting another one" in (place.folder / "worker.log").read_text()
 
 
 def test_a_worker_that_is_asked_to_end_finishes_its_jobs_and_takes_no_other(installation):
