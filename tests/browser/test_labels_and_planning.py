@@ -138,7 +138,7 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     page.get_by_role("button", name="Ask for one more judgement…").click()
     page.get_by_role("button", name="Ask for 1 judgement").click()
     expect(page.locator(".messages, [role=status]").first).to_contain_text(
-        "1 judgement is asked for."
+        "1 additional judgement was requested."
     )
     lists(
         page, "t2 d2"
@@ -153,7 +153,7 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     expect(page.get_by_text("2 of 3 count")).to_be_visible()
     page.get_by_role("button", name="Take one back…").click()
     page.get_by_role("button", name="Take back 1 judgement").click()
-    expect(page.get_by_text("1 judgement is no longer asked for.")).to_be_visible()
+    expect(page.get_by_text("1 requested judgement was cancelled.")).to_be_visible()
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
 
 
