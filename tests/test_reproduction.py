@@ -237,9 +237,7 @@ def test_the_quartiles_of_kappa_are_those_of_the_page(data_folder, tmp_path):
         ("llmjudge-2024", second, "llm.csv", "4"),
     ):
         run_command(prepare, data=data_folder, work=tmp_path)
-        found = printed_json(
-            "agreement", str(tmp_path / file), "--grades", scale, "--bootstrap", "1"
-        )
+        found = printed_json("agreement", str(tmp_path / file), "--grades", scale)
         for grades in ("graded", "binary"):
             figures = found[grades]
             quartiles = [f"{value:.2f}" for value in figures["kappa_quartiles"]]
