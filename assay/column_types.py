@@ -34,6 +34,8 @@ class RunColumns:
     """The file's name, for messages."""
     notes: list[str] = field(default_factory=list)
     """Notes on how an ambiguous file was read."""
+    description: str = ""
+    """Text of the file's ir_metadata head (YAML)."""
 
     def __len__(self) -> int:
         return len(self.documents)

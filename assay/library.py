@@ -198,10 +198,12 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
         qrels_format.write_qrels(read_qrels_input(qrels), out)
 
 
-def write_run(run: Any, path: str | os.PathLike[str]) -> None:
+def write_run(run: Any, path: str | os.PathLike[str], *, with_description: bool = False) -> None:
+    """Write a run in TREC format, completely or not at all. with_description: begin with its
+    description as an ir_metadata head, if it has one."""
     (one,) = read_runs_input(run)
     with write_text_atomically(path) as out:
-        run_format.write_run(one, out)
+        run_format.write_run(one, out, with_description=with_description)
 
 
 def write_pool(pool: PooledPairs | PoolSample, path: str | os.PathLike[str]) -> None:

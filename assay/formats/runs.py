@@ -18,6 +18,7 @@ from assay.formats import cells, numerals
 from assay.formats.errors import FormatError
 from assay.formats.growable_array import GrowableArray
 from assay.formats.hints import add_hints
+from assay.formats.ir_metadata import MAX_HEAD_BYTES, extract_metadata, format_head
 from assay.formats.packaged import dataset_id, iterate_dataset
 from assay.formats.plugins import find_plugin_reader
 from assay.formats.storage import load_columns, save_columns
@@ -79,7 +80,7 @@ def read_run(
     refuses. Blank lines and lines that begin with # are skipped. `warnings` reports several tags
     (the first names the system), rank columns that contradict the order by score, scores that are
     equal only in single precision, blank lines and a skipped header. `notes` reports comment lines
-    and ties that the rank column orders differently.
+    and ties that the rank column orders differently. An ir_metadata head becomes `description`.
     """
     added: RunColumns | None = None
     if identifier := dataset_id(path):
@@ -116,6 +117,7 @@ class _RunBuilder:
         self.n_columns = 0
         self.n_blank = 0
         self.n_comments = 0
+        self.head = b""
         self.n_header = 0
         self.n_unranked = 0
         self.n_bytes = 0
@@ -153,6 +155,8 @@ class _RunBuilder:
         """Return the block from the first line with a result on, which determines the number of
         columns. It is empty if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)
+        if len(self.head) + at <= MAX_HEAD_BYTES:
+            self.head += block[:at]
         self.n_blank, self.n_comments = self.n_blank + n_blank, self.n_comments + n_comments
         block, first_line, n_lines = (
             block[at:],
@@ -300,7 +304,10 @@ class _RunBuilder:
                     words[part], scores[part], ranks[part], own, move=order == "rank"
                 )
                 n_contradicting, n_tied = n_contradicting + contradicting, n_tied + tied
-        warnings, notes = self.warnings(), cells.skipped_comments_note(self.n_comments)
+        description, n_kept = extract_metadata(self.head.decode("utf-8"))
+        warnings, notes = self.warnings(), cells.skipped_comments_note(self.n_comments - n_kept)
+        if description:
+            notes.insert(0, "the ir_metadata head was kept as the description of the run")
         if n_single:
             note = "treated as equal" if single else "treated as different"
             warnings.append(
@@ -332,6 +339,7 @@ class _RunBuilder:
             warnings=warnings,
             name=self.called,
             notes=notes,
+            description=description,
         )
 
     def note_duplicates(
@@ -464,10 +472,22 @@ def _order_by_rank(
     return int(np.count_nonzero(contradicting)), int(np.count_nonzero(tied))
 
 
-def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
+def write_run(
+    run: RunColumns,
+    out: IO[str],
+    *,
+    tag: str | None = None,
+    second: str = "Q0",
+    with_description: bool = False,
+) -> None:
     """Write the run in the TREC format in the run's order, with ranks from 1 and scores formatted
-    by repr(). Spaces in the tag become underscores."""
+    by repr(). Spaces in the tag become underscores.
+
+    with_description: begin with the run's description as an ir_metadata head, if it has one.
+    """
     tag = "_".join((tag or run.tag).split())
+    if with_description and run.description:
+        out.write(format_head(run.description))
     for index, topic in enumerate(run.topics):
         rows = run.rows(index)
         pairs = zip(run.documents[rows].tolist(), run.scores[rows].tolist(), strict=True)
@@ -488,6 +508,7 @@ def save_run(run: RunColumns, path: Source) -> str:
             "warnings": run.warnings,
             "name": run.name,
             "notes": run.notes,
+            "description": run.description,
         },
         columns={
             "offsets": run.offsets,
@@ -513,6 +534,7 @@ def load_run(path: Source) -> RunColumns:
         warnings=about["warnings"],
         name=about["name"],
         notes=about.get("notes", []),
+        description=about.get("description", ""),
     )
 
 

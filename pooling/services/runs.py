@@ -92,7 +92,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
                 collection=collection,
                 tag=tag,
                 group=options.get("group", ""),
-                description=options.get("description", ""),
+                description=options.get("description") or rankings.description,
                 submitted_on=date.fromisoformat(options["submitted_on"])
                 if options.get("submitted_on")
                 else None,

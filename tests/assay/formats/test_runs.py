@@ -303,13 +303,50 @@ IR_METADATA = """# ir_metadata.start
 
 
 def test_comment_lines_are_skipped_and_counted_in_a_note():
-    """trec_eval 10 skips lines whose first character after white space is #; ir_metadata prescribes
-    a head of such lines."""
-    run = given(IR_METADATA + GOOD + "  # 3 Q0 d1 1 9 me\n#3 Q0 d1 1 9 me\n")
+    """trec_eval 10 skips lines whose first character after white space is #."""
+    run = given("# a\n" + GOOD + "  # 3 Q0 d1 1 9 me\n#3 Q0 d1 1 9 me\n")
     assert rankings(run) == rankings(given(GOOD))
     assert run.tag == "me"
     assert run.warnings == []
-    assert run.notes == ["11 comment lines (beginning with #) were skipped"]
+    assert run.notes == ["3 comment lines (beginning with #) were skipped"]
+
+
+def test_an_ir_metadata_head_is_the_description_of_a_run_and_is_written_on_request(tmp_path):
+    run = given("# a\n" + IR_METADATA + GOOD + "# b\n")
+    assert run.description == (
+        "platform:\n  software:\n    libraries:\n      python: [numpy==2.4.6]\n"
+        "method:\n  automatic: true\n  score_ties: reverse alphabetical order"
+    )
+    assert run.notes == [
+        "the ir_metadata head was kept as the description of the run",
+        "2 comment lines (beginning with #) were skipped",
+    ]
+    save_run(run, tmp_path / "run.npz")
+    stored = load_run(tmp_path / "run.npz")
+    plain, described = io.StringIO(), io.StringIO()
+    write_run(stored, plain)
+    write_run(stored, described, with_description=True)
+    assert described.getvalue() == IR_METADATA + plain.getvalue()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "# ir_metadata.start\n# method: x\n",
+        "# method: x\n# ir_metadata.end\n",
+        "# ir_metadata.start\n# ir_metadata.end\n",
+    ],
+)
+def test_an_incomplete_or_empty_ir_metadata_head_is_comments(head):
+    run = given(head + GOOD)
+    assert (run.description, run.warnings) == ("", [])
+    assert run.notes == ["2 comment lines (beginning with #) were skipped"]
+
+
+def test_an_ir_metadata_head_may_have_other_line_ends_and_signs_without_space():
+    run = given("#ir_metadata.start\r\n#tag: é\r\n#\r\n# x: 1\r\n#ir_metadata.end\r\n" + GOOD)
+    assert run.description == "tag: é\n\nx: 1"
+    assert not run.notes[1:]
 
 
 def test_an_id_with_a_number_sign_inside_is_no_comment():

@@ -60,6 +60,14 @@ def test_an_inspection_reports_and_stores_nothing(collection, bring, own_storage
     assert not collection.runs.exists()
 
 
+def test_an_ir_metadata_head_describes_an_imported_run_unless_the_form_does(collection, bring):
+    head = "# ir_metadata.start\n# method:\n#   automatic: true\n# ir_metadata.end\n"
+    bring("run", head + RUN)
+    assert collection.runs.get().description == "method:\n  automatic: true"
+    bring("run", head + "7 Q0 d2 1 9.5 t\n", description="typed")
+    assert collection.runs.get(tag="t").description == "typed"
+
+
 def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection, bring, manager):
     Topic.objects.create(collection=collection, topic_id="7", text="seven", position=0)
     Topic.objects.create(collection=collection, topic_id="8", text="eight", position=1)
