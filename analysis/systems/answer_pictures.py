@@ -61,7 +61,7 @@ def pairs_chart(answer: Mapping[str, Any]) -> Picture:
     for i, row in enumerate(answer["holm"][: len(tags)]):
         for k, p in enumerate(row[: len(tags) - i - 1]):
             values[i][i + 1 + k] = values[i + 1 + k][i] = p
-    caption = "Significant differences"
+    caption = "Significant differences (Holm correction)"
     if len(answer["systems"]) > len(tags):
         caption += f" over all runs; shown are the best {len(tags)} of {len(answer['systems'])}"
     return matrix_chart(

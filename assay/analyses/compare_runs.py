@@ -28,7 +28,7 @@ from assay.tabular import Cell, Table
 
 @dataclass(frozen=True)
 class Options(VerdictOptions):
-    correction: str = correction_option("none", "bonferroni")
+    correction: str = correction_option("none", "none", "bonferroni")
 
 
 def compute(

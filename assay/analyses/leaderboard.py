@@ -51,7 +51,7 @@ PRECISIONS = ("float64", "float32")
 
 @dataclass(frozen=True)
 class Options(VerdictOptions):
-    correction: str = correction_option(*CORRECTIONS)
+    correction: str = correction_option("holm", *CORRECTIONS)
     baselines: str = option(
         "",
         "Organisers' baselines",

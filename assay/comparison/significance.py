@@ -366,3 +366,15 @@ def adjust_p_values(
 
 
 CORRECTIONS = ("none", "bonferroni", "holm")
+CORRECTION_NAMES = {
+    "none": "uncorrected",
+    "bonferroni": "Bonferroni correction",
+    "holm": "Holm correction",
+    "max": "randomised Tukey HSD",
+}
+"""Names of corrections in sentences, notes and titles."""
+
+
+def mark_uncorrected(title: str, correction: str) -> str:
+    """Return a table's title, which says so if its p-values are uncorrected."""
+    return f"{title} ({CORRECTION_NAMES[correction]})" if correction == "none" else title

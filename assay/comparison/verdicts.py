@@ -25,6 +25,7 @@ from typing import Any
 
 from assay.comparison.outcomes import AnsweredMeans, RunComparison
 from assay.comparison.significance import (
+    CORRECTION_NAMES,
     MIN_VERDICT_TOPICS,
     TEST_SCALES,
     adjust_p_values,
@@ -199,13 +200,13 @@ def _judge_one(
         answers, ranking=rr, tested=rr_tested, ranking_significant=p[f"rr_{rr_by}"] < alpha
     )
     few = no_verdict_reason(comparison.topics)
-    because = verdict_reasons(comparison, by_esl, {} if correction == "none" else p, esl_by)
+    because = verdict_reasons(comparison, by_esl, p, esl_by, correction)
     return JudgedComparison(
         verdict=NO_VERDICT if few else by_esl.verdict(),
         by_rr=NO_VERDICT if few else by_rr.verdict(),
         mirrored=NO_VERDICT if few else by_esl.mirrored().verdict(),
         because=[*because, f"no verdict: {few}"] if few else because,
-        disagreements=describe_disagreements(comparison, by_esl, by_rr, p, alpha),
+        disagreements=describe_disagreements(comparison, by_esl, by_rr, p, alpha, correction),
         corrected=p,
         correction=correction,
         family=family,
@@ -230,14 +231,20 @@ def sign_or_zero(number: float) -> int:
 
 
 def verdict_reasons(
-    comparison: RunComparison, facts: VerdictEvidence, corrected: Mapping[str, float], decide: str
+    comparison: RunComparison,
+    facts: VerdictEvidence,
+    corrected: Mapping[str, float],
+    decide: str,
+    correction: str,
 ) -> list[str]:
-    """Return the facts as sentences with raw p-values. corrected: corrected p-values, which are
-    marked as such, or empty."""
+    """Return the facts as sentences with raw p-values, followed by the corrected ones if there is a
+    correction."""
 
     def p(name: str) -> str:
-        after = f", after correction {format_p(corrected[name])}" if corrected else ""
-        return f"{format_p_equals(p_values(comparison)[name])}{after}"
+        after = CORRECTION_NAMES[correction]
+        if correction != "none":
+            after = f"after {after} {format_p(corrected[name])}"
+        return f"{format_p_equals(p_values(comparison)[name])}, {after}"
 
     a_only, b_only = comparison.a_only, comparison.b_only
     winner = {1: "B wins", -1: "A wins", 0: "neither wins"}[facts.answers]
@@ -291,9 +298,11 @@ def describe_disagreements(
     by_rr: VerdictEvidence,
     p: Mapping[str, float],
     alpha: float,
+    correction: str,
 ) -> list[str]:
     """Describe disagreements: between tests about significance, between a test and the means about
     direction, and between ESL and RR."""
+    by = f"({CORRECTION_NAMES[correction]})"
     if no_verdict_reason(comparison.topics):
         return []
     said = []
@@ -313,14 +322,14 @@ def describe_disagreements(
             for wanted in (True, False)
         )
         said.append(
-            f"mean RR of all topics: the difference is significant by {find} but not by {miss}"
+            f"mean RR of all topics: the difference is significant by {find} but not by {miss} {by}"
         )
     for key, name in (("esl", "ESL"), ("rr", "RR")):
         verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
         if verdicts["wsr"] != verdicts["t"] and p[f"{key}_t"] == p[f"{key}_t"]:
             yes, no = ("wsr", "t") if verdicts["wsr"] else ("t", "wsr")
             said.append(
-                f"{name}: the difference is significant by {TESTS[yes]} but not by {TESTS[no]}"
+                f"{name}: the difference is significant by {TESTS[yes]} but not by {TESTS[no]} {by}"
             )
         means: AnsweredMeans = getattr(comparison, key)
         if means.signed_ranks * mean_direction(means) < 0 and verdicts["wsr"]:
@@ -332,7 +341,7 @@ def describe_disagreements(
         )
     if by_esl.ranking_significant != by_rr.ranking_significant:
         yes, no = ("ESL", "RR") if by_esl.ranking_significant else ("RR", "ESL")
-        said.append(f"if both answer, the difference is significant by {yes} but not by {no}")
+        said.append(f"if both answer, the difference is significant by {yes} but not by {no} {by}")
     esl, rr = by_esl.verdict(), by_rr.verdict()
     for field, words in (
         ("better", "better"),

@@ -203,7 +203,7 @@ def make_conditions(bench: StudyContext) -> Section:
         "Expected ranks by condition",
         header,
         rows,
-        "The last column counts significant differences of the measure.",
+        "The last column counts significant differences of the measure (uncorrected).",
         heads=heads,
         digits=(None, *[1] * (len(by_condition) + 2), None),
     )

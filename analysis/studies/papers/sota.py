@@ -21,6 +21,7 @@ from assay.analyses.shared.verdict_tables import (
     displacement_table,
     p_value_or_none,
 )
+from assay.comparison.significance import mark_uncorrected
 from assay.comparison.verdict_sentences import describe_equal_boards
 from assay.number_words import format_count
 from assay.results import Result
@@ -139,7 +140,7 @@ def make_mean_tests(bench: StudyContext) -> Section:
     header = ["compared", "A", "B", "difference", "WRS p", "WSR p", "t p"]
     table = Table(
         "table-1",
-        "Tests of differences in mean RR",
+        mark_uncorrected("Tests of differences in mean RR", "none"),
         header,
         rows,
         note,
@@ -217,7 +218,7 @@ def make_outcomes(bench: StudyContext) -> Section:
     digits = (None, None, None, 3, 3, 3, 3, None, 2, 2, None, None, 3, 3)
     table = Table(
         "table-2",
-        "Outcomes, expected search length and RR",
+        mark_uncorrected("Outcomes, expected search length and RR", "none"),
         header,
         rows,
         note,

@@ -35,7 +35,7 @@ def tables(result: Values) -> list[Table]:
             "2.5%",
             "97.5%",
             "may be",
-            "significantly worse than",
+            "significantly worse than (uncorrected)",
         ]
         rows: list[list[Cell]] = [
             [

@@ -13,6 +13,7 @@ from assay.charts.lines import Line, line_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.comparison.bootstrap_sentences import CAVEAT
+from assay.comparison.significance import CORRECTION_NAMES, mark_uncorrected
 from assay.comparison.system_comparison import detectable_difference, interval_width
 from assay.comparison.verdict_sentences import describe_constant, make_groups_column
 from assay.results import Values
@@ -72,7 +73,7 @@ def means_table(
     )
     return Table(
         key,
-        title,
+        mark_uncorrected(title, settings["correction"]),
         header,
         rows,
         note,
@@ -86,12 +87,7 @@ def describe_test(settings: Mapping[str, Any]) -> str:
     test = {"randomisation": "the paired permutation test", "t": "the paired t-test"}[
         settings["letters_by"]
     ]
-    family = {
-        "none": "no correction",
-        "max": "randomised Tukey HSD",
-        "holm": "Holm correction",
-        "bonferroni": "Bonferroni correction",
-    }[settings["correction"]]
+    family = CORRECTION_NAMES[settings["correction"]]
     if settings["against"] == "all":
         return (
             "Best in bold. Runs that share a letter do not differ significantly at "
@@ -178,7 +174,15 @@ def pairs_table(
         note += "With uncorrected p-values of many pairs, expect false positives. "
     randomised = f"Permutation test: {settings['permutations']:,} sign-flip permutations, or all if there are fewer."
     note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."
-    return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
+    return Table(
+        key,
+        mark_uncorrected(title, settings["correction"]),
+        header,
+        rows,
+        note,
+        heads=tuple(heads),
+        bold=frozenset(bold),
+    )
 
 
 def fixed_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:

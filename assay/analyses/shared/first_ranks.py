@@ -63,10 +63,10 @@ class VerdictOptions(EvaluationOptions):
     )
 
 
-def correction_option(*corrections: str) -> Any:
-    names = {"none": "none", "bonferroni": "Bonferroni", "holm": "Holm"}
+def correction_option(default: str, *corrections: str) -> Any:
+    names = {"none": "none: raw p-values", "bonferroni": "Bonferroni", "holm": "Holm"}
     return option(
-        "none",
+        default,
         "Correction",
         help="correction of the p-values that verdicts use",
         choices=tuple((name, names[name]) for name in corrections),

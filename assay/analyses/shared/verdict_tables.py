@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.comparison.significance import CORRECTION_NAMES, mark_uncorrected
 from assay.comparison.verdict_sentences import DISPLACEMENT_NOTE, UNPAIRED_NOTE, format_verdict
 from assay.results import Values
 from assay.significant_digits import PValue
@@ -59,7 +60,8 @@ def comparison_tables(rows: Sequence[Values], words: str = "", rates: str = "") 
     """Return the tables of outcomes, mean reciprocal ranks and verdicts. rows: results of `compare
     runs`. rates: note on the error rates of verdicts."""
     mrr, outcomes, verdicts = [], [], []
-    is_corrected = rows[0].get("correction", "none") != "none"
+    correction = rows[0].get("correction", "none")
+    is_corrected = correction != "none"
     has_groups = any(row.get("a_group") or row.get("b_group") for row in rows)
     header = [
         "A",
@@ -97,23 +99,29 @@ def comparison_tables(rows: Sequence[Values], words: str = "", rates: str = "") 
         groups = [row["a_group"], row["b_group"]] if has_groups else []
         reasons = ["; ".join(row["verdict"][key]) for key in ("because", "disagreements")]
         verdicts.append([*named, *groups, *after, *_verdict_cells(row), *reasons])
-    note = "P-values are raw unless called corrected. Differences are B minus A."
+    note = "P-values are raw. Differences are B minus A."
     return [
         Table(
             "outcomes",
-            f"Outcomes{words}",
+            mark_uncorrected(f"Outcomes{words}", "none"),
             OUTCOME_COLUMNS,
             outcomes,
             f"Shares of topics. Means of ESL and RR over the topics that both answer. {note}",
         ),
         Table(
             "means",
-            f"Mean reciprocal rank{words}",
+            mark_uncorrected(f"Mean reciprocal rank{words}", "none"),
             COMPARED_COLUMNS,
             mrr,
             f"{note} {UNPAIRED_NOTE}",
         ),
-        Table("verdicts", f"Is B better than A?{words}", header, verdicts, rates),
+        Table(
+            "verdicts",
+            mark_uncorrected(f"Is B better than A?{words}", correction),
+            header,
+            verdicts,
+            rates,
+        ),
     ]
 
 
@@ -124,5 +132,12 @@ def displacement_table(result: Values) -> Table:
         [place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)
     ]
     without = [f"No order among {', '.join(cycle)}." for cycle in result["cycles"]]
-    note = " ".join([DISPLACEMENT_NOTE, *without])
-    return Table("order", "Order by displacement", ["place", "run", "score"], rows, note)
+    tested = f"Tests of all pairs of runs: {CORRECTION_NAMES[result['correction']]}."
+    note = " ".join([DISPLACEMENT_NOTE, tested, *without])
+    return Table(
+        "order",
+        mark_uncorrected("Order by displacement", result["correction"]),
+        ["place", "run", "score"],
+        rows,
+        note,
+    )

@@ -81,6 +81,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "label_overlap": {"top": 4, "min_relevant": 1},
     "click_qrels": {"thresholds": (0.04, 0.30)},
     "compare_runs": {"cutoff": 100, "alpha": 0.05, "decide": "wsr", "correction": "none"},
+    "leaderboard": {"correction": "holm"},
     "submissions": {"limit": 2},
     "bootstrap": {"trials": 1000},
     "split_half": {"splits": 100, "alpha": 0.05},

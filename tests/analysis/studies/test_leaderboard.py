@@ -171,7 +171,7 @@ def test_ranks_that_no_sample_changes_are_certain(
         score, rank, place, may_be, better = expected[row["run"]]
         assert [row[name] for name in ("score", "expected rank", "may be")] == [score, rank, may_be]
         assert {row[name] for name in ("best", "worst", "2.5%", "97.5%")} == {place}
-        assert row["significantly worse than"].strip("'-") == ", ".join(
+        assert row["significantly worse than (uncorrected)"].strip("'-") == ", ".join(
             f"{other} (0.0%)" for other in better.split()
         )
 

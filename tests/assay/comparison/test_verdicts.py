@@ -88,7 +88,7 @@ def test_reciprocal_ranks_may_say_otherwise_and_that_is_flagged():
     (top,) = judge_comparisons([R12_R13])
     assert "if both answer, A is ahead by ESL and B by RR" in top.disagreements
     assert (
-        "ESL: the difference is significant by the t-test but not by the signed-rank test"
+        "ESL: the difference is significant by the t-test but not by the signed-rank test (uncorrected)"
         in top.disagreements
     )
 
@@ -106,7 +106,7 @@ def test_tests_that_disagree_on_mean_reciprocal_rank_are_flagged():
     assert found.disagreements == [
         (
             "mean RR of all topics: the difference is significant by the rank-sum test but not by the "
-            "signed-rank test and the t-test"
+            "signed-rank test and the t-test (uncorrected)"
         )
     ]
 
@@ -160,7 +160,7 @@ def test_one_topic_far_away_is_no_evidence_against_many_near_ones():
         "on the topics that both answer, means and signed ranks point in different directions, so "
         "there is no verdict: "
         "by mean search length B is ahead (A 7.6, B 1.933), by the signed ranks A is (A is longer "
-        "on 2 topics, B on 28; p < 0.001)"
+        "on 2 topics, B on 28; p < 0.001, uncorrected)"
     )
 
 
@@ -198,12 +198,12 @@ def test_a_corrected_p_value_stands_beside_the_raw_one_and_is_called_so():
         judge_comparisons([fits]),
         judge_comparisons([fits], correction="bonferroni", family=8),
     )
-    assert raw.because[0].endswith("not significant by the binomial test (p = 0.093)")
+    assert raw.because[0].endswith("not significant by the binomial test (p = 0.093, uncorrected)")
     assert corrected.because[0].endswith(
-        "not significant by the binomial test (p = 0.093, after correction 0.74)"
+        "not significant by the binomial test (p = 0.093, after Bonferroni correction 0.74)"
     )
     assert corrected.because[1].endswith(
-        "not significant by the signed-rank test (p = 0.093, after correction 0.74)"
+        "not significant by the signed-rank test (p = 0.093, after Bonferroni correction 0.74)"
     )
     row = as_json(fits, corrected)
     assert (
@@ -248,7 +248,7 @@ def test_without_common_topics_nothing_is_better_and_the_reason_is_said():
     (found,) = judge_comparisons([compare_ranks([0] * 30 + [1], [1] * 30 + [0])])
     assert found.verdict == Verdict(better=False, significantly_better=False, do_no_harm=True)
     assert found.because == [
-        "B wins the topics that only one run answers: A 1, B 30 of 31, significant by the binomial test (p < 0.001)",
+        "B wins the topics that only one run answers: A 1, B 30 of 31, significant by the binomial test (p < 0.001, uncorrected)",
         "no topic is answered by both runs, so search lengths cannot be compared",
     ]
 
@@ -257,11 +257,11 @@ def test_reasons_name_the_facts():
     assert judge_comparisons([R1_R8])[0].because == [
         (
             "neither wins the topics that only one run answers: A 15, B 15 of 100, not significant by "
-            "the binomial test (p = 0.90)"
+            "the binomial test (p = 0.90, uncorrected)"
         ),
         "B has the smaller mean search length on the 72 topics that both answer: A 7.06, B 5.71, "
         "significant by the signed-rank test "
-        "(p < 0.001)",
+        "(p < 0.001, uncorrected)",
     ]
 
 
