@@ -49,6 +49,8 @@ def _find_hint(problem: FileProblem, lenient: bool, of_run: bool) -> str:
             if of_run and not lenient and len(words) > 1
             else "remove the header"
         )
+    if re.match(r"'[+-]?\d*\.\d+' is not a grade", problem.problem):
+        return "grades are not rounded: choose a grade of your scale for each fraction"
     count = re.match(r"(\d+) columns?$", problem.problem)
     if count is None:
         comma = re.search(r"^'[+-]?\d+,\d+'", problem.problem)

@@ -71,6 +71,15 @@ def test_a_grade_written_as_a_decimal_is_read_as_the_whole_number_and_noted():
     assert not qrels.warnings
 
 
+def test_a_fraction_is_refused_with_the_reason():
+    with pytest.raises(FormatError) as error:
+        read_qrels(io.BytesIO(b"1 0 a 2\n1 0 b 0.5\n"))
+    assert error.value.lines() == [
+        "upload:2: '0.5' is not a grade, expected a whole number; grades are not rounded: choose a "
+        "grade of your scale for each fraction: 1 0 b 0.5"
+    ]
+
+
 def test_many_grades_written_as_decimals_are_read_as_they_are_without():
     text = "".join(f"{t} 0 d{d} {(t + d) % 5 - 1}\n" for t in range(50) for d in range(400))
     assert grades(given(text.replace("\n", ".0\n"))) == grades(given(text))
