@@ -31,6 +31,7 @@ from assay.formats.judgements import read_judgements
 from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.formats.topic_scores import read_topic_scores, write_topic_scores
 from assay.formats.topics import TopicRecord
 from assay.functions import (
     FUNCTIONS,
@@ -67,11 +68,13 @@ __all__ = [
     "read_pool",
     "read_qrels",
     "read_run",
+    "read_scores",
     "read_topics",
     "sample_pool",
     "write_pool",
     "write_qrels",
     "write_run",
+    "write_scores",
     *(name for name in FUNCTIONS if name != "aggregate"),
 ]
 
@@ -181,6 +184,12 @@ def sample_pool(
     )
 
 
+def read_scores(path: str | os.PathLike[str]) -> Scores:
+    """Read scores by topic from a file of `run measure topic value`, such as a leaderboard of TREC's
+    Auto-Judge. Missing values are NaN, and rows of the topic `all` are left out."""
+    return Scores(*read_topic_scores(path))
+
+
 def read_topics(topics: Any) -> list[TopicRecord]:
     """Read topics from a file, a dataset of ir_datasets (`irds:ID`), {topic: text}, or a data
     frame."""
@@ -204,6 +213,13 @@ def write_run(run: Any, path: str | os.PathLike[str], *, with_description: bool 
     (one,) = read_runs_input(run)
     with write_text_atomically(path) as out:
         run_format.write_run(one, out, with_description=with_description)
+
+
+def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
+    """Write scores as `run measure topic value`, with the mean as topic `all`, completely or not at
+    all. Undefined values are left out."""
+    with write_text_atomically(path) as out:
+        write_topic_scores(scores.tags, scores.topics, scores.measures, scores.values, out)
 
 
 def write_pool(pool: PooledPairs | PoolSample, path: str | os.PathLike[str]) -> None:

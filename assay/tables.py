@@ -42,7 +42,7 @@ class Scores:
     def of(self, measure: object) -> NDArray[np.float64]:
         """Return float64 (n_runs, n_topics) of the measure, in any spelling. Raises ValueError for
         a measure that was not computed."""
-        name = str(parse_measure(measure))
+        name = str(measure) if measure in self.measures else str(parse_measure(measure))
         if name not in self.measures:
             raise ValueError(f"{name} was not requested; choose from {', '.join(self.measures)}")
         return self.values[:, :, self.measures.index(name)]

@@ -6,17 +6,13 @@ each.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.formats.errors import FormatError
-from assay.formats.machine_labels import has_six_columns, list_llm_labels
+from assay.formats.machine_labels import has_six_columns, iterate_umbrela, list_llm_labels
 from assay.formats.qrels import read_qrels
 from assay.formats.streams import Source, display_name, iterate_lines
-
-EXPECTED_FORMS = 'qrels, six columns with a confidence, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
 
 
 class FileLabel(NamedTuple):
@@ -74,33 +70,12 @@ def read_label_file(path: Source, *, name: str | None = None) -> Iterator[FileLa
 
 
 def _read_umbrela(path: Source, name: str) -> Iterator[FileLabel]:
-    for number, text in iterate_lines(path, name=name):
-        if not text.strip():
-            continue
-        try:
-            row = json.loads(text)
-            grade, reason = (
-                row["judgment"],
-                str(row.get("reasoning") or row.get("prediction") or ""),
-            )
-            if isinstance(grade, bool) or not isinstance(grade, int):
-                raise TypeError
-            ids = [row.get(key) for key in ("qid", "docid")]
-            if all(isinstance(one, (str, int)) for one in ids):
-                yield FileLabel(str(ids[0]), str(ids[1]), grade, reason, number, False)
-            else:
-                yield FileLabel(
-                    _normalise_blanks(row["query"]),
-                    _normalise_blanks(row["passage"]),
-                    grade,
-                    reason,
-                    number,
-                    True,
-                )
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise FormatError.single(
-                name, number, "no labelled passage", EXPECTED_FORMS, text[:200]
-            ) from None
+    for one in iterate_umbrela(path, name=name):
+        if one.topic or one.document:
+            yield FileLabel(one.topic, one.document, one.grade, one.reason, one.line, False)
+        else:
+            query, passage = _normalise_blanks(one.query), _normalise_blanks(one.passage)
+            yield FileLabel(query, passage, one.grade, one.reason, one.line, True)
 
 
 def _normalise_blanks(text: str) -> str:

@@ -26,6 +26,7 @@ from assay.formats.judgement_cells import ANNOTATOR_NAMES, GRADE_NAMES
 from assay.formats.quepid import detect_query_form
 from assay.formats.sets import find_role
 from assay.formats.streams import PeekableStream, Source, display_name
+from assay.formats.topic_scores import ALL_TOPICS
 from assay.formats.topics import ID_NAMES
 from assay.formats.topics import TEXT_NAMES as QUERY_NAMES
 from assay.formats.unsupported import detect_unsupported
@@ -67,7 +68,9 @@ class FileKind(StrEnum):
     POOL = "pool"
     SET = "set"
     MACHINE_LABELS = "LLM labels"
+    LEADERBOARD = "leaderboard"
     NUGGETS = "nuggets"
+    RUBRICS = "rubrics"
     ANSWERS = "answers"
     UNKNOWN = "unknown"
 
@@ -273,6 +276,8 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
     if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
         zeros = mostly(lambda row: row[1].lower() in ("0", "q0"))
         whole = mostly(lambda row: _is_whole(row[3]))
+        if not zeros and _are_topic_scores(rows, whole=whole):
+            return DetectedKind((FileKind.LEADERBOARD,))
         if not zeros and mostly(lambda row: row[2].isdigit()):
             return DetectedKind((FileKind.RUN,) if not whole else (FileKind.RUN, FileKind.QRELS))
         return (
@@ -283,6 +288,14 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
     if mostly(lambda row: len(row) == 3 and row[2].isdigit()):
         return DetectedKind((FileKind.RUN, FileKind.QRELS), sure=len(rows) >= MIN_ROWS)
     return None
+
+
+def _are_topic_scores(rows: list[list[str]], *, whole: bool) -> bool:
+    """Return whether four columns are a run, a measure, a topic and a value: means over `all`
+    topics, or fractions where run and measure repeat."""
+    return any(row[2] == ALL_TOPICS for row in rows) or (
+        not whole and 2 * len({(row[0], row[1]) for row in rows}) <= len(rows)
+    )
 
 
 def _are_llm_labels(rows: list[list[str]]) -> bool:

@@ -1,29 +1,36 @@
-"""Read labels of an LLM judge in TREC's six columns, `topic Q0 document grade confidence runid`.
+"""Read labels of an LLM judge: TREC's six columns, `topic Q0 document grade confidence runid`, or
+umbrela's JSON lines.
 
-list_llm_labels(path) -> list[LlmLabel]
-read_llm_qrels(path) -> QrelsColumns      also reads plain qrels
+list_llm_labels(path) -> list[LlmLabel]          six columns
+iterate_umbrela(path) -> Iterator[UmbrelaLabel]
+read_llm_qrels(path) -> QrelsColumns             both, and plain qrels
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
+from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
 from assay.column_types import QrelsColumns
 from assay.formats.delimited import FileProblems
+from assay.formats.errors import FormatError
 from assay.formats.prel import MAX_GRADE, WHOLE_PATTERN
 from assay.formats.qrels import make_qrels, read_qrels
 from assay.formats.streams import (
     PeekableStream,
     Source,
     display_name,
+    is_valid_id,
     iterate_lines,
     strip_suffixes,
 )
 
 SIX_COLUMNS = "6 columns: topic Q0 document grade confidence runid"
+UMBRELA_LINE = 'lines such as {"query": "...", "passage": "...", "judgment": 2}'
 MIN_RANKS = 4
 """Minimum labels of a topic for which counting-up grades are taken for the ranks of a run."""
 
@@ -35,6 +42,19 @@ class LlmLabel(NamedTuple):
     grade: int
     confidence: str
     run: str
+
+
+class UmbrelaLabel(NamedTuple):
+    """A labelled passage. topic, document: IDs, empty if the line has only the texts. reason: the
+    LLM judge's explanation or answer."""
+
+    line: int
+    topic: str
+    document: str
+    query: str
+    passage: str
+    grade: int
+    reason: str
 
 
 def has_six_columns(first: str) -> bool:
@@ -95,24 +115,77 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
     return list(read.values())
 
 
+def iterate_umbrela(path: Source, *, name: str | None = None) -> Iterator[UmbrelaLabel]:
+    """Yield umbrela's results in file order. Raises FormatError for a line without `judgment`, or
+    with neither IDs (`qid` and `docid`) nor texts (`query` and `passage`)."""
+    called = display_name(path, name)
+    for number, text in iterate_lines(path, name=called):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+            grade = row["judgment"]
+            if isinstance(grade, float) and grade.is_integer():
+                grade = int(grade)
+            if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) > MAX_GRADE:
+                raise TypeError
+            ids = [row.get(key) for key in ("qid", "docid")]
+            if not all(map(is_valid_id, ids)):
+                ids = ["", ""]
+            query, passage = (row.get(key) for key in ("query", "passage"))
+            if ids == ["", ""] and not (isinstance(query, str) and isinstance(passage, str)):
+                raise TypeError
+            reason = str(row.get("reasoning") or row.get("prediction") or "")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise FormatError.single(
+                called, number, "no labelled passage", UMBRELA_LINE, text[:200]
+            ) from None
+        yield UmbrelaLabel(
+            number, str(ids[0]), str(ids[1]), str(query or ""), str(passage or ""), grade, reason
+        )
+
+
 def read_llm_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
-    """Return an LLM judge's labels as qrels, from TREC's six columns (without the confidence) or
-    from plain qrels."""
+    """Return an LLM judge's labels as qrels, from TREC's six columns (without the confidence), from
+    umbrela's lines with IDs, or from plain qrels."""
     called = display_name(path)
     again = isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-"
     peeked = PeekableStream(path, name=called)
     head = peeked.head.decode("utf-8", "replace").splitlines()
     first = next((line for line in head if line.strip() and not line.lstrip().startswith("#")), "")
     source = path if again else peeked
+    name = strip_suffixes(called) if name is None else name
+    if first.lstrip().startswith("{") and '"judgment"' in first:
+        return make_qrels(name, _list_umbrela_grades(source, called))
     if not has_six_columns(first):
         return read_qrels(source, name=name)
     labels = list_llm_labels(source)
-    qrels = make_qrels(
-        strip_suffixes(called) if name is None else name,
-        ((one.topic, one.document, one.grade) for one in labels),
-    )
+    qrels = make_qrels(name, ((one.topic, one.document, one.grade) for one in labels))
     qrels.notes.append("six columns (LLM labels): the confidences were left out")
     return qrels
+
+
+def _list_umbrela_grades(path: Source, called: str) -> list[tuple[str, str, int]]:
+    mistakes = FileProblems(called)
+    first: dict[tuple[str, str], int] = {}
+    grades = []
+    for one in iterate_umbrela(path, name=called):
+        pair = (one.topic, one.document)
+        if pair == ("", ""):
+            mistakes.add(
+                one.line,
+                "a passage without IDs",
+                "qid and docid, or import the file into a campaign",
+            )
+        elif first.setdefault(pair, one.line) != one.line:
+            mistakes.add(
+                one.line,
+                f"duplicate document {one.document} for topic {one.topic} (first in line {first[pair]})",
+                "each pair once",
+            )
+        grades.append((*pair, one.grade))
+    mistakes.raise_any()
+    return grades
 
 
 def _is_finite_number(text: str) -> bool:

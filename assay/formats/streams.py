@@ -439,3 +439,14 @@ def read_json(stream: PeekableStream, called: str) -> Any:
         raise FormatError.single(
             called, 1, "JSON nested too deeply or with too long a number", "plain JSON"
         ) from None
+
+
+def is_valid_id(value: object) -> bool:
+    """Return whether a JSON value is a valid ID. JSON can write half of a surrogate pair, which
+    neither files nor databases can store."""
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
+        return False
+    text = str(value)
+    return bool(text.strip()) and (
+        text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+    )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from assay.formats.clicks import ClickCounts, ClickTally
 from assay.formats.delimited import FileProblems
-from assay.formats.streams import Source, display_name, iterate_lines
+from assay.formats.streams import Source, display_name, is_valid_id, iterate_lines
 from assay.formats.topics import read_topics
 
 LOG_FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")
@@ -103,18 +103,7 @@ def _parse_record(text: str) -> dict[str, Any] | None:
     ):
         return None
     ids = [value.get("SessionId"), value.get("DocumentId"), *value["Documents"]]
-    return value if all(map(_is_valid_id, ids)) else None
-
-
-def _is_valid_id(value: object) -> bool:
-    """Return whether the value is a valid ID. JSON can write half of a surrogate pair, which
-    neither files nor databases can store."""
-    if not isinstance(value, (str, int)) or isinstance(value, bool):
-        return False
-    text = str(value)
-    return bool(text.strip()) and (
-        text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-    )
+    return value if all(map(is_valid_id, ids)) else None
 
 
 def _normalise_query(text: str) -> str:

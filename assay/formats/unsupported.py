@@ -1,5 +1,5 @@
-"""Recognise files of nuggets and generated answers, which are not supported yet, to report what
-they are."""
+"""Recognise files of nuggets, rubrics and generated answers, which are not supported yet, to report
+what they are."""
 
 from __future__ import annotations
 
@@ -7,18 +7,30 @@ import re
 
 from assay.formats.errors import FormatError
 
-NUGGETS_PATTERN = re.compile(r'"(?:nuggets|nugget_bank)"\s*:')
-ANSWER_PATTERN = re.compile(r'"(?:answer|responses)"\s*:\s*\[\s*\{')
-CITATIONS_PATTERN = re.compile(r'"citations"\s*:')
+PATTERNS = {
+    "nuggets": (re.compile(r'"(?:nuggets|nugget_bank)"\s*:'),),
+    "rubrics": (re.compile(r'"rubrics"\s*:\s*\['),),
+    "answers": (
+        re.compile(r'"(?:answer|responses)"\s*:\s*\[\s*\{'),
+        re.compile(r'"citations"\s*:'),
+    ),
+}
+"""Patterns of the fields that a file of each content has."""
 
 
 def detect_unsupported(head: str) -> str:
-    """Return `nuggets`, `answers` or an empty string for the start of a JSON or JSONL file."""
+    """Return `nuggets`, `rubrics`, `answers` or an empty string for the start of a JSON or JSONL
+    file."""
     if head.lstrip()[:1] not in ("{", "["):
         return ""
-    if NUGGETS_PATTERN.search(head):
-        return "nuggets"
-    return "answers" if ANSWER_PATTERN.search(head) and CITATIONS_PATTERN.search(head) else ""
+    return next(
+        (
+            content
+            for content, patterns in PATTERNS.items()
+            if all(one.search(head) for one in patterns)
+        ),
+        "",
+    )
 
 
 def refuse_unsupported(head: bytes, called: str, expected: str) -> None:
@@ -27,5 +39,5 @@ def refuse_unsupported(head: bytes, called: str, expected: str) -> None:
         content := detect_unsupported(head.decode("utf-8", "replace"))
     ):
         raise FormatError.single(
-            called, 1, f"this file contains {content}, which Assay cannot read", expected
+            called, 1, f"this is a file of {content}, which Assay does not read yet", expected
         )

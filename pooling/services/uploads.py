@@ -206,6 +206,10 @@ KIND_DESCRIPTIONS = {
     FileKind.SET: "a set",
     FileKind.POOL: "a pool of pairs",
     FileKind.CLICKS: "a click log",
+    FileKind.LEADERBOARD: "a leaderboard",
+    FileKind.NUGGETS: "a file of nuggets",
+    FileKind.RUBRICS: "a file of rubrics",
+    FileKind.ANSWERS: "a file of answers",
 } | {FileKind.MACHINE_LABELS: "LLM labels"}
 """Descriptions of kinds of files in sentences, if different from their names."""
 OTHER_KIND_HINTS = {
@@ -215,8 +219,10 @@ OTHER_KIND_HINTS = {
     FileKind.POOL: "import a list of pairs as a set",
     FileKind.CLICKS: "import it as qrels, with labels made from the clicks?",
     FileKind.MACHINE_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
-    FileKind.NUGGETS: gettext_lazy("Assay does not support nugget files"),
-    FileKind.ANSWERS: gettext_lazy("Assay does not support answer files"),
+    FileKind.LEADERBOARD: gettext_lazy("upload the runs, and Assay computes their scores"),
+    FileKind.NUGGETS: gettext_lazy("Assay does not read it yet"),
+    FileKind.RUBRICS: gettext_lazy("Assay does not read it yet"),
+    FileKind.ANSWERS: gettext_lazy("Assay does not read it yet"),
 }
 """Hints for files that a collection does not import."""
 IMPORT_COMMANDS = {

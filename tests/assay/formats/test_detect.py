@@ -29,6 +29,11 @@ EXAMPLES = {
         '{"qid": "2024-1", "query": "how long", "nuggets": [{"text": "ten days", "importance": "vital"}]}\n',
         '{\n "query_id": "1",\n "nugget_bank": {"a": {}}\n}\n',
     ],
+    "rubrics": ['{"qid": "a1", "rubrics": [{"criterion": "Explains.", "weight": 4.0}]}\n'],
+    "leaderboard": [
+        "r1 nuggets 28 1\nr2 nuggets 28 2\nr1 nuggets all 1\nr2 nuggets all 2\n",
+        "r1 nuggets 28 .5\nr1 nuggets 29 .25\nr2 nuggets 28 1\nr2 nuggets 29 0\n",
+    ],
     "answers": [
         (
             '{"run_id": "r", "topic_id": "1", "topic": "how long", "references": ["d1"], "answer": '

@@ -1,4 +1,4 @@
-"""Labels of a machine in TREC's six columns."""
+"""Labels of an LLM judge in TREC's six columns and in umbrela's lines."""
 
 from __future__ import annotations
 
@@ -71,3 +71,39 @@ def test_a_run_in_place_of_labels_is_refused():
 
 def test_a_file_without_a_label_is_refused():
     assert problems("# nothing\n") == [(None, "no lines with labels")]
+
+
+UMBRELA = (
+    '{"qid": "1", "docid": "a", "query": "q", "passage": "p", "judgment": 3, "reasoning": "why"}\n\n'
+    '{"qid": 1, "docid": "b", "judgment": 0.0}\n'
+)
+
+
+def test_umbrelas_lines_with_ids_are_qrels(tmp_path):
+    (tmp_path / "judge.jsonl").write_text(UMBRELA)
+    for source in (tmp_path / "judge.jsonl", io.BytesIO(UMBRELA.encode())):
+        qrels = read_llm_qrels(source)
+        assert (qrels.topics, qrels.documents.tolist(), qrels.grades.tolist()) == (
+            ["1"],
+            [b"a", b"b"],
+            [3, 0],
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"query": "q", "passage": "p", "judgment": 1}', "a passage without IDs"),
+        (
+            '{"qid": "1", "docid": "a", "judgment": 3}',
+            "duplicate document a for topic 1 (first in line 1)",
+        ),
+        ('{"qid": "1", "docid": "c", "judgment": 1.5}', "no labelled passage"),
+        ('{"qid": "1", "docid": "c"}', "no labelled passage"),
+        ("not JSON", "no labelled passage"),
+    ],
+)
+def test_each_mistake_in_umbrelas_lines_is_refused_with_its_line(line: str, problem: str):
+    with pytest.raises(FormatError) as error:
+        read_llm_qrels(io.BytesIO(f"{UMBRELA}{line}\n".encode()), name="labels")
+    assert [(p.line, p.problem) for p in error.value.problems] == [(4, problem)]

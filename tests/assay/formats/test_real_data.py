@@ -20,6 +20,7 @@ from assay.formats.judgements import read_judgements
 from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.formats.topic_scores import read_topic_scores
 from assay.formats.topics import read_topics
 from assay.pools.depth import cut_run, make_depth_pool
 
@@ -223,6 +224,26 @@ def test_the_simulated_click_log_is_counted(data_folder):
         2_626,
         277,
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("rag25/nuggets.jsonl", "nuggets"),
+        ("rag25/rubrics.jsonl", "rubrics"),
+        ("answers-spot-check/my_best_run_01.jsonl", "answers"),
+        ("answers-spot-check/trec-leaderboard.txt", "leaderboard"),
+    ],
+)
+def test_files_about_generated_answers_are_recognised(data_folder, file, kind):
+    assert detect_kind(data_folder / file) == kind
+
+
+def test_a_leaderboard_of_auto_judge_is_read(data_folder):
+    scores = read_topic_scores(data_folder / "answers-spot-check/trec-leaderboard.txt")
+    assert scores.tags == ["my_best_run_01", "my_best_run_02", "my_best_run_02_citations"]
+    assert (scores.topics, scores.measures) == (["28"], ["Measure-01", "Measure-02"])
+    assert scores.values[:, 0].tolist() == [[1, 3], [2, 2], [3, 1]]
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Files of nuggets and answers are told to be so where topics, runs or qrels are expected."""
+"""Files of nuggets, rubrics and answers are told to be so where topics, runs or qrels are expected."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from assay.formats.topics import read_topics
 
 NUGGETS = '{"qid": "2024-1", "query": "how long", "nuggets": [{"text": "ten days", "importance": "vital"}]}\n'
 """As nuggetizer writes them."""
+RUBRICS = (
+    '{"qid": "a1", "domain": "STEM", "rubrics": [{"criterion": "Explains every term.", "weight": 4.0, '
+    '"axis": "Clarity"}]}\n'
+)
 ANSWERS = (
     '{"run_id": "r", "topic_id": "1", "topic": "how long", "references": ["'
     + '", "'.join(f"msmarco_v2.1_doc_{k:09d}#7_{k}" for k in range(200))
@@ -25,10 +29,13 @@ ANSWERS = (
 
 @pytest.mark.parametrize("reader", [read_topics, read_run, read_qrels])
 @pytest.mark.parametrize(
-    ("text", "content"), [(NUGGETS, "nuggets"), (ANSWERS, "answers"), ("\n" + ANSWERS, "answers")]
+    ("text", "content"),
+    [(NUGGETS, "nuggets"), (RUBRICS, "rubrics"), (ANSWERS, "answers"), ("\n" + ANSWERS, "answers")],
 )
-def test_nuggets_and_answers_are_named(reader: Callable[..., Any], text: str, content: str):
-    with pytest.raises(FormatError, match=f"this file contains {content}, which Assay cannot read"):
+def test_nuggets_rubrics_and_answers_are_named(reader: Callable[..., Any], text: str, content: str):
+    with pytest.raises(
+        FormatError, match=f"this is a file of {content}, which Assay does not read yet"
+    ):
         reader(io.BytesIO(text.encode()))
 
 

@@ -35,6 +35,7 @@ from assay.formats.qrels import read_qrels
 from assay.formats.quepid import read_ratings, read_snapshot
 from assay.formats.runs import read_run
 from assay.formats.sets import read_fira_config
+from assay.formats.topic_scores import read_topic_scores
 from assay.formats.topics import read_topics
 from assay.formats.tripclick import read_tripclick
 from tests.assay.formats import test_hostile
@@ -100,6 +101,8 @@ OWN = {
     "label table": b"topic\tdocument\tm1\tm2\nt1\td1\t1\t0\nt1\td2\t2\t\n",
     "leaderboard": b"tag,date,score,group\nr1,2021-01-02,0.5,a\nr2,2021/03/04,0.75,b\n",
     "LLM labels": b"t1 Q0 d1 2 0.75 judge\nt1 Q0 d2 0 1 judge\nt2 Q0 d1 0 .5 judge\n",
+    "umbrela": b'{"qid": "t1", "docid": "d1", "judgment": 2}\n{"qid": "t1", "docid": "d2", "judgment": 0}\n',
+    "topic scores": b"r1 AP t1 0.5\nr1 AP t2 .25\nr1 AP all 0.375\n",
     "names": b"name,email\nAda,ada@example.org\nBob,bob@example.org\n",
     "packed clicks": zipped(
         clicks__tsv=b"session\tquery_id\trank\tdoc_id\ns\t1\t1\ta\n",
@@ -157,6 +160,8 @@ MORE = {
     "settings": read_fira_config,
     "prel": read_prel,
     "LLM labels": read_llm_qrels,
+    "umbrela": read_llm_qrels,
+    "topic scores": read_topic_scores,
     "TripClick": lambda f: read_tripclick(f, queries=io.BytesIO(QUERIES)),
     "packed clicks": packed_log,
     "release": release,
